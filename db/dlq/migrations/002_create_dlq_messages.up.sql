@@ -1,0 +1,161 @@
+-- dlq_messages: one row per dead letter. The first ten columns are the specification's.
+--
+-- The table is range-partitioned by month of id. An id is a UUIDv7 whose first 48 bits are
+-- the record's timestamp, so "primary key (id)" is legal on the partitioned table and there
+-- is no second clock. There is no default partition: partitions are made ahead, a month
+-- that is still missing is made on demand (dlq.ensure_message_partition), and ids from the
+-- year 2100 on, random UUIDv4s among them, live in one last partition.
+
+-- The smallest UUID whose time is p_time: a bound for ranges of ids.
+create function dlq.uuid_floor(p_time timestamptz) returns uuid
+language sql immutable strict parallel safe
+as $$
+    select (lpad(to_hex(greatest(0, extract(epoch from p_time) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$$;
+
+-- A UUIDv7 of this moment (RFC 9562, section 5.7), for rows that applications insert themselves.
+create function dlq.new_message_id() returns uuid
+language sql volatile parallel safe
+as $$
+    select encode(
+        -- A v4 UUID becomes a v7 one: 48 bits of milliseconds in front, version bits 0100 to 0111.
+        set_bit(set_bit(
+            overlay(uuid_send(gen_random_uuid())
+                placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
+                from 1 for 6),
+            52, 1), 53, 1),
+        'hex')::uuid
+$$;
+
+create table dlq.dlq_messages (
+    id                    uuid         not null default dlq.new_message_id(),
+    original_topic        varchar(255) not null,
+    error_message         text         not null,
+    retry_count           int          not null default 0,
+    max_retries           int          not null default 3,
+    payload               jsonb,
+    status                varchar(50)  not null default 'PENDING',
+    created_at            timestamptz  not null default now(),
+    updated_at            timestamptz  not null default now(),
+    last_retry_at         timestamptz,
+
+    -- Where the dead letter was read.
+    dlq_cluster           text,
+    dlq_topic             text,
+    dlq_partition         int,
+    dlq_offset            bigint,
+
+    -- Where the record that failed stood, and how we know.
+    original_partition    int,
+    original_offset       bigint,
+    original_timestamp    timestamptz,
+    original_topic_source text,
+    consumer_group        text,
+
+    -- The record itself, byte for byte; this is what is republished.
+    record_key            bytea,
+    record_value          bytea,
+    record_headers        json,
+    record_timestamp      timestamptz,
+    record_source         text         not null default 'dlq',
+
+    error_class           text,
+    error_stacktrace      text,
+    group_id              uuid,
+
+    -- When it is retried next (null: only when somebody asks), and who holds it now.
+    next_retry_at         timestamptz,
+    lease_token           uuid,
+    lease_until           timestamptz,
+    lease_slot            int,
+    lease_batch           bigint,
+
+    failure_count         int          not null default 1,
+    first_failed_at       timestamptz  not null default now(),
+    last_failed_at        timestamptz  not null default now(),
+    run_id                uuid,
+    successor_of          uuid,
+
+    constraint dlq_messages_pkey primary key (id),
+    constraint chk_dlq_messages_status check (status in ('PENDING', 'RETRYING', 'RESOLVED', 'DEAD')),
+    constraint chk_dlq_messages_original_topic_source check (original_topic_source in ('header', 'mapping', 'guessed', 'caller')),
+    constraint chk_dlq_messages_record_source check (record_source in ('dlq', 'origin'))
+) partition by range (id);
+
+-- Lists of one topic, newest first.
+create index idx_dlq_messages_original_topic on dlq.dlq_messages (original_topic, id);
+create index idx_dlq_messages_dlq_topic on dlq.dlq_messages (dlq_topic, id);
+-- Lists of one status, newest first, and what the archive may take.
+create index idx_dlq_messages_status on dlq.dlq_messages (status, id);
+-- Ranges of time, as the specification asks.
+create index idx_dlq_messages_created_at on dlq.dlq_messages (created_at);
+-- The retrier's claim: oldest due first within a topic.
+create index idx_dlq_messages_due on dlq.dlq_messages (original_topic, next_retry_at, id)
+    where status = 'PENDING' and next_retry_at is not null;
+-- The sweep of expired leases; holds only what is being retried right now.
+create index idx_dlq_messages_lease on dlq.dlq_messages (lease_until) where lease_until is not null;
+
+create trigger trg_dlq_messages_updated_at
+    before update on dlq.dlq_messages
+    for each row
+    execute function dlq.update_updated_at();
+
+-- Makes the partition of the month that p_time lies in, unless it is there. Returns true if it made one.
+-- A table made first and attached then takes only a SHARE UPDATE EXCLUSIVE lock on the parent,
+-- so ingestion goes on meanwhile; "create table … partition of" would stop it.
+create function dlq.create_message_partition(p_time timestamptz) returns boolean
+language plpgsql
+set lock_timeout = '1s'
+as $$
+declare
+    v_month timestamp := date_trunc('month', p_time at time zone 'UTC');
+    v_name  text      := 'dlq_messages_' || to_char(v_month, 'YYYY_MM');
+begin
+    if to_regclass('dlq.' || v_name) is not null then
+        return false;
+    end if;
+    -- One maker at a time; whoever waited finds the partition made.
+    perform pg_advisory_xact_lock(hashtextextended('dlq.create_message_partition', 0));
+    if to_regclass('dlq.' || v_name) is not null then
+        return false;
+    end if;
+    execute format('create table dlq.%I (like dlq.dlq_messages including all)', v_name);
+    execute format('alter table dlq.dlq_messages attach partition dlq.%I for values from (%L) to (%L)', v_name,
+        dlq.uuid_floor(v_month at time zone 'UTC'),
+        dlq.uuid_floor((v_month + interval '1 month') at time zone 'UTC'));
+    return true;
+end;
+$$;
+
+-- Makes the partitions from p_now's month to p_months_ahead months later. Returns how many it made.
+create function dlq.create_message_partitions(p_months_ahead int default 3, p_now timestamptz default now()) returns int
+language plpgsql
+as $$
+declare
+    v_made int := 0;
+begin
+    for v_month in 0 .. p_months_ahead loop
+        v_made := v_made + dlq.create_message_partition(p_now + make_interval(months => v_month))::int;
+    end loop;
+    return v_made;
+end;
+$$;
+
+-- Makes the partition that p_id belongs to, for records whose timestamp lies beyond the months made ahead.
+create function dlq.ensure_message_partition(p_id uuid) returns boolean
+language sql
+as $$
+    select dlq.create_message_partition(
+        to_timestamp(('x' || lpad(left(replace(p_id::text, '-', ''), 12), 16, '0'))::bit(64)::bigint / 1000.0))
+$$;
+
+-- Everything before this month; the months from now on; everything from 2100 on.
+do $$
+begin
+    execute format('create table dlq.dlq_messages_first partition of dlq.dlq_messages for values from (minvalue) to (%L)',
+        dlq.uuid_floor(date_trunc('month', now(), 'UTC')));
+    execute format('create table dlq.dlq_messages_last partition of dlq.dlq_messages for values from (%L) to (maxvalue)',
+        dlq.uuid_floor('2100-01-01 00:00:00+00'));
+    perform dlq.create_message_partitions();
+end;
+$$;

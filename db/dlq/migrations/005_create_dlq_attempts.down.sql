@@ -1,0 +1,2 @@
+-- Loses the history of retries; the messages and their counts stay.
+drop table if exists dlq.dlq_attempts;

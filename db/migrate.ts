@@ -1,0 +1,205 @@
+// Brings the schemas dlq and saga up or down: numbered NNN_name.up.sql / .down.sql files, run by
+// node-pg-migrate, each in a transaction of its own. Two things are ours: a polled try-lock, so
+// that any number of processes may start at once (a session that waits inside pg_advisory_lock
+// would hold a snapshot and deadlock with an index built concurrently), and checksums, so that an
+// applied file that was changed is refused.
+
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { runner } from 'node-pg-migrate'
+import pg from 'pg'
+
+/** The sets in the order in which they go up. */
+export const migrationSets = ['dlq', 'saga'] as const
+export type MigrationSet = (typeof migrationSets)[number]
+
+export type MigrateOptions = {
+  databaseUrl: string
+  log?: (line: string) => void
+  /** How long to wait for another process that migrates, in milliseconds. */
+  lockTimeoutMs?: number
+}
+
+export type MigrationStatus = { set: MigrationSet; name: string; appliedAt: Date | null; changed: boolean }
+
+// Any constant will do, as long as it is always this one.
+const advisoryLockKey = 7_305_611_031n
+
+/** Applies every migration that is missing. Throws where an applied file was changed. Returns the names it applied. */
+export async function migrateUp(options: MigrateOptions): Promise<string[]> {
+  return withLock(options, async (client) => {
+    const applied: string[] = []
+    for (const set of migrationSets) {
+      await refuseChangedFiles(client, set)
+      const names = await run(client, set, 'up', Number.POSITIVE_INFINITY)
+      await rememberChecksums(client, set)
+      for (const name of names) options.log?.(`up ${set}/${name}`)
+      applied.push(...names.map((name) => `${set}/${name}`))
+    }
+    return applied
+  })
+}
+
+/** Takes back the last `count` migrations of one set. Returns the names it took back. */
+export async function migrateDown(options: MigrateOptions & { set: MigrationSet; count: number }): Promise<string[]> {
+  return withLock(options, async (client) => {
+    await refuseChangedFiles(client, options.set)
+    const names = await run(client, options.set, 'down', options.count)
+    await client.query('delete from migrations.checksums where set = $1 and name = any($2)', [options.set, names])
+    for (const name of names) options.log?.(`down ${options.set}/${name}`)
+    return names.map((name) => `${options.set}/${name}`)
+  })
+}
+
+/** Every migration file, and when it was applied. */
+export async function migrationStatus(options: MigrateOptions): Promise<MigrationStatus[]> {
+  return withLock(options, async (client) => {
+    const status: MigrationStatus[] = []
+    for (const set of migrationSets) {
+      const applied = await appliedMigrations(client, set)
+      const changed = new Set(changedFiles(set, applied))
+      for (const name of migrationNames(set)) {
+        const row = applied.find((row) => row.name === name)
+        status.push({ set, name, appliedAt: row?.applied_at ?? null, changed: changed.has(name) })
+      }
+    }
+    return status
+  })
+}
+
+async function withLock<T>(options: MigrateOptions, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const { databaseUrl, log, lockTimeoutMs = 120_000 } = options
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'dlq-migrate' })
+  await client.connect()
+  try {
+    const deadline = Date.now() + lockTimeoutMs
+    for (let polls = 0; !(await tryLock(client)); polls += 1) {
+      if (polls === 0) log?.('another process is migrating; waiting for it')
+      if (Date.now() > deadline) throw new Error(`another process has been migrating for over ${lockTimeoutMs / 1000} s`)
+      await sleep(100 + Math.random() * 100)
+    }
+    await client.query(`
+      create schema if not exists migrations;
+      create table if not exists migrations.checksums (
+        set text, name text, sha256 text not null, applied_at timestamptz not null default now(), primary key (set, name))`)
+    return await work(client)
+  } finally {
+    // Ending the session releases the lock.
+    await client.end()
+  }
+}
+
+async function tryLock(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [advisoryLockKey])
+  return rows[0].locked
+}
+
+async function run(client: pg.Client, set: MigrationSet, direction: 'up' | 'down', count: number): Promise<string[]> {
+  const ran = await runner({
+    dbClient: client,
+    dir: directoryOf(set),
+    direction,
+    count,
+    migrationsTable: set,
+    migrationsSchema: 'migrations',
+    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: 'sql' }],
+    singleTransaction: false,
+    noLock: true,
+    checkOrder: true,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  })
+  return ran.map(({ name }) => name)
+}
+
+async function refuseChangedFiles(client: pg.Client, set: MigrationSet): Promise<void> {
+  const changed = changedFiles(set, await appliedMigrations(client, set))
+  if (changed.length > 0) {
+    const files = changed.map((name) => `db/${set}/migrations/${name}.up.sql`).join(', ')
+    throw new Error(`${files}: changed or removed after it was applied; put the file back as it was and write a new migration`)
+  }
+}
+
+type AppliedMigration = { name: string; sha256: string; applied_at: Date }
+
+async function appliedMigrations(client: pg.Client, set: MigrationSet): Promise<AppliedMigration[]> {
+  const { rows } = await client.query('select name, sha256, applied_at from migrations.checksums where set = $1', [set])
+  return rows
+}
+
+function changedFiles(set: MigrationSet, applied: AppliedMigration[]): string[] {
+  const present = new Set(migrationNames(set))
+  return applied.filter(({ name, sha256 }) => !present.has(name) || checksum(set, name) !== sha256).map(({ name }) => name)
+}
+
+async function rememberChecksums(client: pg.Client, set: MigrationSet): Promise<void> {
+  const { rows } = await client.query(`select name, run_on from migrations.${set}`)
+  for (const { name, run_on } of rows) {
+    await client.query('insert into migrations.checksums values ($1, $2, $3, $4) on conflict do nothing', [
+      set,
+      name,
+      checksum(set, name),
+      run_on,
+    ])
+  }
+}
+
+function checksum(set: MigrationSet, name: string): string {
+  return createHash('sha256')
+    .update(readFileSync(new URL(`./${set}/migrations/${name}.up.sql`, import.meta.url)))
+    .digest('hex')
+}
+
+function migrationNames(set: MigrationSet): string[] {
+  return readdirSync(directoryOf(set))
+    .filter((file) => file.endsWith('.up.sql'))
+    .map((file) => file.slice(0, -'.up.sql'.length))
+    .sort()
+}
+
+function directoryOf(set: MigrationSet): string {
+  return fileURLToPath(new URL(`./${set}/migrations`, import.meta.url))
+}
+
+const usage = `usage: node db/migrate.ts up
+       node db/migrate.ts down SET [COUNT]     SET is dlq or saga, COUNT (1 unless given) or "all"
+       node db/migrate.ts status
+DATABASE_URL says which database.`
+
+async function main(): Promise<number> {
+  const { positionals } = parseArgs({ allowPositionals: true })
+  const [command, set, count = '1'] = positionals
+  const databaseUrl = process.env.DATABASE_URL
+  const log = (line: string) => console.log(line)
+  if (!databaseUrl) {
+    console.error(`DATABASE_URL is not set, for example postgres://user:password@127.0.0.1:5432/dlq_db\n${usage}`)
+    return 78
+  }
+  if (command === 'up') {
+    const applied = await migrateUp({ databaseUrl, log })
+    if (applied.length === 0) log('nothing to do: every migration is applied')
+    return 0
+  }
+  if (command === 'down' && migrationSets.includes(set as MigrationSet) && /^(\d+|all)$/.test(count)) {
+    const number = count === 'all' ? Number.POSITIVE_INFINITY : Number(count)
+    await migrateDown({ databaseUrl, log, set: set as MigrationSet, count: number })
+    return 0
+  }
+  if (command === 'status') {
+    for (const { set, name, appliedAt, changed } of await migrationStatus({ databaseUrl, log })) {
+      log(`${appliedAt?.toISOString() ?? 'not applied             '}  ${set}/${name}${changed ? '  CHANGED SINCE' : ''}`)
+    }
+    return 0
+  }
+  console.error(usage)
+  return 64
+}
+
+if (import.meta.main) {
+  process.exitCode = await main().catch((error: Error) => {
+    console.error(error.message)
+    return 1
+  })
+}

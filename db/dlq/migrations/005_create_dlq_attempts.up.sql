@@ -9,7 +9,6 @@ create table dlq.dlq_attempts (
     actor                  text        not null default 'auto',
     run_id                 uuid,
     slot                   int,
-    target_cluster         text,
     target_topic           text,
     target_partition       int,
     target_offset          bigint,

@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isRetryable, type MessageEvent, nextState, type RetryState, statuses } from './message.ts'
+import { defaultRetryPolicy } from './retry-policy.ts'
+
+const now = new Date('2026-02-20T10:30:00Z')
+const deciding = { policy: defaultRetryPolicy, now, random: 0 }
+const pending: RetryState = { status: 'PENDING', retryCount: 0, maxRetries: 3, nextRetryAt: now }
+
+function after(state: RetryState, ...events: MessageEvent[]): RetryState | null {
+  return events.reduce<RetryState | null>((state, event) => state && nextState(state, event, deciding), state)
+}
+
+test('a message that is published is resolved', () => {
+  expect(after(pending, { type: 'claimed' }, { type: 'published' })).toEqual({
+    status: 'RESOLVED',
+    retryCount: 1,
+    maxRetries: 3,
+    nextRetryAt: null,
+  })
+})
+
+test('a message that keeps failing is DEAD after exactly its budget', () => {
+  let state = pending
+  for (const attempt of [1, 2, 3]) {
+    state = after(
+      state,
+      { type: 'retry_requested' },
+      { type: 'claimed' },
+      { type: 'published' },
+      { type: 'failed_again', attempt },
+    )!
+    expect(state).toMatchObject({ retryCount: attempt, status: attempt < 3 ? 'PENDING' : 'DEAD' })
+  }
+  expect(after(state, { type: 'retry_requested' })).toBeNull()
+})
+
+test('waits grow from five minutes by four', () => {
+  const waits = [1, 2].map((attempt) => {
+    const state = { ...pending, status: 'RESOLVED', retryCount: attempt } as const
+    return after(state, { type: 'failed_again', attempt })!.nextRetryAt!.getTime() - now.getTime()
+  })
+  expect(waits).toEqual([10 * 60_000, 40 * 60_000])
+})
+
+test('a failure that comes in before its attempt was settled counts', () => {
+  expect(after(pending, { type: 'claimed' }, { type: 'failed_again', attempt: 1 })).toMatchObject({
+    status: 'PENDING',
+    retryCount: 1,
+  })
+})
+
+test('an older attempt’s failure changes nothing', () => {
+  expect(after({ ...pending, status: 'RESOLVED', retryCount: 2 }, { type: 'failed_again', attempt: 1 })).toBeNull()
+})
+
+test('an attempt that was given back as unknown counts when it turns out to have been made', () => {
+  expect(after(pending, { type: 'claimed' }, { type: 'released' }, { type: 'failed_again', attempt: 1 })).toMatchObject(
+    {
+      status: 'PENDING',
+      retryCount: 1,
+    },
+  )
+})
+
+test('an outage costs no attempt', () => {
+  expect(after(pending, { type: 'claimed' }, { type: 'released' })).toEqual(pending)
+})
+
+test('what Kafka will always refuse waits for a person, not for time', () => {
+  expect(after(pending, { type: 'claimed' }, { type: 'refused', permanent: true })).toMatchObject({
+    status: 'PENDING',
+    retryCount: 1,
+    nextRetryAt: null,
+  })
+})
+
+const anyEvent: fc.Arbitrary<MessageEvent> = fc.oneof(
+  fc.constantFrom(
+    { type: 'claimed' } as const,
+    { type: 'published' } as const,
+    { type: 'released' } as const,
+    { type: 'retry_requested' } as const,
+  ),
+  fc.record({ type: fc.constant('refused' as const), permanent: fc.boolean() }),
+  fc.record({ type: fc.constant('failed_again' as const), attempt: fc.integer({ min: 1, max: 5 }) }),
+)
+
+const legal: Record<string, string[]> = {
+  PENDING: ['PENDING', 'RETRYING', 'DEAD'],
+  RETRYING: ['PENDING', 'RESOLVED', 'DEAD'],
+  RESOLVED: ['PENDING', 'DEAD'],
+  DEAD: ['DEAD'],
+}
+
+test('no sequence of events leaves the legal transitions or makes more attempts than the budget', () => {
+  fc.assert(
+    fc.property(fc.array(anyEvent, { maxLength: 40 }), fc.integer({ min: 1, max: 4 }), (events, maxRetries) => {
+      let state: RetryState = { ...pending, maxRetries }
+      for (const event of events) {
+        const next = nextState(state, event, deciding)
+        if (next === null) continue
+        expect(statuses).toContain(next.status)
+        expect(legal[state.status]).toContain(next.status)
+        if (event.type === 'claimed') expect(next.retryCount).toBeLessThanOrEqual(maxRetries)
+        if (next.status === 'DEAD') expect(isRetryable(next)).toBe(false)
+        expect(next.retryCount).toBeGreaterThanOrEqual(
+          event.type === 'released' ? state.retryCount - 1 : state.retryCount,
+        )
+        state = next
+      }
+    }),
+  )
+})

@@ -1,0 +1,134 @@
+// From a record of a DLQ topic to a row of dlq_messages. What the table could not hold (a topic name
+// that is none, a partition beyond int32) becomes null here; the raw headers keep it.
+
+import type { FailureContext } from './failure-context.ts'
+import { encodeHeaders } from './header-json.ts'
+import { deriveMessageId } from './message-id.ts'
+import { projectPayload } from './payload-projection.ts'
+import { readFailure } from './read-failure.ts'
+import type { DeadLetterRecord } from './record.ts'
+import { nextRetryAt, type RetryPolicy } from './retry-policy.ts'
+import { textForPostgres } from './text-for-postgres.ts'
+import { type OriginalTopicSource, replayHazard, resolveOriginalTopic, type TopicMapping } from './topic-names.ts'
+
+/** A row of dlq_messages that is not stored yet. Timestamps of records are ISO 8601 text. */
+export type NewMessage = {
+  id: string
+  original_topic: string
+  error_message: string
+  max_retries: number
+  /** JSON text that jsonb can hold. */
+  payload: string | null
+  dlq_cluster: string
+  dlq_topic: string
+  dlq_partition: number
+  dlq_offset: bigint
+  original_partition: number | null
+  original_offset: bigint | null
+  original_timestamp: string | null
+  original_topic_source: OriginalTopicSource | null
+  consumer_group: string | null
+  record_key: Buffer | null
+  record_value: Buffer | null
+  record_headers: string
+  record_timestamp: string | null
+  error_class: string | null
+  error_stacktrace: string | null
+  group_id: string | null
+  next_retry_at: Date | null
+  successor_of: string | null
+}
+
+/** A dead letter, read: the row it becomes, unless it is a message of ours that failed again. */
+export type DeadLetter = {
+  message: NewMessage
+  /** Set where we published the record that failed. */
+  republished: { messageId: string; attempt: number } | null
+}
+
+export type ReadingSettings = {
+  policy: RetryPolicy
+  mappings: readonly TopicMapping[]
+  /** Globs of the topics that are DLQ topics; nothing is republished to one. */
+  dlqPatterns: readonly string[]
+}
+
+const maxErrorMessageBytes = 64 * 1024
+const maxStacktraceBytes = 1024 * 1024
+const maxNameBytes = 512
+
+/**
+ * Reads a record. Never throws, whatever the record holds.
+ *
+ * @param random in [0, 1), for the jitter of the first retry
+ */
+export function readDeadLetter(record: DeadLetterRecord, { policy, mappings, dlqPatterns }: ReadingSettings, now: Date, random: number): DeadLetter {
+  const { context, ours, family } = readFailure(record)
+  const { topic, source } = resolveOriginalTopic(context, record.topic, mappings)
+  const hazard = replayHazard(topic, { source, dlqPatterns, partition: context.originalPartition, family })
+  const stacktrace = context.errorStacktrace === null ? null : textForPostgres(context.errorStacktrace, maxStacktraceBytes)
+
+  const message: NewMessage = {
+    id: deriveMessageId(record),
+    original_topic: topic,
+    error_message: textForPostgres(context.errorMessage ?? 'unknown error', maxErrorMessageBytes),
+    max_retries: policy.maxRetries,
+    payload: projectPayload(record.value),
+    dlq_cluster: record.cluster,
+    dlq_topic: record.topic,
+    dlq_partition: record.partition,
+    dlq_offset: record.offset,
+    ...originalCoordinates(context),
+    original_topic_source: source,
+    consumer_group: shortText(context.consumerGroup),
+    record_key: record.key,
+    record_value: record.value,
+    record_headers: encodeHeaders(record.headers, stacktrace === null ? undefined : new Map([['error_stacktrace', stacktrace]])),
+    record_timestamp: record.timestamp === -1n ? null : toTimestamp(record.timestamp),
+    error_class: shortText(context.errorClass),
+    error_stacktrace: stacktrace,
+    group_id: null,
+    next_retry_at: hazard === null ? nextRetryAt(policy, 0, now, random) : null,
+    successor_of: null,
+  }
+  const republished = ours.messageId !== null && ours.attempt !== null ? { messageId: ours.messageId, attempt: ours.attempt } : null
+  return { message, republished }
+}
+
+/** The same row without what PostgreSQL may refuse. The record's bytes and headers stay. */
+export function reduceMessage(message: NewMessage, reason: string): NewMessage {
+  return {
+    ...message,
+    error_message: `stored without payload, timestamps and error details, which PostgreSQL refused: ${reason}`,
+    payload: null,
+    original_timestamp: null,
+    record_timestamp: null,
+    consumer_group: null,
+    error_class: null,
+    next_retry_at: null,
+  }
+}
+
+const maxInt32 = 2 ** 31 - 1
+const maxInt64 = 2n ** 63n - 1n
+
+function originalCoordinates({ originalPartition, originalOffset, originalTimestamp }: FailureContext) {
+  return {
+    original_partition: originalPartition !== null && originalPartition >= 0 && originalPartition <= maxInt32 ? originalPartition : null,
+    original_offset: originalOffset !== null && originalOffset >= 0n && originalOffset <= maxInt64 ? originalOffset : null,
+    original_timestamp: originalTimestamp === null ? null : toTimestamp(originalTimestamp),
+  }
+}
+
+const yearOne = -62_135_596_800_000n
+const endOfYear9999 = 253_402_300_799_999n
+
+/** Milliseconds since the epoch as ISO 8601; null outside the years 1 to 9999. */
+function toTimestamp(milliseconds: bigint): string | null {
+  if (milliseconds < yearOne || milliseconds > endOfYear9999) return null
+  return new Date(Number(milliseconds)).toISOString()
+}
+
+function shortText(text: string | null): string | null {
+  return text === null ? null : textForPostgres(text, maxNameBytes)
+}

@@ -1,0 +1,51 @@
+// dlq_attempts: one row per republish.
+
+import { type Sql, toJson } from './sql.ts'
+
+export type SettledAttempt = {
+  message_id: string
+  number: number
+  attempt_id: string
+  outcome: 'published' | 'failed'
+  target_topic: string
+  target_partition: number | null
+  target_offset: bigint | null
+  error: string | null
+}
+
+/** Writes down what became of attempts. Keeps what is known already: who asked, and that it failed again. */
+export async function settleAttempts(sql: Sql, { attempts }: { attempts: readonly SettledAttempt[] }): Promise<void> {
+  if (attempts.length === 0) return
+  await sql`
+    insert into dlq.dlq_attempts as known (
+      message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, error, settled_at)
+    select message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, error, now()
+    from json_to_recordset(${toJson(attempts)}::json) as settled (
+      message_id uuid, number int, attempt_id uuid, outcome text,
+      target_topic text, target_partition int, target_offset bigint, error text)
+    order by message_id
+    on conflict (message_id, number) do update set
+      attempt_id = excluded.attempt_id, outcome = excluded.outcome, error = excluded.error, settled_at = excluded.settled_at,
+      target_topic = excluded.target_topic,
+      target_partition = excluded.target_partition, target_offset = excluded.target_offset`
+}
+
+/** Notes who asks for the attempt that will be made next. */
+export async function requestAttempt(
+  sql: Sql,
+  { message_id, number, attempt_id, actor }: { message_id: string; number: number; attempt_id: string; actor: string },
+): Promise<void> {
+  await sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, actor)
+    values (${message_id}, ${number}, ${attempt_id}, 'requested', ${actor})
+    on conflict (message_id, number) do nothing`
+}
+
+export type AttemptOutcome = { outcome: 'requested' | 'published' | 'failed'; error: string | null }
+
+/** What became of one attempt; null where it was not made yet. */
+export async function getAttempt(sql: Sql, { message_id, number }: { message_id: string; number: number }): Promise<AttemptOutcome | null> {
+  const [row] = await sql<AttemptOutcome[]>`
+    select outcome, error from dlq.dlq_attempts where message_id = ${message_id} and number = ${number}`
+  return row ?? null
+}

@@ -1,0 +1,24 @@
+// What a fault of PostgreSQL means to the caller: try again, look at the row, or give up.
+// Codes: PostgreSQL documentation, appendix A.
+
+function sqlState(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/** A value that PostgreSQL cannot hold: class 22 (data exception), 54 (limits, such as JSON depth) or 21. */
+export function isDataError(error: unknown): boolean {
+  return /^(22|54|21)...$/.test(sqlState(error))
+}
+
+/** The id lies in a month for which there is no partition yet. */
+export function isMissingPartition(error: unknown): boolean {
+  return sqlState(error) === '23514' && /no partition of relation/.test((error as Error).message)
+}
+
+/** PostgreSQL cannot be reached, is starting or stopping, or took too long: later may be better. */
+export function isDatabaseAway(error: unknown): boolean {
+  const code = sqlState(error)
+  // Class 08 (connection), 57P (shutdown), 53 (resources), 57014 (statement_timeout); the driver's and Node's own codes.
+  if (/^(08...|57P..|53...|57014)$/.test(code)) return true
+  return /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/.test(code)
+}

@@ -1,0 +1,29 @@
+// The Kafka client of a service: settings that fit a service that must outlive its brokers, and
+// kafkajs's log lines turned into ours.
+
+import kafkajs from 'kafkajs'
+import type { KafkaConfig } from './config-schema.ts'
+import type { Log } from './log.ts'
+
+export function connectKafka(config: KafkaConfig, log: Log): kafkajs.Kafka {
+  return new kafkajs.Kafka({
+    clientId: config.client_id,
+    brokers: config.brokers,
+    ssl: config.security_protocol === 'SSL',
+    connectionTimeout: 5000,
+    requestTimeout: config.request_timeout,
+    // The loops of the services own the long waits; the client gives up soon and says so.
+    retry: { initialRetryTime: 100, retries: 5, maxRetryTime: 2000 },
+    logLevel: kafkajs.logLevel.WARN,
+    logCreator: () => (entry) => {
+      const { message, error, stack, timestamp, logger, ...context } = entry.log
+      const { groupId, memberId, broker, topic, partition } = context
+      // What kafkajs calls an error it mostly retries by itself; what it cannot retry reaches us as an exception.
+      const level = entry.level === kafkajs.logLevel.ERROR ? 'warn' : 'debug'
+      log[level](
+        { kafka: message, detail: error, namespace: entry.namespace, groupId, memberId, broker, topic, partition },
+        'kafka_client',
+      )
+    },
+  })
+}

@@ -1,0 +1,302 @@
+// What patches/kafkajs@2.2.4.patch changes, as far as it shows without a broker. These tests reach
+// into kafkajs: they are what says, after an update of it, which hunks are still needed.
+import { createRequire } from 'node:module'
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import type { HeaderPair, KafkaMessage, Message } from 'kafkajs'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+
+const require = createRequire(import.meta.url)
+const Decoder = require('kafkajs/src/protocol/decoder')
+const Encoder = require('kafkajs/src/protocol/encoder')
+const decodeMessages = require('kafkajs/src/protocol/requests/fetch/v4/decodeMessages')
+const decodeMessageSet = require('kafkajs/src/protocol/messageSet/decoder')
+const decodeRecord = require('kafkajs/src/protocol/recordBatch/record/v0/decoder')
+const encodeRecord = require('kafkajs/src/protocol/recordBatch/record/v0')
+const { RecordBatch } = require('kafkajs/src/protocol/recordBatch/v0')
+const groupMessagesPerPartition = require('kafkajs/src/producer/groupMessagesPerPartition')
+const RequestQueue = require('kafkajs/src/network/requestQueue')
+
+const attributesAt = 21
+const firstTimestampAt = 27
+const maxTimestampAt = 35
+const appendTimeFlag = 0x08
+
+/** What a consumer gets of a batch that holds one record; `change` edits the batch on its way. */
+async function throughTheWire(message: Partial<Message>, change = (_batch: Buffer) => {}): Promise<KafkaMessage> {
+  const record = encodeRecord({ key: null, value: null, ...message })
+  const { buffer } = await RecordBatch({ records: [record], firstTimestamp: 1000, maxTimestamp: 2000 })
+  change(buffer)
+  const [received] = await decodeMessages(new Decoder(new Encoder().writeBytes(buffer).buffer))
+  return received
+}
+
+/** A record of format 2 without key and value, followed by the given bytes where its headers stand. */
+const recordWith = (...headers: number[]) =>
+  decodeRecord(new Decoder(Buffer.from([0, 0, 0, 1, 1, ...headers])), { firstOffset: '0', firstTimestamp: '0' })
+
+describe('headers', () => {
+  test('pairs keep their order, duplicates, nulls and every name', async () => {
+    const headers: HeaderPair[] = [
+      ['z', 'last first'],
+      ['42', Buffer.from([0xff, 0x00])],
+      ['z', null],
+      ['', ''],
+      ['__proto__', 'p'],
+      ['constructor', null],
+      ['7', '7'],
+      ['z', 'again'],
+    ]
+    const { headerPairs } = await throughTheWire({ headers })
+    expect(headerPairs).toEqual(
+      headers.map(([name, value]) => [name, value === null ? null : Buffer.from(value as string)]),
+    )
+  })
+
+  test('any pairs survive the round trip', async () => {
+    const name = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', 'toString', '0', 'a'))
+    const value = fc.option(fc.uint8Array().map((bytes) => Buffer.from(bytes)))
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(name, value)), async (headers) => {
+        expect((await throughTheWire({ headers })).headerPairs).toEqual(headers)
+      }),
+    )
+  })
+
+  test('the object form is as before, where names that objects inherit are headers like any other', async () => {
+    const { headers } = await throughTheWire({
+      headers: [
+        ['a', '1'],
+        ['__proto__', 'p'],
+        ['constructor', 'c'],
+        ['a', null],
+        ['a', '3'],
+        ['b', null],
+        ['toString', 's'],
+        ['toString', 't'],
+      ],
+    })
+    expect(Object.entries(headers ?? {})).toEqual([
+      ['a', [Buffer.from('1'), null, Buffer.from('3')]],
+      ['__proto__', Buffer.from('p')],
+      ['constructor', Buffer.from('c')],
+      ['b', null],
+      ['toString', [Buffer.from('s'), Buffer.from('t')]],
+    ])
+    expect(headers?.valueOf).toBeUndefined()
+  })
+
+  test('an object may hold nulls, alone and in a list', async () => {
+    const { headerPairs } = await throughTheWire({ headers: { a: null, b: ['x', null], c: undefined, d: [] } })
+    expect(headerPairs).toEqual([
+      ['a', null],
+      ['b', Buffer.from('x')],
+      ['b', null],
+      ['c', null],
+    ])
+  })
+
+  test('a record without headers has no pairs', async () => {
+    expect(await throughTheWire({})).toMatchObject({ headers: {}, headerPairs: [] })
+  })
+
+  test.each([
+    ['a negative count', [0x03]],
+    ['a count of 2^31 - 1', [0xfe, 0xff, 0xff, 0xff, 0x0f]],
+    ['a varint that never ends', [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
+    ['a negative name length', [0x02, 0x05, 0x02, 0x61]],
+    ['lengths beyond the record', [0x02, 0x7e, 0x61]],
+    ['a name that is not UTF-8', [0x02, 0x04, 0xc3, 0x28, 0x01]],
+    ['nothing at all', []],
+  ])('a malformed record is decoded without an error: %s', (_what, bytes) => {
+    expect(recordWith(...bytes).headerPairs.length).toBeLessThanOrEqual(bytes.length)
+  })
+
+  test('any bytes in the place of headers end in a list no longer than they are', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        const { headers, headerPairs } = recordWith(...bytes)
+        expect(headerPairs.length).toBeLessThanOrEqual(bytes.length)
+        for (const [name, value] of headerPairs) {
+          expect(typeof name).toBe('string')
+          expect(value === null || Buffer.isBuffer(value)).toBe(true)
+          expect(Object.keys(headers)).toContain(name)
+        }
+      }),
+    )
+  })
+})
+
+describe('timestamps', () => {
+  const year9999 = 253402300799999n
+  const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n }
+
+  test.each([-1n, 0n, 1n, year9999, int64.min, int64.max])('%s is read as it was written', async (timestamp) => {
+    const received = await throughTheWire({}, (batch) => batch.writeBigInt64BE(timestamp, firstTimestampAt))
+    expect(received).toMatchObject({ timestamp: String(timestamp), timestampType: 'create' })
+  })
+
+  test('a delta that leaves int64 wraps, as in the Java client', async () => {
+    const { buffer } = encodeRecord({ key: null, value: null, timestampDelta: 1 })
+    const record = decodeRecord(new Decoder(buffer.subarray(1)), { firstOffset: '0', firstTimestamp: `${int64.max}` })
+    expect(record.timestamp).toBe(`${int64.min}`)
+  })
+
+  test('with log-append time every record has the timestamp of the batch, set by the broker', async () => {
+    const received = await throughTheWire({}, (batch) => {
+      batch.writeInt16BE(appendTimeFlag, attributesAt)
+      batch.writeBigInt64BE(year9999, maxTimestampAt)
+    })
+    expect(received).toMatchObject({ timestamp: String(year9999), timestampType: 'append' })
+  })
+})
+
+describe('messages of the formats before record batches', () => {
+  type OldMessage = { magic: 0 | 1; attributes: number; timestamp?: bigint; value: Buffer }
+  const encodeOld = ({ magic, attributes, timestamp, value }: OldMessage) => {
+    const body = new Encoder().writeInt32(0).writeInt8(magic).writeInt8(attributes)
+    if (timestamp !== undefined) body.writeInt64(timestamp)
+    body.writeBytes(null).writeBytes(value)
+    return new Encoder().writeInt64(5).writeBytes(body.buffer).buffer
+  }
+  const decodeOld = (set: Buffer): Promise<KafkaMessage[]> =>
+    decodeMessageSet(new Decoder(new Encoder().writeBytes(set).buffer))
+
+  test('carry no headers, and -1 for a timestamp that they cannot have', async () => {
+    const set = encodeOld({ magic: 0, attributes: 0, value: Buffer.from('old') })
+    expect(await decodeOld(set)).toMatchObject([
+      { value: Buffer.from('old'), headerPairs: [], timestamp: '-1', timestampType: 'create' },
+    ])
+  })
+
+  test('take the timestamp of the wrapper where the broker set it', async () => {
+    const inner = encodeOld({ magic: 1, attributes: 0, timestamp: 1n, value: Buffer.from('old') })
+    const wrapped = (flags: number) =>
+      encodeOld({ magic: 1, attributes: 0x01 | flags, timestamp: 9n, value: gzipSync(inner) })
+    expect(await decodeOld(wrapped(0))).toMatchObject([{ timestamp: '1', timestampType: 'create' }])
+    expect(await decodeOld(wrapped(appendTimeFlag))).toMatchObject([{ timestamp: '9', timestampType: 'append' }])
+  })
+})
+
+test('a batch of 300,000 records is decoded', async () => {
+  const record = encodeRecord({ key: null, value: null })
+  const { buffer } = await RecordBatch({ records: Array(300_000).fill(record) })
+  expect(await decodeMessages(new Decoder(new Encoder().writeBytes(buffer).buffer))).toHaveLength(300_000)
+})
+
+describe('grouping by partition', () => {
+  const group = (messages: { partition: number }[]) =>
+    groupMessagesPerPartition({
+      topic: 't',
+      partitionMetadata: [{}],
+      messages,
+      partitioner: ({ message }: { message: { partition: number } }) => message.partition,
+    })
+
+  test('every partition gets its messages in their order', () => {
+    const partition = fc.nat(5).map((number) => ({ partition: number }))
+    fc.assert(
+      fc.property(fc.array(partition), (messages) => {
+        expect(group(messages)).toEqual(Object.groupBy(messages, ({ partition: number }) => number))
+      }),
+    )
+  })
+
+  test('a partition keeps one list however many messages it gets', () => {
+    const messages = Array.from({ length: 200_000 }, () => ({ partition: 0 }))
+    expect(group(messages)[0]).toHaveLength(200_000)
+  })
+})
+
+describe('the request queue', () => {
+  type Entry = { correlationId: number; resolve: () => void; reject: (error: Error) => void }
+
+  beforeEach(() => vi.useFakeTimers({ now: 1_000_000 }))
+  afterEach(() => vi.useRealTimers())
+
+  const logger = { debug() {}, warn() {} }
+  const newQueue = (options = {}) => {
+    const settings = { requestTimeout: 30_000, enforceRequestTimeout: true, clientId: 'c', broker: 'b', logger }
+    const queue = new RequestQueue({ ...settings, ...options })
+    queue.scheduleRequestTimeoutCheck()
+    return queue
+  }
+  const push = (queue: typeof RequestQueue, correlationId: number, requestTimeout?: number) => {
+    const entry: Entry & object = { correlationId, resolve: vi.fn(), reject: vi.fn() }
+    const sendRequest = vi.fn()
+    queue.push({ entry, expectResponse: true, requestTimeout, sendRequest })
+    return { ...entry, sendRequest }
+  }
+  const answer = (queue: typeof RequestQueue, correlationId: number) =>
+    queue.fulfillRequest({ correlationId, payload: Buffer.alloc(0), size: 0 })
+
+  test('has no timer while nothing was asked', () => {
+    newQueue()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('wakes up once after its last answer, and then no more', () => {
+    const setTimeout = vi.spyOn(globalThis, 'setTimeout')
+    const queue = newQueue()
+    for (const id of [1, 2, 3]) {
+      push(queue, id)
+      answer(queue, id)
+    }
+    expect(vi.getTimerCount()).toBe(1)
+    vi.advanceTimersByTime(30_001)
+    expect(vi.getTimerCount()).toBe(0)
+    for (const [, delay] of setTimeout.mock.calls) expect(delay).toBeGreaterThan(0)
+  })
+
+  test('rejects each request at its own deadline', () => {
+    const queue = newQueue()
+    const long = push(queue, 1, 60_000)
+    vi.advanceTimersByTime(5_000)
+    const short = push(queue, 2)
+    vi.advanceTimersByTime(29_999)
+    expect(short.reject).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(2)
+    expect(short.reject).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ name: 'KafkaJSRequestTimeoutError' }),
+    )
+    vi.advanceTimersByTime(24_998)
+    expect(long.reject).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(2)
+    expect(long.reject).toHaveBeenCalledOnce()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('a timeout longer than a timer can wait does not spin', () => {
+    const setTimeout = vi.spyOn(globalThis, 'setTimeout')
+    push(newQueue(), 1, Number.MAX_SAFE_INTEGER)
+    vi.advanceTimersByTime(1_000)
+    expect(setTimeout).toHaveBeenCalledOnce()
+  })
+
+  test('a throttled request is sent when the throttle ends', () => {
+    const queue = newQueue()
+    queue.maybeThrottle(500)
+    const { sendRequest } = push(queue, 1)
+    vi.advanceTimersByTime(499)
+    expect(sendRequest).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(sendRequest).toHaveBeenCalledOnce()
+  })
+
+  test('a request beyond the limit in flight is sent when one before it is answered', () => {
+    const queue = newQueue({ maxInFlightRequests: 1 })
+    push(queue, 1)
+    const { sendRequest } = push(queue, 2)
+    expect(sendRequest).not.toHaveBeenCalled()
+    answer(queue, 1)
+    expect(sendRequest).toHaveBeenCalledOnce()
+  })
+
+  test('a closed queue leaves no timer behind', () => {
+    const queue = newQueue()
+    queue.maybeThrottle(500)
+    push(queue, 1)
+    queue.destroy()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})

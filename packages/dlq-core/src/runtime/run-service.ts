@@ -1,0 +1,102 @@
+// What every service's main does around its work: configuration, log, metrics, signals, and an
+// orderly end. The first SIGTERM or SIGINT drains, the second ends at once, and a drain that takes
+// too long is cut short. A service whose parent started it with an IPC channel ends with its parent.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import { ConfigError, loadConfig } from './config.ts'
+import type { Config } from './config-schema.ts'
+import { createLog, type Log } from './log.ts'
+
+/** sysexits.h EX_CONFIG: the configuration is at fault, starting again will not help. */
+const exitConfig = 78
+
+export type ServiceContext = {
+  config: Config
+  /** What is opened is pushed here, and released in reverse order. */
+  stack: AsyncDisposableStack
+  /** Aborts when the service is asked to stop. */
+  signal: AbortSignal
+  log: Log
+  registry: Registry
+}
+
+export type ServiceOptions = { name: string; needs: readonly ('database' | 'kafka')[] }
+
+/** Runs `main` until it returns; then, or after a fault, releases everything and ends the process. */
+export async function runService(
+  { name, needs }: ServiceOptions,
+  main: (context: ServiceContext) => Promise<void>,
+): Promise<never> {
+  const { config, warnings } = readConfig(name, needs)
+  const log = createLog({ service: name, level: config.log.level })
+  for (const warning of warnings) log.warn({ warning }, 'config_warning')
+
+  const stopping = new AbortController()
+  stopOnSignals(stopping, log, config.app.shutdown_timeout)
+  const stack = new AsyncDisposableStack()
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+
+  let code = 0
+  try {
+    log.info(
+      { version: config.app.version, environment: config.app.environment, pid: process.pid, node: process.version },
+      'service_starting',
+    )
+    await main({ config, stack, signal: stopping.signal, log, registry })
+  } catch (error) {
+    log.fatal({ error }, 'service_failed')
+    code = 1
+  }
+  try {
+    await stack.disposeAsync()
+  } catch (error) {
+    log.error({ error }, 'shutdown_failed')
+    code = 1
+  }
+  log.info({ code }, 'service_stopped')
+  process.exit(code)
+}
+
+function readConfig(name: string, needs: ServiceOptions['needs']) {
+  const path = configPath()
+  try {
+    return loadConfig({ env: process.env, yaml: path === null ? null : readFileSync(path, 'utf8'), needs })
+  } catch (error) {
+    const reason = error instanceof ConfigError ? error.message : `cannot read ${path}: ${(error as Error).message}`
+    console.error(`${name}: ${reason}`)
+    process.exit(exitConfig)
+  }
+}
+
+/** `--config PATH`, else DLQ_CONFIG, else config.yaml in the working directory if there is one. */
+function configPath(): string | null {
+  const flag = process.argv.indexOf('--config')
+  const named = flag === -1 ? process.env.DLQ_CONFIG : process.argv[flag + 1]
+  if (named) return named
+  return existsSync('config.yaml') ? 'config.yaml' : null
+}
+
+function stopOnSignals(stopping: AbortController, log: Log, timeoutMs: number): void {
+  const stop = (reason: string) => {
+    if (stopping.signal.aborted) {
+      log.warn({ reason }, 'service_stopped_at_once')
+      process.exit(1)
+    }
+    log.info({ reason }, 'service_stopping')
+    stopping.abort()
+    // Unreferenced: it ends a drain that hangs, and keeps nothing alive.
+    setTimeout(() => {
+      log.error({ timeoutMs }, 'shutdown_timed_out')
+      process.exit(1)
+    }, timeoutMs).unref()
+  }
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  process.on('SIGINT', () => stop('SIGINT'))
+  process.on('disconnect', () => stop('parent ended'))
+  process.on('unhandledRejection', (error) => {
+    log.fatal({ error }, 'unhandled_rejection')
+    process.exit(1)
+  })
+}

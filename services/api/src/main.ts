@@ -1,0 +1,19 @@
+// The API: what operators and programs see and do. It reads and marks; it never talks to Kafka.
+
+import { connectDatabase } from 'dlq-core/runtime/database.ts'
+import { listen } from 'dlq-core/runtime/operations-server.ts'
+import { createReadiness } from 'dlq-core/runtime/readiness.ts'
+import { runService } from 'dlq-core/runtime/run-service.ts'
+import { createApp } from './app.ts'
+
+await runService({ name: 'api', needs: ['database'] }, async ({ config, stack, signal, log, registry }) => {
+  const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-api', log }), (sql) => sql.end({ timeout: 5 }))
+  const readiness = createReadiness({ database: () => sql`select 1` })
+  const app = createApp({ sql, log, registry, readiness, retryWaitMs: config.retry.wait })
+
+  const server = stack.adopt(await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }), (server) => server.close())
+  log.info({ url: server.url }, 'listening')
+
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  readiness.drain()
+})

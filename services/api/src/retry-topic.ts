@@ -1,0 +1,22 @@
+// Marks every message of a topic due that may be retried, in chunks along the ids, each its own
+// transaction. What comes in meanwhile was not asked for and is left alone.
+
+import { greatestMessageId, notifyDue, requestRetryOfTopic, type TopicColumn } from 'dlq-core/queries/message-retry.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+
+const chunkSize = 1000
+const smallestId = '00000000-0000-0000-0000-000000000000'
+
+/** Returns how many messages were marked. */
+export async function retryTopic(sql: Database, { column, topic }: { column: TopicColumn; topic: string }): Promise<number> {
+  const untilId = await greatestMessageId(sql)
+  if (untilId === null) return 0
+  let marked = 0
+  for (let afterId: string | null = smallestId; afterId !== null; ) {
+    const chunk: { lastId: string | null; marked: number } = await requestRetryOfTopic(sql, { column, topic, afterId, untilId, limit: chunkSize })
+    if (chunk.marked > 0) await notifyDue(sql)
+    marked += chunk.marked
+    afterId = chunk.lastId
+  }
+  return marked
+}

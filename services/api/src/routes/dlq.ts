@@ -1,0 +1,70 @@
+// The specification's endpoints: dead letters of a topic, one dead letter, and their retries.
+
+import { countMessagesOfTopic, deleteMessage, getMessage, listMessagesOfTopic } from 'dlq-core/queries/message-read.ts'
+import type { TopicColumn } from 'dlq-core/queries/message-retry.ts'
+import { isDlqTopic } from 'dlq-core/queries/topics.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import { type Context, Hono } from 'hono'
+import { ApiError, notFound } from '../api-error.ts'
+import type { ApiEnv } from '../app.ts'
+import { messageJson, messageListJson } from '../message-json.ts'
+import { noQuery, pageQuery, parseMessageId, parseQuery, parseTopic, parseWait } from '../request-schemas.ts'
+import { retryMessage } from '../retry-message.ts'
+import { retryTopic } from '../retry-topic.ts'
+
+export type DlqRoutesDeps = { sql: Database; retryWaitMs: number }
+
+export function dlqRoutes({ sql, retryWaitMs }: DlqRoutesDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>()
+
+  app.get('/messages/:id', async (c) => {
+    const id = parseMessageId(c.req.param('id'))
+    parseQuery(noQuery, c.req.queries())
+    const message = await getMessage(sql, id)
+    if (!message) throw notFound(id)
+    return sendJson(c, messageJson(message))
+  })
+
+  app.delete('/messages/:id', async (c) => {
+    const id = parseMessageId(c.req.param('id'))
+    const outcome = await deleteMessage(sql, id)
+    if (outcome === 'not_found') throw notFound(id)
+    if (outcome === 'retrying') throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} is being retried; delete it when that is settled`)
+    return c.json({ success: true, message: `message ${id} deleted` })
+  })
+
+  app.post('/messages/:id/retry', async (c) => {
+    const id = parseMessageId(c.req.param('id'))
+    const waitMs = parseWait(c.req.header('prefer'), retryWaitMs)
+    const { done, body } = await retryMessage(sql, { id, waitMs, signal: c.req.raw.signal })
+    return c.json(body, done ? 200 : 202)
+  })
+
+  app.get('/:topic', async (c) => {
+    const topic = parseTopic(c.req.param('topic'))
+    const { page, page_size: pageSize } = parseQuery(pageQuery, c.req.queries())
+    const column = await columnOf(sql, topic)
+    const [totalCount, messages] = await Promise.all([
+      countMessagesOfTopic(sql, { column, topic }),
+      listMessagesOfTopic(sql, { column, topic, limit: pageSize, offset: (page - 1) * pageSize }),
+    ])
+    return sendJson(c, messageListJson(messages, { totalCount, page, pageSize }))
+  })
+
+  app.post('/:topic/retry-all', async (c) => {
+    const topic = parseTopic(c.req.param('topic'))
+    const retried = await retryTopic(sql, { column: await columnOf(sql, topic), topic })
+    return c.json({ retried, message: `${retried} messages retried in topic ${topic}` })
+  })
+
+  return app
+}
+
+/** A known DLQ topic means what was read from it; any other name, what came from there. One index each, never an OR. */
+async function columnOf(sql: Database, topic: string): Promise<TopicColumn> {
+  return (await isDlqTopic(sql, topic)) ? 'dlq_topic' : 'original_topic'
+}
+
+function sendJson(c: Context, json: string): Response {
+  return c.body(json, 200, { 'content-type': 'application/json' })
+}

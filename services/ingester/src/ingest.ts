@@ -1,0 +1,96 @@
+// Two loops: one keeps the list of topics true, the other consumes it and starts anew when it changes.
+
+import { createMessagePartitions } from 'dlq-core/queries/message-insert.ts'
+import type { ReadingSettings } from 'dlq-core/new-message.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
+import type { Admin, Kafka } from 'kafkajs'
+import { consumeTopics } from './consume-topics.ts'
+import { discoverTopics } from './discover-topics.ts'
+import type { IngesterMetrics } from './ingester-metrics.ts'
+import { storeBatch } from './store-batch.ts'
+
+export type IngestDeps = {
+  kafka: Kafka
+  admin: Admin
+  sql: Database
+  log: Log
+  signal: AbortSignal
+  metrics: IngesterMetrics
+  groupId: string
+  patterns: readonly string[]
+  refreshIntervalMs: number
+  settings: ReadingSettings
+}
+
+/** Ingests until the signal aborts. */
+export async function ingest(deps: IngestDeps): Promise<void> {
+  const { kafka, sql, log, signal, metrics, groupId, settings } = deps
+  const subscription = createSubscription(signal)
+  const store = { sql, settings, now: () => new Date(), random: Math.random }
+  let cluster = ''
+
+  const discovering = runLoop(
+    async () => {
+      cluster ||= await readClusterId(deps)
+      subscription.update(await discoverTopics({ ...deps, cluster }))
+      return { more: false }
+    },
+    { name: 'discover', intervalMs: deps.refreshIntervalMs, signal, log },
+  )
+  const consuming = runLoop(
+    async () => {
+      const { topics, signal: changed } = subscription.current()
+      metrics.topics.set(topics.length)
+      if (topics.length === 0) return { more: false }
+      log.info({ topics }, 'subscribing')
+      await consumeTopics({
+        kafka,
+        sql,
+        log,
+        cluster,
+        groupId,
+        topics,
+        signal: changed,
+        store: async (batch, options) => {
+          const stop = metrics.seconds.startTimer()
+          const outcome = await storeBatch(store, batch, options)
+          stop()
+          return outcome
+        },
+        onStored: (batch, outcome) => metrics.stored(batch, outcome),
+      })
+      return { more: true }
+    },
+    { name: 'consume', intervalMs: 60_000, signal, log, wake: subscription.wake },
+  )
+  await Promise.all([discovering, consuming])
+}
+
+async function readClusterId({ admin, sql, log }: IngestDeps): Promise<string> {
+  // Partitions are made ahead at migration, here, and daily; missing ones are made on demand.
+  const made = await createMessagePartitions(sql)
+  if (made > 0) log.info({ made }, 'partitions_made')
+  await admin.connect()
+  const { clusterId } = await admin.describeCluster()
+  return clusterId
+}
+
+/** The topics to consume, and a signal that aborts when they are no longer these. */
+function createSubscription(stop: AbortSignal) {
+  const wake = createWake()
+  let topics: string[] = []
+  let changed = new AbortController()
+  return {
+    wake,
+    current: () => ({ topics, signal: AbortSignal.any([stop, changed.signal]) }),
+    update(found: string[]) {
+      if (found.length === topics.length && found.every((topic, index) => topic === topics[index])) return
+      topics = found
+      changed.abort()
+      changed = new AbortController()
+      wake.notify()
+    },
+  }
+}

@@ -1,0 +1,32 @@
+// What the ingester counts.
+
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Batch, StoreOutcome } from './store-batch.ts'
+
+export type IngesterMetrics = ReturnType<typeof createIngesterMetrics>
+
+export function createIngesterMetrics(registry: Registry) {
+  const registers = [registry]
+  const records = new Counter({
+    name: 'dlq_ingest_records_total',
+    help: 'Records read from DLQ topics, by what became of them: stored, reopened (a message of ours failed again), dropped (read before), reduced (stored in part).',
+    labelNames: ['topic', 'outcome'],
+    registers,
+  })
+  const topics = new Gauge({ name: 'dlq_ingest_topics', help: 'DLQ topics that this ingester subscribes to.', registers })
+  const seconds = new Histogram({
+    name: 'dlq_ingest_batch_seconds',
+    help: 'Time to store one batch of one partition.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  })
+  return {
+    topics,
+    seconds,
+    stored({ topic }: Batch, { stored, reopened, dropped, reduced }: StoreOutcome & { kind: 'stored' }) {
+      for (const [outcome, count] of Object.entries({ stored, reopened, dropped, reduced })) {
+        if (count > 0) records.inc({ topic, outcome }, count)
+      }
+    },
+  }
+}

@@ -1,0 +1,17 @@
+// Wakes the retry loop when somebody asks for a retry. A hint: the loop polls as well.
+
+import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import { runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
+
+/** Listens until the signal aborts. Once it listens, the driver does so again after each lost connection. */
+export async function listenForDue({ sql, wake, signal, log }: { sql: Database; wake: Wake; signal: AbortSignal; log: Log }): Promise<void> {
+  let listening: { unlisten(): Promise<void> } | null = null
+  await runLoop(
+    async () => {
+      listening ??= await sql.listen('dlq_due', () => wake.notify())
+      return { more: false }
+    },
+    { name: 'listen', intervalMs: 60_000, signal, log },
+  )
+}

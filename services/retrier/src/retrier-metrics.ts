@@ -1,0 +1,24 @@
+// What the retrier counts.
+
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+
+export type RetrierMetrics = ReturnType<typeof createRetrierMetrics>
+
+export function createRetrierMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    attempts: new Counter({
+      name: 'dlq_retry_attempts_total',
+      help: 'Messages that were claimed, by what became of them: published, refused by Kafka, released because Kafka was away, lost to another retrier.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    publishSeconds: new Histogram({
+      name: 'dlq_retry_publish_seconds',
+      help: 'Time to publish one batch.',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    }),
+    inFlight: new Gauge({ name: 'dlq_retry_in_flight', help: 'Messages that this retrier has claimed and not yet settled.', registers }),
+  }
+}

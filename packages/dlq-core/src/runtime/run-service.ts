@@ -1,6 +1,6 @@
 // What every service's main does around its work: configuration, log, metrics, signals, and an
 // orderly end. The first SIGTERM or SIGINT drains, the second ends at once, and a drain that takes
-// too long is cut short. A service whose parent started it with an IPC channel ends with its parent.
+// too long is cut short.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { collectDefaultMetrics, Registry } from 'prom-client'
@@ -94,7 +94,6 @@ function stopOnSignals(stopping: AbortController, log: Log, timeoutMs: number): 
   }
   process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => stop('SIGINT'))
-  process.on('disconnect', () => stop('parent ended'))
   process.on('unhandledRejection', (error) => {
     log.fatal({ error }, 'unhandled_rejection')
     process.exit(1)

@@ -1,0 +1,47 @@
+// The demo's traffic, a process of its own: a producer of orders, and a payments consumer that fails
+// on some of them and dead-letters those the way Spring does.
+
+import kafkajs from 'kafkajs'
+import { springDeadLetter } from './spring-dead-letter.ts'
+import { makeOrder, type Order, takePayment } from './take-payment.ts'
+
+const group = 'payments'
+const orderIntervalMs = 700
+const startedAt = Date.now()
+
+const kafka = new kafkajs.Kafka({
+  clientId: 'demo',
+  brokers: process.env.KAFKA_BROKERS!.split(','),
+  logLevel: kafkajs.logLevel.ERROR,
+  retry: { retries: 1000, maxRetryTime: 2000 },
+})
+const producer = kafka.producer({ allowAutoTopicCreation: false })
+const consumer = kafka.consumer({ groupId: group, sessionTimeout: 10_000, allowAutoTopicCreation: false })
+
+await producer.connect()
+await consumer.connect()
+await consumer.subscribe({ topics: ['orders'], fromBeginning: true })
+await consumer.run({
+  eachMessage: async ({ topic, partition, message }) => {
+    try {
+      takePayment(JSON.parse(String(message.value)) as Order, Date.now() - startedAt)
+    } catch (error) {
+      await producer.send({ topic: 'orders.dlq.v1', messages: [springDeadLetter({ topic, partition, group, message, error: error as Error })] })
+    }
+  },
+})
+
+let orders = 0
+const ordering = setInterval(() => {
+  orders += 1
+  const order = makeOrder(orders, new Date())
+  producer.send({ topic: 'orders', messages: [{ key: order.order_id, value: JSON.stringify(order) }] }).catch((error: Error) => console.error(error.message))
+}, orderIntervalMs)
+
+async function stop() {
+  clearInterval(ordering)
+  await Promise.allSettled([consumer.disconnect(), producer.disconnect()])
+  process.exit(0)
+}
+process.once('SIGTERM', stop)
+process.once('SIGINT', stop)

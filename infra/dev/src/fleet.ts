@@ -1,0 +1,156 @@
+// Starts everything in order and keeps it running: what dies is started again, and stack.json says
+// where it is now.
+
+import { mkdirSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { migrateUp } from 'dlq-db/migrate.ts'
+import { freePort } from 'dlq-testing/free-port.ts'
+import type { Reaper } from 'dlq-testing/reaper.ts'
+import { type ServiceName, serviceNames } from 'dlq-testing/service-process.ts'
+import { type Stack, type StackServer, startStack } from 'dlq-testing/stack.ts'
+import { startWatchedProcess } from 'dlq-testing/watched-process.ts'
+import kafkajs from 'kafkajs'
+import { type StackFile, writeStackFile } from './stack-file.ts'
+import { type SupervisedService, superviseService } from './supervised-service.ts'
+
+export type FleetOptions = {
+  devDir: string
+  stackPath: string
+  reaper: Reaper
+  /** What is started is stopped by this stack, in reverse order. */
+  stack: AsyncDisposableStack
+  demo: boolean
+  print: (line: string) => void
+  signal: AbortSignal
+}
+
+export type Fleet = {
+  describe(): StackFile
+  /** What happened lately, for people; the newest last. */
+  events: string[]
+}
+
+const preferredPorts: Record<ServiceName, number> = { api: 8080, ingester: 8081, retrier: 8082 }
+/** New DLQ topics show within a second. */
+const devSettings = { DLQ_KAFKA_TOPIC_REFRESH_INTERVAL: '1s', NODE_NO_WARNINGS: '1' }
+/** Fast enough to watch: retries after about 3, 6 and 12 seconds. */
+const demoSettings = { DLQ_RETRY_INITIAL_DELAY: '4s', DLQ_RETRY_MULTIPLIER: '2' }
+const maxEvents = 5
+
+/** Null when it was stopped while it started. */
+export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
+  const { devDir, reaper, stack, demo, print, signal, stackPath } = options
+  const logDir = `${devDir}/logs`
+  mkdirSync(logDir, { recursive: true })
+
+  print('Starting PostgreSQL and Kafka …')
+  const servers = stack.adopt(
+    await startStack({ dataDir: devDir, reaper, log: print, databaseUrl: process.env.DATABASE_URL, kafkaBrokers: process.env.KAFKA_BROKERS }),
+    (servers) => servers.stop(),
+  )
+  if (signal.aborted) return null
+  const applied = await migrateUp({ databaseUrl: servers.databaseUrl })
+  print(applied.length > 0 ? `Applied ${applied.length} migrations.` : 'The database is up to date.')
+  await createDemoTopics(servers.kafkaBrokers)
+  if (signal.aborted) return null
+
+  print('Starting ingester, retrier and API …')
+  const services = new Map<ServiceName, SupervisedService>()
+  const events: string[] = []
+  const describe = (): StackFile => describeFleet(servers, services)
+  const onChange = (line: string) => {
+    events.push(`${new Date().toTimeString().slice(0, 8)}  ${line}`)
+    events.splice(0, events.length - maxEvents)
+    if (!process.stdout.isTTY) print(line)
+    if (ready && !signal.aborted) writeStackFile(stackPath, describe())
+  }
+  let ready = false
+  for (const name of serviceNames) {
+    const service = await superviseService(
+      {
+        name,
+        databaseUrl: servers.databaseUrl,
+        kafkaBrokers: servers.kafkaBrokers,
+        reaper,
+        logFile: `${logDir}/${name}.log`,
+        port: await freePort(preferredPorts[name]),
+        env: { ...devSettings, ...(demo ? demoSettings : {}), ...givenSettings() },
+      },
+      onChange,
+    )
+    services.set(name, service)
+  }
+  stack.defer(async () => void (await Promise.all([...services.values()].map((service) => service.stop()))))
+  restartServers(servers, onChange, signal)
+  await Promise.all([...services.values()].map((service) => service.ready()))
+  ready = true
+  writeStackFile(stackPath, describe())
+
+  if (demo && !signal.aborted) {
+    const traffic = await startWatchedProcess({
+      command: [process.execPath, fileURLToPath(new URL('./demo/main.ts', import.meta.url))],
+      logFile: `${logDir}/demo.log`,
+      reaper,
+      env: { ...process.env, ...devSettings, KAFKA_BROKERS: servers.kafkaBrokers.join(',') },
+    })
+    stack.defer(() => traffic.stop('SIGTERM', 5000))
+  }
+  return { describe, events }
+}
+
+/** Settings that the user gave go before ours. */
+function givenSettings(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('DLQ_')))
+}
+
+function describeFleet(servers: Stack, services: ReadonlyMap<ServiceName, SupervisedService>): StackFile {
+  const [ingester, retrier, api] = serviceNames.map((name) => services.get(name)!) as [SupervisedService, SupervisedService, SupervisedService]
+  return {
+    api: api.url,
+    ingester: ingester.url,
+    retrier: retrier.url,
+    databaseUrl: servers.databaseUrl,
+    kafkaBrokers: servers.kafkaBrokers,
+    pids: {
+      ingester: ingester.pid,
+      retrier: retrier.pid,
+      api: api.pid,
+      postgres: servers.postgres?.pid ?? null,
+      kafka: servers.kafka?.pid ?? null,
+      runner: process.pid,
+    },
+  }
+}
+
+function restartServers({ postgres, kafka }: Stack, onChange: (line: string) => void, signal: AbortSignal): void {
+  const restart = async (name: string, server: StackServer) => {
+    for (let waitMs = 500; !signal.aborted; waitMs = Math.min(waitMs * 2, 10_000)) {
+      onChange(`${name} ended; starting it again`)
+      await sleep(waitMs)
+      if (signal.aborted) return
+      try {
+        await server.restart()
+        onChange(`${name} started again (pid ${server.pid})`)
+        return
+      } catch (error) {
+        onChange(`${name} did not start: ${(error as Error).message.split('\n')[0]}`)
+      }
+    }
+  }
+  postgres?.onExit(() => void restart('PostgreSQL', postgres))
+  kafka?.onExit(() => void restart('Kafka', kafka))
+}
+
+/** The topics of the demo and of the README's examples. */
+async function createDemoTopics(brokers: string[]): Promise<void> {
+  const admin = new kafkajs.Kafka({ clientId: 'dlq-dev', brokers, logLevel: kafkajs.logLevel.NOTHING }).admin()
+  await admin.connect()
+  try {
+    const existing = await admin.listTopics()
+    const topics = ['orders', 'orders.dlq.v1'].filter((topic) => !existing.includes(topic))
+    if (topics.length > 0) await admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: 3 })), waitForLeaders: true })
+  } finally {
+    await admin.disconnect()
+  }
+}

@@ -1,0 +1,97 @@
+// What `npm start` runs: PostgreSQL, Kafka, the migrations, the three services as processes of their
+// own, and the demo. Everything that it starts ends with it, in order, or by the reaper if it is killed.
+
+import { rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { createReaper } from 'dlq-testing/reaper.ts'
+import { startFleet } from './fleet.ts'
+import { isAlive, takeRunnerLock } from './runner-lock.ts'
+import { placeLines } from './summary.ts'
+import { readStackFile, removeStackFile } from './stack-file.ts'
+import { createTerminal } from './terminal.ts'
+import { watchFleet } from './watch-fleet.ts'
+
+const usage = `usage: npm start [-- --no-demo] [-- --reset]
+  --no-demo   only the fleet: PostgreSQL, Kafka and the three services
+  --reset     forget the data of earlier runs first
+DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
+
+const devDir = fileURLToPath(new URL('../../../.dev', import.meta.url))
+const stackPath = `${devDir}/stack.json`
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const options = readOptions()
+  if (options === null) return 64
+  const lock = takeRunnerLock(`${devDir}/runner.pid`)
+  if ('heldBy' in lock) return reportRunning(lock.heldBy, options.reset)
+
+  const terminal = createTerminal(process.stdout)
+  const stopping = stopOnSignals(() => terminal.print('Stopping …'))
+  const stack = new AsyncDisposableStack()
+  stack.defer(() => lock.release())
+  const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
+  stack.defer(() => removeStackFile(stackPath))
+  try {
+    await waitForFormerRun()
+    if (options.reset) for (const name of ['postgres', 'kafka', 'logs']) rmSync(`${devDir}/${name}`, { recursive: true, force: true })
+    const fleet = await startFleet({ devDir, stackPath, reaper, stack, demo: options.demo, print: terminal.print, signal: stopping.signal })
+    if (fleet && !stopping.signal.aborted) await watchFleet({ fleet, terminal, demo: options.demo, signal: stopping.signal })
+    return 0
+  } catch (error) {
+    if (stopping.signal.aborted) return 0
+    terminal.print(`npm start failed: ${(error as Error).message}\nThe logs are in ${devDir}/logs.`)
+    return 1
+  } finally {
+    await stack.disposeAsync()
+    stopping.finish()
+  }
+}
+
+function readOptions(): { demo: boolean; reset: boolean } | null {
+  try {
+    const { values } = parseArgs({ options: { 'no-demo': { type: 'boolean' }, reset: { type: 'boolean' }, help: { type: 'boolean' } } })
+    if (!values.help) return { demo: !values['no-demo'], reset: values.reset ?? false }
+  } catch (error) {
+    console.error((error as Error).message)
+  }
+  console.error(usage)
+  return null
+}
+
+function reportRunning(pid: number, reset: boolean): number {
+  console.log(`dlq-manager is running here already (pid ${pid}).`)
+  const running = readStackFile(stackPath)
+  if (running) console.log(placeLines(running).join('\n'))
+  if (!reset) return 0
+  console.error('--reset needs it stopped first: its data is in use.')
+  return 1
+}
+
+/** A runner that was killed leaves its children to the reaper, which needs a moment. */
+async function waitForFormerRun(): Promise<void> {
+  const pids = Object.entries(readStackFile(stackPath)?.pids ?? {}).flatMap(([name, pid]) => (name !== 'runner' && pid !== null ? [pid] : []))
+  for (const deadline = Date.now() + 15_000; pids.some(isAlive) && Date.now() < deadline; ) {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+/** The first signal stops in order, the second leaves the rest to the reaper. */
+function stopOnSignals(onStop: () => void): { signal: AbortSignal; finish(): void } {
+  const controller = new AbortController()
+  const stop = () => {
+    if (controller.signal.aborted) process.exit(130)
+    onStop()
+    controller.abort()
+  }
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop)
+  // npm may be killed without telling us; then we are a child of somebody else and stop too.
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.env.npm_lifecycle_event && process.ppid !== parent && !controller.signal.aborted) stop()
+  }, 1000)
+  watch.unref()
+  return { signal: controller.signal, finish: () => clearInterval(watch) }
+}

@@ -1,0 +1,31 @@
+// .dev/stack.json: what runs where, for scripts. Written when everything is ready, kept true afterwards.
+
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+
+export type StackFile = {
+  api: string
+  ingester: string
+  retrier: string
+  databaseUrl: string
+  kafkaBrokers: string[]
+  /** Null for a server that was started elsewhere. */
+  pids: Record<'ingester' | 'retrier' | 'api' | 'runner', number> & Record<'postgres' | 'kafka', number | null>
+}
+
+/** Replaces the file in one step, so that a reader never sees half of it. */
+export function writeStackFile(path: string, stack: StackFile): void {
+  writeFileSync(`${path}.new`, `${JSON.stringify(stack, null, 2)}\n`)
+  renameSync(`${path}.new`, path)
+}
+
+export function readStackFile(path: string): StackFile | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+export function removeStackFile(path: string): void {
+  rmSync(path, { force: true })
+}

@@ -1,0 +1,38 @@
+// Shows lines in place on a terminal, and as plain lines anywhere else.
+
+export type Terminal = {
+  /** Replaces what show() showed before. On anything but a terminal only `plain` is printed, when it is new. */
+  show(lines: readonly string[], plain: string): void
+  /** A line that stays. */
+  print(line: string): void
+}
+
+const plainIntervalMs = 2000
+
+export function createTerminal(out: NodeJS.WriteStream): Terminal {
+  let shown = 0
+  let lastPlain = { text: '', at: 0 }
+  const clear = () => {
+    if (shown > 0) out.write(`\u001b[${shown}A\u001b[0J`)
+    shown = 0
+  }
+  return {
+    show(lines, plain) {
+      if (!out.isTTY) {
+        if (plain === lastPlain.text || Date.now() - lastPlain.at < plainIntervalMs) return
+        lastPlain = { text: plain, at: Date.now() }
+        out.write(`${plain}\n`)
+        return
+      }
+      clear()
+      // Lines longer than the terminal would wrap, and more than fit could not be taken back.
+      const fitting = lines.slice(0, Math.max(1, out.rows - 1)).map((line) => line.slice(0, out.columns))
+      out.write(`${fitting.join('\n')}\n`)
+      shown = fitting.length
+    },
+    print(line) {
+      clear()
+      out.write(`${line}\n`)
+    },
+  }
+}

@@ -1,0 +1,96 @@
+// Which dead letters fail for the same reason: the same class at the same place in the own
+// code, or, where no stack trace tells the place, with the same message. Never by topic:
+// one mistake that hits three topics is one group, and a filter shows each.
+import { hash } from 'node:crypto'
+import type { FailureContext } from './failure-context.ts'
+import { normaliseMessage } from './normalised-message.ts'
+import { rootCause } from './stack-trace.ts'
+
+/** Raised whenever the same failure would get another id, so that old groups are recognised as such. */
+export const fingerprintVersion = 1
+
+/** All texts are ones that PostgreSQL can hold, on one line. */
+export type Fingerprint = {
+  /** A UUIDv8 derived from the version, the class, and the location or else the message. */
+  readonly id: string
+  readonly version: number
+  /** The root cause's class; null where unknown. At most 256 characters. */
+  readonly errorClass: string | null
+  /** Where the root cause was first noticed in the own code, without line numbers. At most 300 characters. */
+  readonly location: string | null
+  /** The root cause's message without numbers, ids, dates and quoted values; '' where unknown. At most 512 characters. */
+  readonly message: string
+  /** For people, at most 160 characters; the same for every failure with this id. */
+  readonly title: string
+}
+
+const maxClassChars = 256
+const maxLocationChars = 300
+const maxTitleChars = 160
+
+/**
+ * Returns the group that a failure belongs to. Never throws, and reads at most 2 KB of the
+ * message and 20 KB of the stack trace. The order, place before message, is Sentry's
+ * (https://docs.sentry.io/concepts/data-management/event-grouping/).
+ */
+export function fingerprint({
+  errorClass: givenClass,
+  errorMessage: givenMessage,
+  errorStacktrace,
+}: Pick<FailureContext, 'errorClass' | 'errorMessage' | 'errorStacktrace'>): Fingerprint {
+  const root = errorStacktrace === null ? null : rootCause(errorStacktrace)
+  // A header names the error that reached the consumer. Where the trace knows a deeper cause, that counts.
+  const [errorClass, message] = root?.nested
+    ? [root.errorClass ?? givenClass, root.message ?? (root.errorClass === null ? givenMessage : null)]
+    : [givenClass ?? root?.errorClass, givenMessage ?? root?.message]
+
+  const parts = {
+    errorClass: oneLine(errorClass, maxClassChars),
+    location: oneLine(root?.location, maxLocationChars),
+    message: normaliseMessage(message ?? ''),
+  }
+  return { id: groupId(parts), version: fingerprintVersion, ...parts, title: titleOf(parts) }
+}
+
+type Parts = Pick<Fingerprint, 'errorClass' | 'location' | 'message'>
+
+/**
+ * A UUIDv8 (RFC 9562, section 5.8 and the name-based example of appendix B.2) of the first
+ * 128 bits of SHA-256 over the parts. None of them holds a line break, so no two sets of
+ * parts make the same text.
+ */
+function groupId({ errorClass, location, message }: Parts): string {
+  const place = location === null ? `message\n${message}` : `location\n${location}`
+  const hex = hash('sha256', `${fingerprintVersion}\n${errorClass ?? ''}\n${place}`, 'hex')
+  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+function titleOf({ errorClass, location, message }: Parts): string {
+  const name = errorClass === null ? null : shortClass(errorClass)
+  const title =
+    location !== null
+      ? `${name ?? 'Error'} in ${shortLocation(location)}`
+      : [name, message].filter((part) => part !== null && part !== '').join(': ') || 'Unknown error'
+  return title.length > maxTitleChars ? `${title.slice(0, maxTitleChars - 1).toWellFormed()}…` : title
+}
+
+function shortClass(errorClass: string): string {
+  return errorClass.slice(errorClass.lastIndexOf('.') + 1) || errorClass
+}
+
+/** `OrderService.process` of a qualified method; a place with a file or an import path stays whole. */
+function shortLocation(location: string): string {
+  return /[ /(]/.test(location) ? location : location.split('.').slice(-2).join('.')
+}
+
+/** Null where nothing is left. */
+function oneLine(text: string | null | undefined, maxChars: number): string | null {
+  if (!text) return null
+  const line = text
+    .slice(0, maxChars)
+    .toWellFormed()
+    .replace(/[\s\0]{2,}|[^\S ]|\0/g, ' ')
+    .trim()
+  return line === '' ? null : line
+}

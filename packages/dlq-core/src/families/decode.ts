@@ -1,0 +1,68 @@
+// Header values into text and numbers. Nothing here throws: what cannot be read is null.
+// Numbers come in two spellings, decimal text and big-endian binary; each family documents which.
+
+const maxInt32 = 2n ** 31n - 1n
+const maxInt64 = 2n ** 63n - 1n
+
+/** UTF-8 text; bytes that are not UTF-8 become U+FFFD. */
+export function text(value: Buffer | null): string | null {
+  return value === null ? null : value.toString('utf8')
+}
+
+/** As `text`, with the empty text null: for names (topics, groups, classes), which are never empty. */
+export function name(value: Buffer | null): string | null {
+  return value === null || value.length === 0 ? null : value.toString('utf8')
+}
+
+/** Decimal text, at most 19 digits with an optional minus. */
+export function decimal(value: Buffer | null): bigint | null {
+  if (value === null || value.length > 20) return null
+  const digits = value.toString('latin1')
+  return /^-?\d{1,19}$/.test(digits) ? BigInt(digits) : null
+}
+
+/**
+ * A number as Spring writes it: int32 or int64 big-endian, or one unsigned byte (KafkaHeaders' javadoc;
+ * `DeadLetterRecordManager.maybeAddOriginalHeaders`). Tools that rewrite headers leave decimal text
+ * instead. The two never meet: four or eight printable bytes would be a number above 538 million,
+ * or above 2.3 × 10¹⁸, which no partition, offset or timestamp reaches.
+ */
+export function fixedInteger(value: Buffer | null): bigint | null {
+  if (value === null) return null
+  if (isPrintable(value)) return decimal(value)
+  if (value.length === 8) return value.readBigInt64BE()
+  if (value.length === 4) return BigInt(value.readInt32BE())
+  return value.length === 1 ? BigInt(value[0]!) : null
+}
+
+/** As `fixedInteger`, of any length up to eight bytes: Java's `BigInteger.toByteArray()`, in two's complement. */
+export function variableInteger(value: Buffer | null): bigint | null {
+  if (value === null || value.length === 0) return null
+  if (value.length > 1 && isPrintable(value)) return decimal(value)
+  return value.length <= 8 ? BigInt.asIntN(value.length * 8, BigInt(`0x${value.toString('hex')}`)) : null
+}
+
+/** A partition, null where negative: −1 is how Kafka says that there is none. */
+export function toPartition(value: bigint | null): number | null {
+  return toCount(value)
+}
+
+/** An offset, null where negative. */
+export function toOffset(value: bigint | null): bigint | null {
+  return value !== null && value >= 0n && value <= maxInt64 ? value : null
+}
+
+/** Milliseconds since the epoch, null where negative (−1: no timestamp). */
+export function toTimestamp(value: bigint | null): bigint | null {
+  return toOffset(value)
+}
+
+/** A count of things, null where negative or beyond int32. */
+export function toCount(value: bigint | null): number | null {
+  return value !== null && value >= 0n && value <= maxInt32 ? Number(value) : null
+}
+
+function isPrintable(value: Buffer): boolean {
+  for (const byte of value) if (byte < 0x20 || byte > 0x7e) return false
+  return true
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { causeChain, errorOf } from './error-of.ts'
+
+const wrapper = { errorClass: 'java.util.concurrent.ExecutionException', errorMessage: 'wrapped' }
+
+test('a chain has each exception with all lines of its message', () => {
+  const trace =
+    'a.Outer: one\ntwo\n\tat a.B.c(B.java:1)\nCaused by: a.Bare\n\t... 1 more\nCaused by: a.Empty: \n\tat x\n'
+  expect(causeChain(trace)).toEqual([
+    { errorClass: 'a.Outer', errorMessage: 'one\ntwo' },
+    { errorClass: 'a.Bare', errorMessage: null },
+    { errorClass: 'a.Empty', errorMessage: '' },
+  ])
+})
+
+test('traces of Windows and without frames are read alike', () => {
+  expect(causeChain('a.B: x\r\n\tat y\r\nCaused by: a.C: z\r\n')).toEqual([
+    { errorClass: 'a.B', errorMessage: 'x' },
+    { errorClass: 'a.C', errorMessage: 'z' },
+  ])
+})
+
+test.each(['', '\n', 'Traceback (most recent call last):\n  File "a.py"', 'Caused by: ', '\nCaused by: [CIRCULAR: x]'])(
+  'text that is no Java stack trace has no causes: %o',
+  (trace) => {
+    expect(causeChain(trace)).toEqual([])
+  },
+)
+
+test('of a stack trace of 900 KB the first cause at its head and the root cause at its tail are found', () => {
+  const frames = '\tat app.Deep.recurse(Deep.java:1)\n'.repeat(27_000)
+  const trace = `${wrapper.errorClass}: x\n\tat a\nCaused by: a.First: one\n${frames}Caused by: a.Root: last\n\tat z\n`
+  expect(trace.length).toBeGreaterThan(900_000)
+  expect(causeChain(trace).map(({ errorClass }) => errorClass)).toEqual([wrapper.errorClass, 'a.First', 'a.Root'])
+  expect(errorOf([wrapper], trace)).toEqual({ errorClass: 'a.First', errorMessage: 'one' })
+})
+
+test('where only a wrapper is known, it is the error', () => {
+  expect(errorOf([wrapper], null)).toEqual(wrapper)
+  expect(errorOf([], `${wrapper.errorClass}: wrapped\n`)).toEqual(wrapper)
+  expect(errorOf([], null)).toEqual({ errorClass: null, errorMessage: null })
+})
+
+test('a message without a class is kept', () => {
+  expect(errorOf([{ errorClass: null, errorMessage: 'boom' }], null)).toEqual({
+    errorClass: null,
+    errorMessage: 'boom',
+  })
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { deadLetter } from '../../fixtures/dead-letter.ts'
+import { readFailure } from '../read-failure.ts'
+
+test.each(['source_', 'original_'])('%s* headers are read; they tell no error', (prefix) => {
+  const record = deadLetter([
+    [`${prefix}topic`, 'orders'],
+    [`${prefix}partition`, '1'],
+    [`${prefix}offset`, '12'],
+    [`${prefix}consumer_group`, 'app_orders'],
+    [`${prefix}attempts`, '3'],
+  ])
+  expect(readFailure(record)).toMatchObject({
+    family: 'karafka',
+    context: {
+      originalTopic: 'orders',
+      originalPartition: 1,
+      originalOffset: 12n,
+      originalTimestamp: null,
+      consumerGroup: 'app_orders',
+      errorClass: null,
+      errorMessage: null,
+      attempts: 3,
+    },
+  })
+})
+
+test('an application’s own source_topic is not Karafka’s', () => {
+  expect(readFailure(deadLetter([['source_topic', 'orders']])).family).toBeNull()
+})

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decodeHeaders, encodeHeaders } from './header-json.ts'
+import type { Header } from './record.ts'
+
+const stacktrace = `java.lang.IllegalStateException: größer\n${'\tat com.acme.Orders.process(Orders.java:7)\n'.repeat(5)}`
+
+describe('the stored form', () => {
+  test('text is stored as text, other bytes in base64, null as null, in wire order', () => {
+    const headers: Header[] = [
+      ['b', Buffer.from('größe "quoted"\n')],
+      ['a', Buffer.from([0, 0, 0, 3])],
+      ['a', null],
+      ['a', Buffer.from([0xff])],
+      ['', Buffer.alloc(0)],
+    ]
+    expect(JSON.parse(encodeHeaders(headers))).toEqual([
+      ['b', 'größe "quoted"\n'],
+      ['a', { base64: 'AAAAAw==' }],
+      ['a', null],
+      ['a', { base64: '/w==' }],
+      ['', ''],
+    ])
+  })
+
+  test('no headers are an empty array', () => {
+    expect(encodeHeaders([])).toBe('[]')
+    expect(decodeHeaders('[]')).toEqual([])
+  })
+
+  test('a value that a column holds in full is referred to wherever it occurs', () => {
+    const headers: Header[] = [
+      ['kafka_dlt-exception-stacktrace', Buffer.from(stacktrace)],
+      ['x-exception-stacktrace', Buffer.from(stacktrace)],
+    ]
+    const json = encodeHeaders(headers, new Map([['error_stacktrace', stacktrace]]))
+    expect(JSON.parse(json)).toEqual([
+      ['kafka_dlt-exception-stacktrace', { column: 'error_stacktrace' }],
+      ['x-exception-stacktrace', { column: 'error_stacktrace' }],
+    ])
+    expect(decodeHeaders(json, { error_stacktrace: stacktrace, error_message: null })).toEqual(headers)
+  })
+
+  test('a value that a column holds only in part is stored in place', () => {
+    const json = encodeHeaders(
+      [['s', Buffer.from(stacktrace)]],
+      new Map([['error_stacktrace', stacktrace.slice(0, -1)]]),
+    )
+    expect(JSON.parse(json)).toEqual([['s', stacktrace]])
+  })
+
+  test('a value shorter than 64 bytes is stored in place even if a column holds it', () => {
+    for (const [text, stored] of [
+      ['x'.repeat(63), 'x'.repeat(63)],
+      ['x'.repeat(64), { column: 'error_message' }],
+      ['é'.repeat(32), { column: 'error_message' }],
+    ] as const) {
+      const json = encodeHeaders([['m', Buffer.from(text)]], new Map([['error_message', text]]))
+      expect(JSON.parse(json)).toEqual([['m', stored]])
+    }
+  })
+
+  test('names that mean something to JavaScript or JSON come back as they were', () => {
+    const headers = ['__proto__', 'constructor', '', '42', 'a\0b', '"', '\ufeff', '\ud800', '🚚'].map(
+      (name): Header => [name, Buffer.from(name)],
+    )
+    expect(decodeHeaders(encodeHeaders(headers))).toEqual(headers)
+  })
+
+  test('a byte order mark at the start of a value is kept', () => {
+    const headers: Header[] = [['bom', Buffer.from([0xef, 0xbb, 0xbf, 0x61])]]
+    expect(decodeHeaders(encodeHeaders(headers))).toEqual(headers)
+  })
+})
+
+describe('reading stored headers', () => {
+  test('a reference to a column that is not there is refused', () => {
+    const json = '[["s",{"column":"error_stacktrace"}]]'
+    expect(() => decodeHeaders(json)).toThrow('error_stacktrace')
+    expect(() => decodeHeaders(json, { error_stacktrace: null })).toThrow('error_stacktrace')
+    expect(() => decodeHeaders('[["s",{"column":"toString"}]]')).toThrow('toString')
+  })
+
+  test.each([
+    '{}',
+    '[1]',
+    '[["a"]]',
+    '[[1,"b"]]',
+    '[["a","b","c"]]',
+    '[["a",1]]',
+    '[["a",{}]]',
+    '[["a",[]]]',
+    '[["a",{"base64":1}]]',
+  ])('%s is refused, being of another form', (json) => {
+    expect(() => decodeHeaders(json)).toThrow()
+  })
+})
+
+describe('encoding and decoding', () => {
+  const anyBytes = fc.uint8Array({ maxLength: 100 }).map((array) => Buffer.from(array))
+  const anyText = fc.string({ unit: 'binary', maxLength: 100 }).map((text) => Buffer.from(text))
+  const longText = fc.string({ unit: 'binary', minLength: 64, maxLength: 80 })
+  // Every UTF-16 unit, lone surrogates too.
+  const anyName = fc.array(fc.nat({ max: 0xffff }), { maxLength: 8 }).map((units) => String.fromCharCode(...units))
+
+  test('are inverse, byte for byte, whatever the headers and columns', () => {
+    const columns = fc.record({ error_message: longText, error_stacktrace: longText })
+    const picks = fc.constantFrom('error_message' as const, 'error_stacktrace' as const)
+    fc.assert(
+      fc.property(
+        columns,
+        fc.array(fc.tuple(anyName, fc.oneof(anyBytes, anyText, fc.constant(null), picks)), { maxLength: 12 }),
+        (columns, drawn) => {
+          const headers = drawn.map(
+            ([name, value]): Header => [name, typeof value === 'string' ? Buffer.from(columns[value]) : value],
+          )
+          const json = encodeHeaders(headers, new Map(Object.entries(columns)))
+          expect(decodeHeaders(json, columns)).toEqual(headers)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,61 @@
+// How `record_headers json` stores a record's headers: an array of [name, value] pairs in
+// wire order, since names repeat and order counts. `json` and not `jsonb`, because it keeps
+// what it is given, accepts any name, and costs less to store.
+import assert from 'node:assert'
+import { isUtf8 } from 'node:buffer'
+import type { Header } from './record.ts'
+
+/** One value as it is stored: text where it is UTF-8 without NUL, or where to find the bytes. */
+export type StoredHeaderValue = string | null | { base64: string } | { column: string }
+
+/** A shorter value is stored in place: the reference would save nothing worth looking up. */
+const minReferredBytes = 64
+
+/**
+ * Returns the stored form of headers: `["name","text"]` for a value that is UTF-8 without
+ * NUL, `["name",{"base64":"…"}]` for any other bytes, `["name",null]` for a null value,
+ * and `["name",{"column":"error_stacktrace"}]` for a value of at least 64 bytes that
+ * `inColumns` (column name → the exact text stored there) holds in full.
+ */
+export function encodeHeaders(headers: readonly Header[], inColumns?: ReadonlyMap<string, string>): string {
+  // One JSON.stringify of everything takes half the time of joining it piece by piece.
+  return JSON.stringify(headers.map(([name, value]) => [name, storedValue(value, inColumns)]))
+}
+
+function storedValue(value: Buffer | null, inColumns: ReadonlyMap<string, string> | undefined): StoredHeaderValue {
+  if (value === null) return null
+  if (!isUtf8(value)) return { base64: value.toString('base64') }
+  const text = value.toString('utf8')
+  if (text.includes('\0')) return { base64: value.toString('base64') }
+  if (inColumns === undefined || value.length < minReferredBytes) return text
+  for (const [column, stored] of inColumns) {
+    if (stored === text) return { column }
+  }
+  return text
+}
+
+/**
+ * Returns the headers that `encodeHeaders` was given, byte for byte. `columns` holds the
+ * text of every column that it referred to. Throws an AssertionError where the JSON is
+ * not of that form, or refers to a column that is absent or null.
+ */
+export function decodeHeaders(json: string, columns: Readonly<Record<string, string | null>> = {}): Header[] {
+  const pairs: unknown = JSON.parse(json)
+  assert(Array.isArray(pairs), 'stored headers are an array of pairs')
+  return pairs.map((pair: unknown): Header => {
+    assert(Array.isArray(pair) && pair.length === 2, 'a stored header is a pair of name and value')
+    const [name, value] = pair as [unknown, StoredHeaderValue]
+    assert(typeof name === 'string', 'a stored header begins with its name')
+    return [name, originalValue(value, columns)]
+  })
+}
+
+function originalValue(value: StoredHeaderValue, columns: Readonly<Record<string, string | null>>): Buffer | null {
+  if (value === null) return null
+  if (typeof value === 'string') return Buffer.from(value, 'utf8')
+  assert(typeof value === 'object', 'a stored header value is text, null or an object')
+  if ('base64' in value) return Buffer.from(value.base64, 'base64')
+  const text = Object.hasOwn(columns, value.column) ? columns[value.column] : null
+  assert(typeof text === 'string', `stored headers refer to column ${value.column}, which was not given or is null`)
+  return Buffer.from(text, 'utf8')
+}

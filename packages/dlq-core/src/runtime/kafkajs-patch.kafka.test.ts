@@ -1,0 +1,183 @@
+// What patches/kafkajs@2.2.4.patch and the codecs promise, against a real broker. The broker stands in
+// for other clients: it validates what kafkajs sends, and rewrites batches with Java's own codecs.
+import { randomBytes } from 'node:crypto'
+import { useTopics } from 'dlq-testing/test-topics.ts'
+import kafkajs, { type ConsumerConfig, type KafkaMessage, type Message, type Producer } from 'kafkajs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { registerCodecs } from './kafka-codecs.ts'
+
+const { CompressionTypes } = kafkajs
+const topics = useTopics()
+let producer: Producer
+
+beforeAll(async () => {
+  registerCodecs()
+  producer = topics.kafka.producer({ allowAutoTopicCreation: false })
+  await producer.connect()
+})
+afterAll(() => producer.disconnect())
+
+type Until = { isLast: (message: KafkaMessage, count: number) => boolean } & Partial<ConsumerConfig>
+
+/** What a consumer is given of a topic with one partition, from its beginning up to the message that `isLast`. */
+async function consume(topic: string, { isLast, ...config }: Until): Promise<KafkaMessage[]> {
+  const consumer = topics.kafka.consumer({ groupId: topics.groupName('patch'), maxWaitTimeInMs: 200, ...config })
+  await consumer.connect()
+  try {
+    await consumer.subscribe({ topics: [topic], fromBeginning: true })
+    const received: KafkaMessage[] = []
+    await new Promise<void>((resolve, reject) => {
+      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
+      const eachMessage = async ({ message }: { message: KafkaMessage }) => {
+        received.push(message)
+        if (isLast(message, received.length)) resolve()
+      }
+      consumer.run({ eachMessage }).catch(reject)
+    })
+    return received
+  } finally {
+    await consumer.disconnect()
+  }
+}
+
+const consumeCount = (topic: string, expected: number) => consume(topic, { isLast: (_, count) => count === expected })
+
+test('headers keep order, duplicates, nulls and every name from producer to consumer', async () => {
+  const topic = await topics.createTopic('headers')
+  const headers: [string, Buffer | null][] = [
+    ['z', Buffer.from('1')],
+    ['__proto__', Buffer.from('p')],
+    ['42', null],
+    ['z', null],
+    ['', Buffer.alloc(0)],
+    ['constructor', Buffer.from([0xff, 0x00])],
+    ['z', Buffer.from('3')],
+  ]
+  const messages = [
+    { value: 'pairs', headers },
+    { value: 'object', headers: { a: null, b: ['x', null] } },
+  ]
+  await producer.send({ topic, messages: [...messages, { value: null }] })
+
+  const [pairs, object, none] = await consumeCount(topic, 3)
+  expect(pairs?.headerPairs).toEqual(headers)
+  expect(object?.headerPairs).toEqual([
+    ['a', null],
+    ['b', Buffer.from('x')],
+    ['b', null],
+  ])
+  expect(none).toMatchObject({ value: null, headers: {}, headerPairs: [] })
+})
+
+describe('timestamps', () => {
+  test('a timestamp of the producer is kept, whatever it is', async () => {
+    const config = { 'message.timestamp.after.max.ms': `${2n ** 63n - 1n}` }
+    const topic = await topics.createTopic('create-time', { config })
+    const timestamps = ['1700000000000', '-1', '0', '253402300799999', '999']
+    await producer.send({ topic, messages: timestamps.map((timestamp) => ({ value: 'v', timestamp })) })
+    const received = await consumeCount(topic, timestamps.length)
+    expect(received.map(({ timestamp }) => timestamp)).toEqual(timestamps)
+    expect(received.map(({ timestampType }) => timestampType)).toEqual(timestamps.map(() => 'create'))
+  })
+
+  test('a topic with log-append time gives every record of a batch the time of the broker', async () => {
+    const topic = await topics.createTopic('append-time', { config: { 'message.timestamp.type': 'LogAppendTime' } })
+    const messages = ['0', '1700000000000'].map((timestamp) => ({ value: 'v', timestamp }))
+    const [sent] = await producer.send({ topic, messages })
+    for (const received of await consumeCount(topic, 2)) {
+      expect(received).toMatchObject({ timestamp: sent?.logAppendTime, timestampType: 'append' })
+    }
+  })
+})
+
+describe('an explicit partition', () => {
+  test('that does not exist fails the send, of which nothing is written', async () => {
+    const topic = await topics.createTopic('partitions', { partitions: 2 })
+    for (const partition of [2, -1]) {
+      const messages = [
+        { value: 'fine', partition: 0 },
+        { value: 'lost', partition },
+      ]
+      await expect(producer.send({ topic, messages })).rejects.toMatchObject({
+        name: 'KafkaJSNonRetriableError',
+        message: `Partition ${partition} of topic "${topic}" does not exist`,
+        topic,
+        partition,
+      })
+    }
+    expect((await topics.admin.fetchTopicOffsets(topic)).map(({ high }) => high)).toEqual(['0', '0'])
+  })
+
+  test('that is younger than the metadata of the producer is found', async () => {
+    const topic = await topics.createTopic('partitions')
+    await producer.send({ topic, messages: [{ value: 'v', partition: 0 }] })
+    await topics.admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] })
+    expect(await producer.send({ topic, messages: [{ value: 'v', partition: 1 }] })).toMatchObject([
+      { partition: 1, errorCode: 0 },
+    ])
+  })
+})
+
+describe.each(['gzip', 'snappy', 'lz4', 'zstd'] as const)('%s', (name) => {
+  const types = { gzip: 'GZIP', snappy: 'Snappy', lz4: 'LZ4', zstd: 'ZSTD' } as const
+  // Larger than the blocks of each format, compressible and not.
+  const values = [randomBytes(50_000), Buffer.alloc(300_000, 'dead letter '), Buffer.alloc(0), randomBytes(200_000)]
+  const send = (topic: string, compression = CompressionTypes.None) =>
+    producer.send({ topic, compression, messages: values.map((value) => ({ value })) })
+
+  test.each([
+    ['what Java compressed is read', name, CompressionTypes.None],
+    ['what we compress is read by Java', 'uncompressed', CompressionTypes[types[name]]],
+    ['what we compress is read by us', 'producer', CompressionTypes[types[name]]],
+  ])('%s', async (_title, onBroker, compression) => {
+    const topic = await topics.createTopic(name, { config: { 'compression.type': onBroker } })
+    await send(topic, compression)
+    const received = await consumeCount(topic, values.length)
+    expect(received.map(({ value }) => value)).toEqual(values)
+  })
+})
+
+test('of 200 committed and 200 aborted transactions, interleaved, exactly the committed records are delivered', async () => {
+  const topic = await topics.createTopic('transactions')
+  const key = Buffer.alloc(4) // The key that an abort marker has.
+  const rounds = 50
+  const send = (to: Pick<Producer, 'send'>, value: string) => to.send({ topic, messages: [{ key, value }] })
+
+  const runProducer = async (name: string, phase: number): Promise<string[]> => {
+    const committed: string[] = []
+    const transactional = topics.kafka.producer({
+      transactionalId: topics.groupName(name),
+      idempotent: true,
+      maxInFlightRequests: 1,
+      retry: { initialRetryTime: 5, multiplier: 1.5, maxRetryTime: 200, retries: 60 },
+    })
+    await transactional.connect()
+    for (let round = 0; round < rounds; round++) {
+      const values = Array.from(
+        { length: 1 + ((round + phase) % 4) },
+        (_, i): Message['value'] => `${name} ${round} ${i}`,
+      )
+      const transaction = await transactional.transaction()
+      for (const value of values) await send(transaction, String(value))
+      if ((round >> 1) % 2 === phase % 2) {
+        await transaction.commit()
+        committed.push(...values.map(String))
+      } else {
+        await transaction.abort()
+      }
+    }
+    await transactional.disconnect()
+    return committed
+  }
+
+  const names = Array.from({ length: 8 }, (_, i) => `producer-${i}`)
+  const committed = (await Promise.all(names.map(runProducer))).flat()
+  await send(producer, 'last')
+
+  // Small fetches, so that many of them begin inside transactions.
+  for (const maxBytesPerPartition of [1_500, 1_048_576]) {
+    const isLast = ({ value }: KafkaMessage) => String(value) === 'last'
+    const received = await consume(topic, { isLast, maxBytesPerPartition })
+    expect(received.map(({ value }) => String(value)).sort()).toEqual([...committed, 'last'].sort())
+  }
+})

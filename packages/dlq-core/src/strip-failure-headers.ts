@@ -1,0 +1,103 @@
+// The headers that a record must not carry back into its topic. Frameworks read their own counters
+// from the record: with `retry_topic-attempts` or `delayed-retry-count` left on, its next failure goes
+// straight to the DLQ without a retry (measured with Spring and SmallRye); and appended sets grow the
+// record until it is too large. All other headers stay, in order, with duplicates and nulls.
+
+import type { Family } from './families/family.ts'
+import { ownHeaders, republishHeaderNames } from './families/own.ts'
+import { plainErrorHeader } from './families/plain-error.ts'
+import type { Header } from './record.ts'
+
+const prefixes = [
+  'kafka_dlt-',
+  'kafka_original-',
+  'kafka_exception-',
+  'kafka_key-exception-',
+  'retry_topic-',
+  '__connect.errors.',
+  '__streams.errors.',
+  '__dlq.errors.',
+  'dead-letter-',
+  'delayed-retry-',
+  'deserialization-failure-',
+] as const
+
+// Where a prefix would take applications' headers along (x-original-url, dlq-…), the names are listed.
+const exactNames: ReadonlySet<string> = new Set([
+  'kafka_deliveryAttempt',
+  'springDeserializerExceptionKey',
+  'springDeserializerExceptionValue',
+  'x-original-topic',
+  'x-original-partition',
+  'x-original-offset',
+  'x-original-timestamp',
+  'x-original-timestamp-type',
+  'x-exception-fqcn',
+  'x-exception-message',
+  'x-exception-stacktrace',
+  ...Object.values(ownHeaders),
+  ...Object.values(republishHeaderNames),
+])
+
+// Karafka's names are common words: they are its own only where the three coordinates stand together.
+const karafkaSets: readonly ReadonlySet<string>[] = [
+  new Set([
+    'source_topic',
+    'source_partition',
+    'source_offset',
+    'source_consumer_group',
+    'source_attempts',
+    'source_trace_id',
+  ]),
+  new Set([
+    'original_topic',
+    'original_partition',
+    'original_offset',
+    'original_consumer_group',
+    'original_attempts',
+    'original_key',
+  ]),
+]
+
+/**
+ * The headers without those that describe a failure. The `error` header goes only where `family` is
+ * `plain-error`, that is, where the record was read by it; else it may be the application's.
+ */
+export function stripFailureHeaders(headers: readonly Header[], family: Family | null): Header[] {
+  const karafka = karafkaSetsIn(headers)
+  return headers.filter(([name]) => {
+    if (exactNames.has(name) || karafka.some((set) => set.has(name))) return false
+    if (name === plainErrorHeader) return family !== 'plain-error'
+    return !prefixes.some((prefix) => name.startsWith(prefix))
+  })
+}
+
+export type Republishing = {
+  /** The message's id, a UUID. */
+  readonly messageId: string
+  /** The number of this attempt, from 1. */
+  readonly attempt: number
+  /** The attempt's id, a UUID; the same where an attempt has to be repeated. */
+  readonly attemptId: string
+  /** The family by which the dead letter was read. */
+  readonly family: Family | null
+}
+
+/** The headers of the record to publish: the application's own, then our three, each once. */
+export function republishHeaders(
+  headers: readonly Header[],
+  { messageId, attempt, attemptId, family }: Republishing,
+): Header[] {
+  return [
+    ...stripFailureHeaders(headers, family),
+    [republishHeaderNames.messageId, Buffer.from(messageId)],
+    [republishHeaderNames.attempt, Buffer.from(String(attempt))],
+    [republishHeaderNames.attemptId, Buffer.from(attemptId)],
+  ]
+}
+
+/** The sets of Karafka's names of which the first three, the coordinates, are all present. */
+function karafkaSetsIn(headers: readonly Header[]): readonly ReadonlySet<string>[] {
+  const isPresent = (wanted: string) => headers.some(([name]) => name === wanted)
+  return karafkaSets.filter((set) => [...set].slice(0, 3).every(isPresent))
+}

@@ -1,0 +1,21 @@
+// PostgreSQL's text holds every Unicode text except U+0000, and a column that people read
+// needs no more than so many bytes. Headers keep the exact bytes; this is for the columns beside.
+
+const replacement = '\ufffd'
+
+/**
+ * Returns text that PostgreSQL's `text` holds: U+0000 and lone surrogates become U+FFFD
+ * (Node would send the latter so anyway, and what is stored should be what was decided),
+ * and the end is cut, between characters, so that it takes at most `maxBytes` in UTF-8.
+ * U+0000: https://www.postgresql.org/docs/current/datatype-character.html
+ */
+export function textForPostgres(text: string, maxBytes: number): string {
+  // Each UTF-16 unit takes at least one byte, so no unit past the first maxBytes can fit.
+  // One more is kept: it shows whether a surrogate before it is one of a pair.
+  const bounded = text.length > maxBytes + 1 ? text.slice(0, maxBytes + 1) : text
+  const storable = bounded.replaceAll('\0', replacement).toWellFormed()
+  // A unit takes at most three bytes.
+  if (storable.length * 3 <= maxBytes || Buffer.byteLength(storable) <= maxBytes) return storable
+  const { read } = new TextEncoder().encodeInto(storable, new Uint8Array(maxBytes))
+  return storable.slice(0, read)
+}

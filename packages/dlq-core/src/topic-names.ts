@@ -1,0 +1,167 @@
+// What topic names say: which are DLQ topics (globs, known names), which topic a dead letter came
+// from where its headers do not say, and to which topics nothing may ever be sent by itself.
+
+import type { FailureContext } from './failure-context.ts'
+import type { Family } from './families/family.ts'
+import { isUuid } from './message-id.ts'
+
+/** Patterns with `*` (any text) and `?` (one character); a text holds several, parted by commas or spaces. */
+export type TopicGlobs = string | readonly string[]
+
+/** Which topic the dead letters of a DLQ topic come from: `original` may use the glob's `*` as `$1`, `$2` … */
+export type TopicMapping = { readonly dlq: string; readonly original: string }
+
+/** How an original topic is known; null: it is not, and the DLQ topic itself stands in its place. */
+export type OriginalTopicSource = 'header' | 'mapping' | 'guessed' | null
+
+export type OriginalTopic = { readonly topic: string; readonly source: OriginalTopicSource }
+
+/** Why a message must never be sent to its topic without somebody saying so. */
+export type ReplayHazard =
+  | 'not-replayable'
+  | 'unknown'
+  | 'guessed'
+  | 'uuid'
+  | 'negative-partition'
+  | 'internal'
+  | 'dlq-topic'
+  | 'retry-topic'
+
+// Kafka's own bound and alphabet (org.apache.kafka.common.internals.Topic).
+const legalTopic = /^(?!\.{1,2}$)[\w.-]{1,249}$/
+
+/** The single patterns of `globs`. */
+export function topicGlobList(globs: TopicGlobs): string[] {
+  return [globs].flat().flatMap((glob) => glob.split(/[\s,]+/).filter((pattern) => pattern !== ''))
+}
+
+/** Whether the whole topic name matches one of the globs; upper and lower case differ, as in Kafka. */
+export function matchesTopicGlobs(globs: TopicGlobs, topic: string): boolean {
+  return topicGlobList(globs).some((glob) => captureGlob(glob, topic) !== null)
+}
+
+/**
+ * What each `*` of the glob stands for, or null where the topic does not match. All but the last `*`
+ * take as little as they can. Only the last `*` seen is ever extended, so the time is at most
+ * glob × topic, whatever the pattern.
+ */
+export function captureGlob(glob: string, topic: string): string[] | null {
+  const captures: { start: number; end: number }[] = []
+  let star = -1
+  let g = 0
+  let t = 0
+  while (t < topic.length) {
+    if (glob[g] === '*') {
+      star = g++
+      captures.push({ start: t, end: t })
+    } else if (g < glob.length && (glob[g] === '?' || glob[g] === topic[t])) {
+      g++
+      t++
+    } else if (star !== -1) {
+      g = star + 1
+      t = ++captures.at(-1)!.end
+    } else {
+      return null
+    }
+  }
+  for (; glob[g] === '*'; g++) captures.push({ start: t, end: t })
+  return g === glob.length ? captures.map(({ start, end }) => topic.slice(start, end)) : null
+}
+
+/**
+ * The original topic by the defaults of known frameworks and the usual habits, or null:
+ * `orders-dlt`, `orders.DLT` (Spring), `orders.dlq`, `orders-dlq`, `orders_dlq`, `orders.dlq.v1`,
+ * `dead-letter-topic-orders` (SmallRye; in truth the channel), `dlq.orders` (share groups),
+ * `error.orders.group` (Spring Cloud Stream; the topic may contain dots, the group is the last part).
+ */
+export function guessOriginalTopic(dlqTopic: string): string | null {
+  if (!legalTopic.test(dlqTopic)) return null
+  const suffix = /[._-](?:dlq|dlt)(?:\.v\d+)?$/i.exec(dlqTopic)
+  if (suffix !== null) return dlqTopic.slice(0, suffix.index) || null
+  for (const prefix of ['dead-letter-topic-', 'dlq.']) {
+    if (dlqTopic.startsWith(prefix)) return dlqTopic.slice(prefix.length) || null
+  }
+  const group = dlqTopic.lastIndexOf('.')
+  return dlqTopic.startsWith('error.') && group > 'error.'.length ? dlqTopic.slice('error.'.length, group) : null
+}
+
+/**
+ * The topic that a dead letter came from: as its headers say, else by the first mapping whose glob
+ * matches the DLQ topic, else guessed by the name, else the DLQ topic itself, with source null.
+ */
+export function resolveOriginalTopic(
+  context: Pick<FailureContext, 'originalTopic'>,
+  dlqTopic: string,
+  mappings: readonly TopicMapping[],
+): OriginalTopic {
+  if (context.originalTopic !== null && context.originalTopic !== '') {
+    return { topic: context.originalTopic, source: 'header' }
+  }
+  for (const { dlq, original } of mappings) {
+    const captures = captureGlob(dlq, dlqTopic)
+    const topic = captures && original.replace(/\$(\d)/g, (_, number) => captures[number - 1] ?? '')
+    if (topic) return { topic, source: 'mapping' }
+  }
+  const guessed = guessOriginalTopic(dlqTopic)
+  return guessed === null ? { topic: dlqTopic, source: null } : { topic: guessed, source: 'guessed' }
+}
+
+export type ReplayTarget = {
+  /** As `resolveOriginalTopic` says; `caller`: somebody named the topic. */
+  readonly source: OriginalTopicSource | 'caller'
+  /** The patterns of the topics that are ingested: a message sent there would come back. */
+  readonly dlqPatterns: TopicGlobs
+  readonly partition: number | null
+  /** By which family the dead letter was read; it decides what cannot be told from the name. */
+  readonly family?: Family | null
+}
+
+/** Why the target must never be retried automatically, or null where nothing speaks against it. */
+export function replayHazard(
+  target: string,
+  { source, dlqPatterns, partition, family = null }: ReplayTarget,
+): ReplayHazard | null {
+  if (family === 'ksqldb') return 'not-replayable'
+  if (source === null || !legalTopic.test(target)) return 'unknown'
+  if (source === 'guessed') return 'guessed'
+  if (isUuid(target) || (family === 'share-group' && isKafkaUuid(target))) return 'uuid'
+  if (partition !== null && partition < 0) return 'negative-partition'
+  if (looksInternal(target)) return 'internal'
+  if (matchesTopicGlobs(dlqPatterns, target) || looksLikeDlqTopic(target)) return 'dlq-topic'
+  return looksLikeRetryTopic(target) ? 'retry-topic' : null
+}
+
+/** Whether the name has the shape of a DLQ topic, whatever the configuration says. */
+export function looksLikeDlqTopic(topic: string): boolean {
+  return guessOriginalTopic(topic) !== null || (legalTopic.test(topic) && deadLetterName.test(topic))
+}
+
+/** Whether the name has the shape of a retry topic: Spring's `-retry-0`, `-retry-5000-1`, SmallRye's `_retry_10000`. */
+export function looksLikeRetryTopic(topic: string): boolean {
+  return legalTopic.test(topic) && retryName.test(topic)
+}
+
+const deadLetterName = /(?:^|[._-])(?:dlq|dlt|dead[._-]?letters?(?:[._-](?:queue|topic))?)$/i
+const retryName = /[._-]retry(?:[._-]\d+){0,2}$/i
+
+/** Kafka's, Schema Registry's, Confluent's, Streams', Connect's and MirrorMaker's own topics. */
+function looksInternal(topic: string): boolean {
+  return (
+    topic.startsWith('__') ||
+    topic === '_schemas' ||
+    topic.startsWith('_confluent') ||
+    /-(?:changelog|repartition)$/.test(topic) ||
+    /-KTABLE-FK-JOIN-SUBSCRIPTION-(?:REGISTRATION|RESPONSE)-\d+-topic$/.test(topic) ||
+    /(?:^|[._-])connect[._-](?:configs?|offsets?|status)$/.test(topic) ||
+    /^mm2-.+\.internal$|\.checkpoints\.internal$/.test(topic)
+  )
+}
+
+/**
+ * Whether the text is a UUID as Kafka prints its topic ids: 16 bytes in URL-safe base64, 22 characters,
+ * the last of which has two bits. A topic's name may be 22 characters as well, but would hardly be
+ * mixed in case too.
+ */
+function isKafkaUuid(text: string): boolean {
+  return /^[\w-]{21}[AQgw]$/.test(text) && /[A-Z]/.test(text) && /[a-z]/.test(text)
+}

@@ -1,0 +1,51 @@
+// The broker's settings, the same for a broker of ours and for one in a container:
+// one KRaft node that is controller too, quick to start and small in memory.
+
+export const kafkaVersion = '4.3.0'
+
+/** Names and values of server.properties, apart from log.dirs. */
+export function kafkaSettings({
+  port,
+  controllerPort,
+  bindAddress,
+}: {
+  port: number
+  controllerPort: number
+  bindAddress: string
+}): Record<string, string> {
+  return {
+    'process.roles': 'broker,controller',
+    'node.id': '1',
+    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    listeners: `PLAINTEXT://${bindAddress}:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'controller.listener.names': 'CONTROLLER',
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'auto.create.topics.enable': 'true',
+    'num.partitions': '1',
+    'group.initial.rebalance.delay.ms': '0',
+    // One broker: every internal topic has one replica, and few partitions to load.
+    'offsets.topic.replication.factor': '1',
+    'offsets.topic.num.partitions': '4',
+    'transaction.state.log.replication.factor': '1',
+    'transaction.state.log.min.isr': '1',
+    'transaction.state.log.num.partitions': '4',
+    'share.coordinator.state.topic.replication.factor': '1',
+    'share.coordinator.state.topic.min.isr': '1',
+    'share.coordinator.state.topic.num.partitions': '1',
+    // Small files: each partition would otherwise reserve two indexes of 10 MiB.
+    'log.segment.bytes': String(64 * 1024 * 1024),
+    'log.index.size.max.bytes': String(1024 * 1024),
+    'log.segment.delete.delay.ms': '1000',
+    // The cleaner takes its buffer of 128 MiB at once.
+    'log.cleaner.dedupe.buffer.size': String(8 * 1024 * 1024),
+    // A broker killed by SIGKILL may register again only when its old session is over (9 s by default).
+    'broker.session.timeout.ms': '4000',
+    'broker.heartbeat.interval.ms': '1000',
+    'num.network.threads': '2',
+    'num.io.threads': '4',
+    'background.threads': '2',
+  }
+}
+
+export const jvmFlags = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']

@@ -1,0 +1,68 @@
+// One of our services as a real process: for tests that kill it, for the demo that keeps it alive,
+// for benchmarks that measure it.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from './free-port.ts'
+import type { Reaper } from './reaper.ts'
+import { startWatchedProcess, type WatchedProcess } from './watched-process.ts'
+
+export const serviceNames = ['ingester', 'retrier', 'api'] as const
+export type ServiceName = (typeof serviceNames)[number]
+
+export type ServiceProcess = WatchedProcess & {
+  name: ServiceName
+  url: string
+  port: number
+  /** Resolves when /readyz answers 200. Throws when the process ends first, or after `timeoutMs`. */
+  ready(timeoutMs?: number): Promise<void>
+}
+
+export type ServiceOptions = {
+  name: ServiceName
+  databaseUrl: string
+  kafkaBrokers: readonly string[]
+  reaper: Reaper
+  /** The service's own output. */
+  logFile: string
+  /** A free one unless given. */
+  port?: number | undefined
+  /** Settings over the defaults, such as { DLQ_RETRY_INITIAL_DELAY: '1s' }. */
+  env?: NodeJS.ProcessEnv
+}
+
+/** The Node that runs this runs the service too. */
+export async function startService({ name, databaseUrl, kafkaBrokers, reaper, logFile, port, env }: ServiceOptions): Promise<ServiceProcess> {
+  const chosen = port ?? (await freePort())
+  const main = fileURLToPath(new URL(`../../../services/${name}/src/main.ts`, import.meta.url))
+  const watched = await startWatchedProcess({
+    command: [process.execPath, main],
+    logFile,
+    reaper,
+    env: { ...process.env, DATABASE_URL: databaseUrl, KAFKA_BROKERS: kafkaBrokers.join(','), DLQ_SERVER_PORT: String(chosen), ...env },
+  })
+  const url = `http://127.0.0.1:${chosen}`
+  return {
+    ...watched,
+    name,
+    url,
+    port: chosen,
+    async ready(timeoutMs = 30_000) {
+      const deadline = Date.now() + timeoutMs
+      for (;;) {
+        if (watched.hasExited()) throw new Error(`${name} ended before it was ready:\n${watched.lastOutput()}`)
+        if (await isReady(url)) return
+        if (Date.now() > deadline) throw new Error(`${name} was not ready within ${timeoutMs / 1000} s:\n${watched.lastOutput()}`)
+        await sleep(100)
+      }
+    },
+  }
+}
+
+/** Whether /readyz answers 200 now. */
+export async function isReady(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3000) }).then(
+    (response) => response.ok,
+    () => false,
+  )
+}

@@ -8,6 +8,9 @@ export type Terminal = {
 }
 
 const plainIntervalMs = 2000
+/** For terminals that do not tell their size. */
+const defaultRows = 24
+const defaultColumns = 80
 
 export function createTerminal(out: NodeJS.WriteStream): Terminal {
   let shown = 0
@@ -26,7 +29,7 @@ export function createTerminal(out: NodeJS.WriteStream): Terminal {
       }
       clear()
       // Lines longer than the terminal would wrap, and more than fit could not be taken back.
-      const fitting = lines.slice(0, Math.max(1, out.rows - 1)).map((line) => line.slice(0, out.columns))
+      const fitting = lines.slice(0, (out.rows || defaultRows) - 1).map((line) => line.slice(0, out.columns || defaultColumns))
       out.write(`${fitting.join('\n')}\n`)
       shown = fitting.length
     },

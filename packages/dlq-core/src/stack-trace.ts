@@ -63,14 +63,22 @@ function readAtFrames(trace: string): RootCause {
   }
 }
 
-/** Java's `Caused by:` and what Node and pino write for `cause`, innermost first. */
+/**
+ * How Java, pino and Node introduce a cause. Java indents the causes of suppressed
+ * exceptions; only those at the margin are causes of the error itself.
+ */
+const causeMarkers = ['\nCaused by: ', '\ncaused by: ', ' [cause]: ']
+
+/** The sections of an error and its causes, innermost first. */
 function causeSections(trace: string): Section[] {
   const starts = [0]
-  // Java indents the causes of suppressed exceptions; only those at the margin are causes of the error.
-  for (const { index, 0: marker } of trace.matchAll(/\n(?:[Cc]aused by: |[ \t]*\[cause\]: )/g)) {
-    const start = index + marker.length
-    if (!trace.startsWith('[CIRCULAR', start)) starts.push(start)
+  for (const marker of causeMarkers) {
+    for (let at = trace.indexOf(marker); at !== -1; at = trace.indexOf(marker, at + 1)) {
+      const start = at + marker.length
+      if (!trace.startsWith('[CIRCULAR', start)) starts.push(start)
+    }
   }
+  starts.sort((a, b) => a - b)
   const sections = starts.map((start, index) => ({ start, end: starts[index + 1] ?? trace.length }))
   return sections.slice(-maxSections).reverse()
 }
@@ -154,15 +162,19 @@ const jvmPlace =
  */
 function withoutGeneratedNames(name: string): string {
   if (!/[$_]|Accessor\d/.test(name)) return name
-  return name
-    .replace(/\$\$[^.]*/g, '')
-    .replace(/\$(?:HibernateProxy|ByteBuddy|MockitoMock|Proxy\$_)\$?\w*/g, '')
-    .replace(/_(?:ClientProxy|Subclass)(?=\.|$)/g, '')
-    .replace(/(?<=\.)(?:lambda|\$anonfun)\$([^$.]+)(?:\$[^.]*)?/g, '$1')
-    .replace(/\$Proxy\d+/g, '$Proxy')
-    .replace(/(?:\$\d+|\$adapted|\$lambda|\$anonfun|\$default)+(?=[.$]|$)/g, '')
-    .replace(/(?<=Accessor)\d+/g, '')
+  return name.replace(/(?<=\.)(?:lambda|\$anonfun)\$([^$.]+)[^.]*/g, '$1').replace(generatedNames, '')
 }
+
+const generatedNames = new RegExp(
+  [
+    '\\$\\$[^.]*',
+    '\\$(?:HibernateProxy|ByteBuddy|MockitoMock|Proxy\\$_)\\$?\\w*',
+    '_(?:ClientProxy|Subclass)(?=\\.|$)',
+    '(?:\\$\\d+|\\$(?:adapted|lambda|anonfun|default))+(?=[.$]|$)',
+    '(?<=\\$Proxy|Accessor)\\d+',
+  ].join('|'),
+  'g',
+)
 
 /** `async Orders.process [as run] (file:///app/src/orders.js:10:5)`, or the place alone. */
 function readV8Frame(frame: string): Frame | null {

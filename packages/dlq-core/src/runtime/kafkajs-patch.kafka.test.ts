@@ -27,7 +27,10 @@ async function consume(topic: string, { isLast, ...config }: Until): Promise<Kaf
     await consumer.subscribe({ topics: [topic], fromBeginning: true })
     const received: KafkaMessage[] = []
     await new Promise<void>((resolve, reject) => {
-      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
+      consumer.on(consumer.events.CRASH, ({ payload }) => {
+        // A young broker answers the first join with COORDINATOR_LOAD_IN_PROGRESS; kafkajs then starts again.
+        if (!payload.restart) reject(payload.error)
+      })
       const eachMessage = async ({ message }: { message: KafkaMessage }) => {
         received.push(message)
         if (isLast(message, received.length)) resolve()

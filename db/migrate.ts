@@ -43,8 +43,10 @@ export async function migrateUp(options: MigrateOptions): Promise<string[]> {
   })
 }
 
-/** Takes back the last `count` migrations of one set. Returns the names it took back. */
+/** Takes back the last `count` migrations of one set (at least 1; Infinity: all). Returns the names it took back. */
 export async function migrateDown(options: MigrateOptions & { set: MigrationSet; count: number }): Promise<string[]> {
+  // node-pg-migrate would take 0 for all.
+  if (!(options.count >= 1)) throw new RangeError(`count must be at least 1, not ${options.count}`)
   return withLock(options, async (client) => {
     await refuseChangedFiles(client, options.set)
     const names = await run(client, options.set, 'down', options.count)
@@ -78,7 +80,8 @@ async function withLock<T>(options: MigrateOptions, work: (client: pg.Client) =>
     const deadline = Date.now() + lockTimeoutMs
     for (let polls = 0; !(await tryLock(client)); polls += 1) {
       if (polls === 0) log?.('another process is migrating; waiting for it')
-      if (Date.now() > deadline) throw new Error(`another process has been migrating for over ${lockTimeoutMs / 1000} s`)
+      if (Date.now() > deadline)
+        throw new Error(`another process has been migrating for over ${lockTimeoutMs / 1000} s`)
       await sleep(100 + Math.random() * 100)
     }
     await client.query(`
@@ -118,7 +121,9 @@ async function refuseChangedFiles(client: pg.Client, set: MigrationSet): Promise
   const changed = changedFiles(set, await appliedMigrations(client, set))
   if (changed.length > 0) {
     const files = changed.map((name) => `db/${set}/migrations/${name}.up.sql`).join(', ')
-    throw new Error(`${files}: changed or removed after it was applied; put the file back as it was and write a new migration`)
+    throw new Error(
+      `${files}: changed or removed after it was applied; put the file back as it was and write a new migration`,
+    )
   }
 }
 
@@ -131,18 +136,20 @@ async function appliedMigrations(client: pg.Client, set: MigrationSet): Promise<
 
 function changedFiles(set: MigrationSet, applied: AppliedMigration[]): string[] {
   const present = new Set(migrationNames(set))
-  return applied.filter(({ name, sha256 }) => !present.has(name) || checksum(set, name) !== sha256).map(({ name }) => name)
+  return applied
+    .filter(({ name, sha256 }) => !present.has(name) || checksum(set, name) !== sha256)
+    .map(({ name }) => name)
 }
 
 async function rememberChecksums(client: pg.Client, set: MigrationSet): Promise<void> {
-  const { rows } = await client.query(`select name, run_on from migrations.${set}`)
-  for (const { name, run_on } of rows) {
-    await client.query('insert into migrations.checksums values ($1, $2, $3, $4) on conflict do nothing', [
-      set,
-      name,
-      checksum(set, name),
-      run_on,
-    ])
+  const { rows } = await client.query(`select name from migrations.${set}`)
+  for (const { name } of rows) {
+    // run_on has no time zone: it is this session's, so PostgreSQL converts it and not the client.
+    await client.query(
+      `insert into migrations.checksums select $1, name, $3, run_on::timestamptz from migrations.${set} where name = $2
+       on conflict do nothing`,
+      [set, name, checksum(set, name)],
+    )
   }
 }
 
@@ -182,14 +189,16 @@ async function main(): Promise<number> {
     if (applied.length === 0) log('nothing to do: every migration is applied')
     return 0
   }
-  if (command === 'down' && migrationSets.includes(set as MigrationSet) && /^(\d+|all)$/.test(count)) {
+  if (command === 'down' && migrationSets.includes(set as MigrationSet) && /^([1-9]\d*|all)$/.test(count)) {
     const number = count === 'all' ? Number.POSITIVE_INFINITY : Number(count)
     await migrateDown({ databaseUrl, log, set: set as MigrationSet, count: number })
     return 0
   }
   if (command === 'status') {
     for (const { set, name, appliedAt, changed } of await migrationStatus({ databaseUrl, log })) {
-      log(`${appliedAt?.toISOString() ?? 'not applied             '}  ${set}/${name}${changed ? '  CHANGED SINCE' : ''}`)
+      log(
+        `${appliedAt?.toISOString() ?? 'not applied             '}  ${set}/${name}${changed ? '  CHANGED SINCE' : ''}`,
+      )
     }
     return 0
   }

@@ -57,6 +57,8 @@ create table dlq.dlq_messages (
     record_value          bytea,
     record_headers        json,
     record_timestamp      timestamptz,
+    -- Who set it: the producer (create) or the broker (append).
+    record_timestamp_type text,
     record_source         text         not null default 'dlq',
 
     error_class           text,
@@ -79,6 +81,7 @@ create table dlq.dlq_messages (
     constraint dlq_messages_pkey primary key (id),
     constraint chk_dlq_messages_status check (status in ('PENDING', 'RETRYING', 'RESOLVED', 'DEAD')),
     constraint chk_dlq_messages_original_topic_source check (original_topic_source in ('header', 'mapping', 'guessed', 'caller')),
+    constraint chk_dlq_messages_record_timestamp_type check (record_timestamp_type in ('create', 'append')),
     constraint chk_dlq_messages_record_source check (record_source in ('dlq', 'origin'))
 ) partition by range (id);
 
@@ -110,8 +113,15 @@ as $$
 declare
     v_month timestamp := date_trunc('month', p_time at time zone 'UTC');
     v_name  text      := 'dlq_messages_' || to_char(v_month, 'YYYY_MM');
+    v_first uuid;
 begin
     if to_regclass('dlq.' || v_name) is not null then
+        return false;
+    end if;
+    -- Months that the first or the last partition holds have none of their own.
+    select substring(pg_get_expr(relpartbound, oid) from 'TO \(''(.+)''\)')::uuid into v_first
+    from pg_class where oid = to_regclass('dlq.dlq_messages_first');
+    if p_time >= '2100-01-01 00:00:00+00' or dlq.uuid_floor(p_time) < v_first then
         return false;
     end if;
     -- One maker at a time; whoever waited finds the partition made.

@@ -88,7 +88,7 @@ begin
             id, original_topic, error_message, retry_count, max_retries, payload, status, created_at, updated_at, last_retry_at,
             dlq_cluster, dlq_topic, dlq_partition, dlq_offset,
             original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
-            record_key, record_value, record_headers, record_timestamp, record_source,
+            record_key, record_value, record_headers, record_timestamp, record_timestamp_type, record_source,
             error_class, error_stacktrace, group_id,
             next_retry_at, lease_token, lease_until, lease_slot, lease_batch,
             failure_count, first_failed_at, last_failed_at, run_id, successor_of
@@ -97,7 +97,7 @@ begin
             id, original_topic, error_message, retry_count, max_retries, payload, status, created_at, updated_at, last_retry_at,
             dlq_cluster, dlq_topic, dlq_partition, dlq_offset,
             original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
-            record_key, record_value, record_headers, record_timestamp, record_source,
+            record_key, record_value, record_headers, record_timestamp, record_timestamp_type, record_source,
             error_class, error_stacktrace, group_id,
             next_retry_at, lease_token, lease_until, lease_slot, lease_batch,
             failure_count, first_failed_at, last_failed_at, run_id, successor_of

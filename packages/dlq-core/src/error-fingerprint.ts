@@ -94,3 +94,13 @@ function oneLine(text: string | null | undefined, maxChars: number): string | nu
     .trim()
   return line === '' ? null : line
 }
+
+/** Where failures go when their topic has had too many different groups already. */
+export const overflowGroup: Fingerprint = {
+  id: groupId({ errorClass: null, location: null, message: '<overflow>' }),
+  version: fingerprintVersion,
+  errorClass: null,
+  location: null,
+  message: '',
+  title: 'Other errors: the topic has too many different ones to tell apart',
+}

@@ -25,6 +25,7 @@ describe('what differs between occurrences is replaced', () => {
     ["it's the user's 'own' fault", "it's the user's <str> fault"],
     ['-1.5e10 < 1,234.56 and v=3', '<num> < <num> and v=<num>'],
     ['partition orders-3 at offset 123456789012', 'partition orders-<num> at offset <num>'],
+    ['7'.repeat(300), '<num>'],
     ['customer_991 order12345 id:7', 'customer_<num> order<num> id:<num>'],
     ['  two\n\n  lines\tand\0more ', 'two lines and more'],
     ['failed\n\tat com.acme.Orders.save(Orders.java:1)', 'failed'],
@@ -43,6 +44,7 @@ describe('what tells one error from another is kept', () => {
     'com.acme.OrderService.process returned null',
     'java.io.IOException thrown',
     'invalid utf8 in base64 of v2',
+    'all 5xx but 12ab',
     'deadbeef facade decade',
     'größe des Auftrags ungültig',
     'Cannot parse std::string',
@@ -53,6 +55,6 @@ describe('what tells one error from another is kept', () => {
 
 test('the length of an early value does not move where a long message ends', () => {
   const message = (id: string) => `order ${id} ${'was not found anywhere at all '.repeat(100)}`
-  expect(normaliseMessage(message('1'))).toBe(normaliseMessage(message('3fa85f64-5717-4562-b3fc-2c963f66afa6')))
+  expect(normaliseMessage(message('1'))).toBe(normaliseMessage(message('123456789012345678901234567890')))
   expect(normaliseMessage(message('1'))).toHaveLength(512)
 })

@@ -61,7 +61,7 @@ const atWordStart: readonly Pattern[] = [
   [/(?<!\d)(?=[a-f]{0,63}\d)(?=\d{0,63}[a-f])[\da-f]{8,128}(?![A-Za-z\d])/i, '<hex>'],
   // An apostrophe inside a word is no quote.
   [/(?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){0,512}'(?!\w)/, '<str>'],
-  [/(?:(?<![\w)\]])[+-])?\d{1,64}(?:[.,]\d{1,64}){0,8}(?:e[+-]?\d{1,4})?(?![A-Za-z])/i, '<num>'],
+  [/(?<!\d)(?:(?<![\w)\]])[+-])?\d{1,64}(?:[.,]\d{1,64}){0,8}(?:e[+-]?\d{1,4})?(?![A-Za-z\d])/i, '<num>'],
 ]
 
 const anywhere: readonly Pattern[] = [
@@ -69,7 +69,7 @@ const anywhere: readonly Pattern[] = [
   [/(?<=[\w)\]])@[\da-f]{4,16}\b/, '@<hex>'],
   [/"[^"\n]{0,512}"|`[^`\n]{0,512}`|“[^“”\n]{0,512}”|«[^«»\n]{0,512}»/, '<str>'],
   // order12345, but not utf8 or v2.
-  [/\d{4,64}/, '<num>'],
+  [/\d{4,2048}/, '<num>'],
 ]
 
 const combined = new RegExp(`(?<![A-Za-z])(?:${alternation(atWordStart)})|${alternation(anywhere)}`, 'g')

@@ -121,14 +121,17 @@ test('our own headers are found beside any family, the last value of each', () =
   })
 })
 
-test.each(['', 'x', `${uuid}x`, `{${uuid}}`, uuid.replaceAll('-', ''), null])('%o is no id of ours', (value) => {
-  const record = deadLetter([
-    ['dlq-message-id', value],
-    ['dlq-attempt-id', value],
-    ['dlq-attempt', value],
-  ])
-  expect(readFailure(record).ours).toEqual({ messageId: null, attempt: null, attemptId: null })
-})
+test.each(['', 'x', `${uuid}x`, `{${uuid}}`, uuid.replaceAll('-', ''), uuid.replace('0', 'g'), null])(
+  '%o is no id of ours',
+  (value) => {
+    const record = deadLetter([
+      ['dlq-message-id', value],
+      ['dlq-attempt-id', value],
+      ['dlq-attempt', value],
+    ])
+    expect(readFailure(record).ours).toEqual({ messageId: null, attempt: null, attemptId: null })
+  },
+)
 
 test('an attempt that is no count is null', () => {
   for (const value of ['-1', '1.5', '99999999999999999999', ' 1', '0x1']) {

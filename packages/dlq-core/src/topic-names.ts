@@ -94,7 +94,8 @@ export function resolveOriginalTopic(
   dlqTopic: string,
   mappings: readonly TopicMapping[],
 ): OriginalTopic {
-  if (context.originalTopic !== null && context.originalTopic !== '') {
+  // A name that no topic can have is kept in the raw headers only.
+  if (context.originalTopic !== null && legalTopic.test(context.originalTopic)) {
     return { topic: context.originalTopic, source: 'header' }
   }
   for (const { dlq, original } of mappings) {

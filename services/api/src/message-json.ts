@@ -1,6 +1,7 @@
 // A message as JSON text. The payload is JSON text already and is put in as it is: parsing it would
 // round a number like 12345678901234567890.12.
 
+import { projectPayload } from 'dlq-core/payload-projection.ts'
 import type { MessageView } from 'dlq-core/queries/message-read.ts'
 
 /** The specification's message object, field by field in its order. */
@@ -18,7 +19,9 @@ export function messageJson(message: MessageView): string {
     updated_at: timestamp(message.updated_at),
     last_retry_at: message.last_retry_at && timestamp(message.last_retry_at),
   })
-  return `${before.slice(0, -1)},"payload":${message.payload ?? 'null'},${after.slice(1)}`
+  // A topic's policy may keep no projection of the value; then it is made here.
+  const payload = message.payload ?? projectPayload(message.unprojected_value) ?? 'null'
+  return `${before.slice(0, -1)},"payload":${payload},${after.slice(1)}`
 }
 
 export type Page = { totalCount: number; page: number; pageSize: number }

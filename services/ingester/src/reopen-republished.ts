@@ -4,6 +4,7 @@
 import { nextState } from 'dlq-core/message.ts'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
 import type { DeadLetter, NewMessage } from 'dlq-core/new-message.ts'
+import { restoreArchived } from 'dlq-core/queries/archive.ts'
 import {
   countFailures,
   type LockedMessage,
@@ -29,8 +30,7 @@ export async function reopenRepublished(
 ): Promise<{ reopened: number; orphans: NewMessage[] }> {
   const waiting = letters.filter((letter): letter is Republished => letter.republished !== null)
   if (waiting.length === 0) return { reopened: 0, orphans: [] }
-  const locked = await lockMessages(sql, [...new Set(waiting.map(({ republished }) => republished.messageId))])
-  const messages = new Map(locked.map((message) => [message.id, message]))
+  const messages = await lockOrRestore(sql, [...new Set(waiting.map(({ republished }) => republished.messageId))])
 
   const orphans: NewMessage[] = []
   let reopened = 0
@@ -48,6 +48,17 @@ export async function reopenRepublished(
     rest = later
   }
   return { reopened, orphans }
+}
+
+/** Locks the messages; archived ones come back from the archive. Deleted ones are missing from the result. */
+async function lockOrRestore(sql: Transaction, ids: readonly string[]): Promise<Map<string, LockedMessage>> {
+  const messages = new Map((await lockMessages(sql, ids)).map((message) => [message.id, message]))
+  const missing = ids.filter((id) => !messages.has(id))
+  if (missing.length === 0) return messages
+  await restoreArchived(sql, missing)
+  // Not only those restored here: another ingester may just have restored the same ones.
+  for (const message of await lockMessages(sql, missing)) messages.set(message.id, message)
+  return messages
 }
 
 async function reopenRound(

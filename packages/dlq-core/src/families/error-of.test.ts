@@ -47,3 +47,13 @@ test('a message without a class is kept', () => {
     errorMessage: 'boom',
   })
 })
+
+test.each(['', ' ', 'a.B', 'Handler threw exception; ', 'Listener failed; '])(
+  'the message %o says nothing',
+  (message) => {
+    expect(errorOf([{ errorClass: 'a.B', errorMessage: message }], null)).toEqual({
+      errorClass: 'a.B',
+      errorMessage: null,
+    })
+  },
+)

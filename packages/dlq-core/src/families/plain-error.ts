@@ -19,7 +19,7 @@ export const plainError: FamilyParser = {
   placement: 'appends',
   coordinates: 'newest',
   isPresent: (index) => message(index) !== '',
-  parse: (index) => ({ ...unknownFailure, errorMessage: message(index) || unknownError }),
+  parse: (index) => ({ ...unknownFailure, errorMessage: message(index) }),
 }
 
 function message(index: HeaderIndex): string {

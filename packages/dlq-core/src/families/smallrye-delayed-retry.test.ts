@@ -74,6 +74,13 @@ test('a main topic whose name ends as a retry topic’s does is found all the sa
 
 test('coordinates that are incomplete are not borrowed from another set', () => {
   const headers = [...set('orders_retry_10000', '7', 'second'), ...set('orders', '41', 'first')]
-  const { context } = readFailure(deadLetter(headers.filter(([, value]) => value !== '41')))
-  expect(context).toMatchObject({ originalTopic: 'orders', originalPartition: 1, originalOffset: null })
+  const without = (offset: string) => readFailure(deadLetter(headers.filter(([, value]) => value !== offset))).context
+  expect(without('41')).toMatchObject({ originalTopic: 'orders', originalPartition: 1, originalOffset: null })
+  expect(without('7')).toMatchObject({ originalTopic: 'orders', originalPartition: 1, originalOffset: 41n })
+})
+
+test('sets that a tool has regrouped by name are put together again', () => {
+  const headers = [...set('orders_retry_10000', '7', 'second'), ...set('orders', '41', 'first')]
+  const regrouped = headers.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  expect(readFailure(deadLetter(regrouped)).context).toMatchObject({ originalTopic: 'orders', originalOffset: 41n })
 })

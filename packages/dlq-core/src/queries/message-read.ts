@@ -12,16 +12,24 @@ export type MessageView = {
   retry_count: number
   max_retries: number
   payload: string | null
+  /** The value, where no payload is stored: the reader may find JSON in it. Null where it is over a mebibyte. */
+  unprojected_value: Buffer | null
   status: Status
   created_at: Date
   updated_at: Date
   last_retry_at: Date | null
 }
 
+function viewColumns(sql: Sql) {
+  return sql`
+    id, original_topic, error_message, retry_count, max_retries, payload,
+    case when payload is null and octet_length(record_value) between 1 and 1048576 then record_value end as unprojected_value,
+    status, created_at, updated_at, last_retry_at`
+}
+
 export async function getMessage(sql: Sql, id: string): Promise<MessageView | null> {
   const [row] = await sql<MessageView[]>`
-    select id, original_topic, error_message, retry_count, max_retries, payload, status, created_at, updated_at, last_retry_at
-    from dlq.dlq_messages where id = ${id}`
+    select ${viewColumns(sql)} from dlq.dlq_messages where id = ${id}`
   return row ?? null
 }
 
@@ -31,7 +39,7 @@ export async function listMessagesOfTopic(
   { column, topic, limit, offset }: { column: TopicColumn; topic: string; limit: number; offset: number },
 ): Promise<MessageView[]> {
   return sql<MessageView[]>`
-    select id, original_topic, error_message, retry_count, max_retries, payload, status, created_at, updated_at, last_retry_at
+    select ${viewColumns(sql)}
     from dlq.dlq_messages
     where ${sql(column)} = ${topic}
     order by id desc

@@ -37,3 +37,29 @@ export async function listPositions(sql: Sql, { cluster, topics }: { cluster: st
     from dlq.dlq_positions
     where cluster = ${cluster} and topic = any(${sql.array([...topics])})`
 }
+
+/**
+ * Starts a partition over: a new generation, from `nextOffset` on. For a topic that was deleted and made
+ * anew, whose offsets begin again. Only where the position still is what the caller saw, so that of several
+ * ingesters one does it. False where it is not.
+ */
+export async function beginGeneration(
+  sql: Sql,
+  { cluster, topic, partition, seenOffset, nextOffset }: PartitionOf & { seenOffset: bigint; nextOffset: bigint },
+): Promise<boolean> {
+  const result = await sql`
+    update dlq.dlq_positions set generation = generation + 1, next_offset = ${nextOffset}, updated_at = now()
+    where cluster = ${cluster} and topic = ${topic} and partition = ${partition} and next_offset = ${seenOffset}`
+  return result.count > 0
+}
+
+/**
+ * Sets where a partition is read next, for people who want records read again or skipped. What is stored
+ * already is met by its id; a message that was deleted comes back.
+ */
+export async function resetPosition(sql: Sql, { cluster, topic, partition, nextOffset }: PartitionOf & { nextOffset: bigint }): Promise<void> {
+  await sql`
+    insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
+    values (${cluster}, ${topic}, ${partition}, ${nextOffset})
+    on conflict (cluster, topic, partition) do update set next_offset = excluded.next_offset, updated_at = now()`
+}

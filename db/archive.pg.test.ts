@@ -1,0 +1,181 @@
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import postgres from 'postgres'
+import { beforeEach, expect, test } from 'vitest'
+
+const database = useDatabase()
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_messages_archive`
+})
+
+/** `count` messages that nobody touched for `days` days. */
+async function insertOld(
+  count: number,
+  { status, days, topic = 'orders.events.v1' }: { status: string; days: number; topic?: string },
+) {
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, error_message, status, retry_count, record_value, updated_at)
+    select ${topic}, 'processing failed ' || n, ${status}, 3, convert_to('value ' || n, 'UTF8'), now() - ${days} * interval '1 day' + n * interval '1 us'
+    from generate_series(1, ${count}) n`
+}
+
+/** Runs the statement on a connection of its own; returns the notices. */
+async function noticesOf(statement: string): Promise<string[]> {
+  const notices: string[] = []
+  const sql = postgres(database.url, { max: 1, onnotice: ({ message }) => notices.push(message!) })
+  try {
+    await sql.unsafe(statement)
+  } finally {
+    await sql.end()
+  }
+  return notices
+}
+
+const idsOf = async (table: 'dlq_messages' | 'dlq_messages_archive') =>
+  (await database.sql<{ id: string }[]>`select id from ${database.sql(`dlq.${table}`)} order by id`).map(({ id }) => id)
+
+const statusesOf = async (table: 'dlq_messages' | 'dlq_messages_archive') =>
+  (await database.sql`select error_message, status from ${database.sql(`dlq.${table}`)} order by 2, 1`).map(
+    ({ status }) => status,
+  )
+
+test('without parameters, RESOLVED and DEAD messages older than thirty days are moved, and a notice counts them', async () => {
+  for (const status of ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD']) {
+    await insertOld(2, { status, days: 31 })
+    await insertOld(1, { status, days: 29 })
+  }
+  const notices = await noticesOf('call dlq.archive_old_dlq_messages()')
+
+  expect(notices).toEqual(['Archived 4 DLQ messages older than 30 days'])
+  expect(await statusesOf('dlq_messages_archive')).toEqual(['DEAD', 'DEAD', 'RESOLVED', 'RESOLVED'])
+  expect(await statusesOf('dlq_messages')).toEqual([
+    'DEAD',
+    'PENDING',
+    'PENDING',
+    'PENDING',
+    'RESOLVED',
+    'RETRYING',
+    'RETRYING',
+    'RETRYING',
+  ])
+})
+
+test('the parameters of the specification’s example set retention and batch', async () => {
+  await insertOld(7, { status: 'DEAD', days: 61 })
+  await insertOld(7, { status: 'DEAD', days: 59 })
+  const notices = await noticesOf('CALL dlq.archive_old_dlq_messages(p_retention_days := 60, p_batch_size := 3)')
+
+  expect(notices).toEqual(['Archived 7 DLQ messages older than 60 days'])
+  expect(await statusesOf('dlq_messages')).toHaveLength(7)
+})
+
+test('an archived message keeps every column', async () => {
+  await insertOld(20, { status: 'RESOLVED', days: 40 })
+  const before = await database.sql`select * from dlq.dlq_messages order by id`
+  await noticesOf('call dlq.archive_old_dlq_messages()')
+  const after = await database.sql`select * from dlq.dlq_messages_archive order by id`
+
+  expect(after.map(({ archived_at, ...message }) => message)).toEqual([...before])
+  expect(after.every(({ archived_at }) => Date.now() - archived_at.getTime() < 60_000)).toBe(true)
+})
+
+test('the columns of messages and archive are the same, so that none is forgotten', async () => {
+  const columnsOf = async (table: string) =>
+    (
+      await database.sql`
+      select attname from pg_attribute where attrelid = ${`dlq.${table}`}::regclass and attnum > 0 and not attisdropped order by attnum
+    `
+    ).map(({ attname }) => attname)
+
+  const [{ source }] = await database.sql<[{ source: string }]>`
+    select pg_get_functiondef('dlq.archive_old_dlq_messages(int, int)'::regprocedure) as source`
+  const moved = /insert into dlq.dlq_messages_archive \(([^)]*)\)/
+    .exec(source)![1]!
+    .split(',')
+    .map((column) => column.trim())
+  expect(await columnsOf('dlq_messages_archive')).toEqual([...(await columnsOf('dlq_messages')), 'archived_at'])
+  expect(moved).toEqual(await columnsOf('dlq_messages'))
+})
+
+test('a batch is a transaction, so what is archived stays archived when a later batch fails', async () => {
+  await insertOld(5, { status: 'DEAD', days: 40 })
+  await database.sql`
+    create function refuse_later_batches() returns trigger language plpgsql as $$
+    begin
+      if (select count(*) from dlq.dlq_messages_archive) > 2 then raise exception 'no more'; end if;
+      return null;
+    end $$`
+  await database.sql`create trigger refuse after insert on dlq.dlq_messages_archive execute function refuse_later_batches()`
+  try {
+    await expect(noticesOf('call dlq.archive_old_dlq_messages(30, 2)')).rejects.toThrow('no more')
+  } finally {
+    await database.sql`drop function refuse_later_batches cascade`
+  }
+  expect([(await idsOf('dlq_messages')).length, (await idsOf('dlq_messages_archive')).length]).toEqual([3, 2])
+})
+
+test('two archivers and a session that takes messages back lose and double nothing', async () => {
+  await insertOld(4000, { status: 'RESOLVED', days: 40 })
+  const before = await idsOf('dlq_messages')
+  let archiving = true
+  // Takes a slice back to RETRYING and holds it locked for a while, as a consumer of SQL would.
+  const takeBack = async () => {
+    const taken: string[] = []
+    while (archiving) {
+      await database.sql.begin(async (sql) => {
+        const rows = await sql<{ id: string }[]>`
+          update dlq.dlq_messages set status = 'RETRYING'
+          where id in (select id from dlq.dlq_messages where status = 'RESOLVED' order by id desc limit 7)
+          returning id`
+        taken.push(...rows.map(({ id }) => id))
+        await sql`select pg_sleep(0.002)`
+      })
+    }
+    return taken
+  }
+  const taking = takeBack()
+  const notices = await Promise.all([1, 2].map(() => noticesOf('call dlq.archive_old_dlq_messages(30, 10)')))
+  archiving = false
+  const taken = await taking
+
+  const [left, archived] = [await idsOf('dlq_messages'), await idsOf('dlq_messages_archive')]
+  expect([...left, ...archived].toSorted()).toEqual(before)
+  expect(taken.length).toBeGreaterThan(20)
+  expect(taken.filter((id) => !left.includes(id))).toEqual([])
+  expect(left.toSorted()).toEqual(taken.toSorted())
+  const counted = notices.flat().map((notice) => Number(/^Archived (\d+) /.exec(notice)![1]))
+  expect(counted.reduce((sum, count) => sum + count)).toBe(archived.length)
+})
+
+test('a message that somebody holds locked is left for the next run', async () => {
+  await insertOld(3, { status: 'DEAD', days: 40 })
+  const [held] = await idsOf('dlq_messages')
+  await database.sql.begin(async (sql) => {
+    await sql`select from dlq.dlq_messages where id = ${held!} for update`
+    expect(await noticesOf('call dlq.archive_old_dlq_messages()')).toEqual([
+      'Archived 2 DLQ messages older than 30 days',
+    ])
+  })
+  expect(await idsOf('dlq_messages')).toEqual([held])
+  expect(await noticesOf('call dlq.archive_old_dlq_messages()')).toEqual(['Archived 1 DLQ messages older than 30 days'])
+})
+
+test.each(['-1', '30, 0', '30, -5', 'null', '30, null', '2147483647'])(
+  'the parameters (%s) are refused, and nothing is moved',
+  async (parameters) => {
+    await insertOld(1, { status: 'DEAD', days: 40 })
+    await expect(noticesOf(`call dlq.archive_old_dlq_messages(${parameters})`)).rejects.toMatchObject({ code: '22023' })
+    expect(await idsOf('dlq_messages_archive')).toEqual([])
+  },
+)
+
+test('a retention of 0 days takes all that is settled', async () => {
+  await insertOld(3, { status: 'RESOLVED', days: 0 })
+  expect(await noticesOf('call dlq.archive_old_dlq_messages(0)')).toEqual(['Archived 3 DLQ messages older than 0 days'])
+})
+
+test('the archive has a partition for this quarter and the next', async () => {
+  const [row] =
+    await database.sql`select dlq.create_archive_partitions() as again, dlq.create_archive_partitions(3) as further`
+  expect(row).toEqual({ again: 0, further: 2 })
+})

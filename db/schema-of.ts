@@ -1,0 +1,33 @@
+// What the migrations have made, as lines of text that can be compared.
+import type postgres from 'postgres'
+
+/** Tables, partitions, columns, constraints, indexes, functions and triggers of the schemas dlq and saga; sorted. */
+export async function schemaOf(sql: postgres.Sql): Promise<string[]> {
+  const rows = await sql<{ line: string }[]>`
+    with ours as (
+      select oid, nspname from pg_namespace where nspname in ('dlq', 'saga')
+    )
+    select 'schema ' || nspname as line from ours
+    union all
+    select format('%s %s.%s %s', c.relkind, nspname, relname, pg_get_expr(relpartbound, c.oid))
+    from pg_class c join ours on ours.oid = relnamespace
+    union all
+    select format('column %s.%s %s. %s %s %s default %s', nspname, relname, attnum, attname, format_type(atttypid, atttypmod),
+                  case when attnotnull then 'not null' end, pg_get_expr(adbin, adrelid))
+    from pg_attribute a
+    join pg_class c on c.oid = attrelid and relkind in ('r', 'p')
+    join ours on ours.oid = relnamespace
+    left join pg_attrdef on adrelid = attrelid and adnum = attnum
+    where attnum > 0 and not attisdropped
+    union all
+    select format('constraint %s %s %s', conrelid::regclass, conname, pg_get_constraintdef(k.oid))
+    from pg_constraint k join ours on ours.oid = connamespace
+    union all
+    select pg_get_indexdef(indexrelid) from pg_index join pg_class c on c.oid = indexrelid join ours on ours.oid = relnamespace
+    union all
+    select pg_get_functiondef(p.oid) from pg_proc p join ours on ours.oid = pronamespace
+    union all
+    select pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = tgrelid join ours on ours.oid = relnamespace
+    where not tgisinternal`
+  return rows.map(({ line }) => line).toSorted()
+}

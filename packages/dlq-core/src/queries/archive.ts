@@ -1,0 +1,20 @@
+// dlq_messages_archive: bringing messages back.
+
+import { messageColumns } from './message-columns.ts'
+import type { Sql } from './sql.ts'
+
+/** Moves archived messages back, as they were archived. Returns the ids of those that were there. */
+export async function restoreArchived(sql: Sql, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  // One statement, so that a message is in exactly one of the tables at any time.
+  const rows = await sql<{ id: string }[]>`
+    with gone as (
+      delete from dlq.dlq_messages_archive
+      where id = any(${sql.array([...ids])}::uuid[])
+      returning ${sql(messageColumns)}
+    )
+    insert into dlq.dlq_messages (${sql(messageColumns)})
+    select ${sql(messageColumns)} from gone
+    returning id`
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,24 @@
+// Which message a dead letter without our headers belongs to: the one that we published to the place
+// that it names as its origin. Needs nothing of the consumer, so it also covers frameworks that drop headers.
+
+import { type Sql, toJson } from './sql.ts'
+
+export type OriginalPlace = { topic: string; partition: number; offset: bigint }
+export type Correlated = OriginalPlace & { message_id: string; number: number }
+
+/** The attempts that published to these places. */
+export async function findAttemptsByPlace(sql: Sql, places: readonly OriginalPlace[]): Promise<Correlated[]> {
+  if (places.length === 0) return []
+  // Most batches name topics that nothing was ever republished to: one look per topic spares one per record.
+  const topics = await sql<{ topic: string }[]>`
+    select topic from unnest(${sql.array([...new Set(places.map(({ topic }) => topic))])}::text[]) as named (topic)
+    where exists (select from dlq.dlq_attempts a where a.target_topic = named.topic and a.target_offset is not null)`
+  if (topics.length === 0) return []
+  const targets = new Set(topics.map(({ topic }) => topic))
+  return sql<Correlated[]>`
+    select a.target_topic as topic, a.target_partition as partition, a.target_offset as offset, a.message_id, a.number
+    from json_to_recordset(${toJson(places.filter(({ topic }) => targets.has(topic)))}::json)
+      as place (topic text, partition int, "offset" bigint)
+    join dlq.dlq_attempts a
+      on a.target_topic = place.topic and a.target_partition = place.partition and a.target_offset = place."offset"`
+}

@@ -46,7 +46,13 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
 
   print('Starting PostgreSQL and Kafka …')
   const servers = stack.adopt(
-    await startStack({ dataDir: devDir, reaper, log: print, databaseUrl: process.env.DATABASE_URL, kafkaBrokers: process.env.KAFKA_BROKERS }),
+    await startStack({
+      dataDir: devDir,
+      reaper,
+      log: print,
+      databaseUrl: process.env.DATABASE_URL,
+      kafkaBrokers: process.env.KAFKA_BROKERS,
+    }),
     (servers) => servers.stop(),
   )
   if (signal.aborted) return null
@@ -105,7 +111,11 @@ function givenSettings(): NodeJS.ProcessEnv {
 }
 
 function describeFleet(servers: Stack, services: ReadonlyMap<ServiceName, SupervisedService>): StackFile {
-  const [ingester, retrier, api] = serviceNames.map((name) => services.get(name)!) as [SupervisedService, SupervisedService, SupervisedService]
+  const [ingester, retrier, api] = serviceNames.map((name) => services.get(name)!) as [
+    SupervisedService,
+    SupervisedService,
+    SupervisedService,
+  ]
   return {
     api: api.url,
     ingester: ingester.url,
@@ -149,7 +159,8 @@ async function createDemoTopics(brokers: string[]): Promise<void> {
   try {
     const existing = await admin.listTopics()
     const topics = ['orders', 'orders.dlq.v1'].filter((topic) => !existing.includes(topic))
-    if (topics.length > 0) await admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: 3 })), waitForLeaders: true })
+    if (topics.length > 0)
+      await admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: 3 })), waitForLeaders: true })
   } finally {
     await admin.disconnect()
   }

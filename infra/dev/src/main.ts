@@ -2,31 +2,34 @@
 // own, and the demo. Everything that it starts ends with it, in order, or by the reaper if it is killed.
 
 import { rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createReaper } from 'dlq-testing/reaper.ts'
 import { startFleet } from './fleet.ts'
 import { isAlive, takeRunnerLock } from './runner-lock.ts'
-import { placeLines } from './summary.ts'
 import { readStackFile, removeStackFile } from './stack-file.ts'
+import { placeLines } from './summary.ts'
 import { createTerminal } from './terminal.ts'
 import { watchFleet } from './watch-fleet.ts'
 
-const usage = `usage: npm start [-- --no-demo] [-- --reset]
-  --no-demo   only the fleet: PostgreSQL, Kafka and the three services
-  --reset     forget the data of earlier runs first
+const usage = `usage: npm start [-- --no-demo] [-- --reset] [-- --data-dir DIR]
+  --no-demo       only the fleet: PostgreSQL, Kafka and the three services
+  --reset         forget the data of earlier runs first
+  --data-dir DIR  keep data, logs and stack.json there instead of in .dev
 DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
 
-const devDir = fileURLToPath(new URL('../../../.dev', import.meta.url))
-const stackPath = `${devDir}/stack.json`
+const defaultDir = fileURLToPath(new URL('../../../.dev', import.meta.url))
 
 process.exitCode = await main()
 
 async function main(): Promise<number> {
   const options = readOptions()
   if (options === null) return 64
+  const devDir = options.dataDir
+  const stackPath = `${devDir}/stack.json`
   const lock = takeRunnerLock(`${devDir}/runner.pid`)
-  if ('heldBy' in lock) return reportRunning(lock.heldBy, options.reset)
+  if ('heldBy' in lock) return reportRunning(lock.heldBy, stackPath, options.reset)
 
   const terminal = createTerminal(process.stdout)
   const stopping = stopOnSignals(() => terminal.print('Stopping …'))
@@ -35,10 +38,20 @@ async function main(): Promise<number> {
   const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
   stack.defer(() => removeStackFile(stackPath))
   try {
-    await waitForFormerRun()
-    if (options.reset) for (const name of ['postgres', 'kafka', 'logs']) rmSync(`${devDir}/${name}`, { recursive: true, force: true })
-    const fleet = await startFleet({ devDir, stackPath, reaper, stack, demo: options.demo, print: terminal.print, signal: stopping.signal })
-    if (fleet && !stopping.signal.aborted) await watchFleet({ fleet, terminal, demo: options.demo, signal: stopping.signal })
+    await waitForFormerRun(stackPath)
+    if (options.reset)
+      for (const name of ['postgres', 'kafka', 'logs']) rmSync(`${devDir}/${name}`, { recursive: true, force: true })
+    const fleet = await startFleet({
+      devDir,
+      stackPath,
+      reaper,
+      stack,
+      demo: options.demo,
+      print: terminal.print,
+      signal: stopping.signal,
+    })
+    if (fleet && !stopping.signal.aborted)
+      await watchFleet({ fleet, terminal, demo: options.demo, signal: stopping.signal })
     return 0
   } catch (error) {
     if (stopping.signal.aborted) return 0
@@ -50,10 +63,20 @@ async function main(): Promise<number> {
   }
 }
 
-function readOptions(): { demo: boolean; reset: boolean } | null {
+type Options = { demo: boolean; reset: boolean; dataDir: string }
+
+function readOptions(): Options | null {
   try {
-    const { values } = parseArgs({ options: { 'no-demo': { type: 'boolean' }, reset: { type: 'boolean' }, help: { type: 'boolean' } } })
-    if (!values.help) return { demo: !values['no-demo'], reset: values.reset ?? false }
+    const { values } = parseArgs({
+      options: {
+        'no-demo': { type: 'boolean' },
+        reset: { type: 'boolean' },
+        'data-dir': { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    })
+    const { reset = false, 'data-dir': dataDir = defaultDir } = values
+    if (!values.help) return { demo: !values['no-demo'], reset, dataDir: resolve(dataDir) }
   } catch (error) {
     console.error((error as Error).message)
   }
@@ -61,7 +84,7 @@ function readOptions(): { demo: boolean; reset: boolean } | null {
   return null
 }
 
-function reportRunning(pid: number, reset: boolean): number {
+function reportRunning(pid: number, stackPath: string, reset: boolean): number {
   console.log(`dlq-manager is running here already (pid ${pid}).`)
   const running = readStackFile(stackPath)
   if (running) console.log(placeLines(running).join('\n'))
@@ -71,8 +94,10 @@ function reportRunning(pid: number, reset: boolean): number {
 }
 
 /** A runner that was killed leaves its children to the reaper, which needs a moment. */
-async function waitForFormerRun(): Promise<void> {
-  const pids = Object.entries(readStackFile(stackPath)?.pids ?? {}).flatMap(([name, pid]) => (name !== 'runner' && pid !== null ? [pid] : []))
+async function waitForFormerRun(stackPath: string): Promise<void> {
+  const pids = Object.entries(readStackFile(stackPath)?.pids ?? {}).flatMap(([name, pid]) =>
+    name !== 'runner' && pid !== null ? [pid] : [],
+  )
   for (const deadline = Date.now() + 15_000; pids.some(isAlive) && Date.now() < deadline; ) {
     await new Promise((resolve) => setTimeout(resolve, 200))
   }

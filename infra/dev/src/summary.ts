@@ -6,7 +6,12 @@ import type { StackFile } from './stack-file.ts'
 const statuses = ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD'] as const
 const maxTopics = 12
 
-export type SummaryInput = { stack: StackFile; counts: readonly StatusCount[]; events: readonly string[]; demo: boolean }
+export type SummaryInput = {
+  stack: StackFile
+  counts: readonly StatusCount[]
+  events: readonly string[]
+  demo: boolean
+}
 
 /** The lines of the summary, for a terminal that is updated in place. */
 export function summaryLines({ stack, counts, events, demo }: SummaryInput): string[] {
@@ -43,7 +48,8 @@ export function countLines(counts: readonly StatusCount[]): string[] {
   if (topics.length === 0) return ['  No dead letters yet.']
   const shown = topics.slice(0, maxTopics)
   const width = Math.max('original topic'.length, ...shown.map(([topic]) => topic.length))
-  const row = (name: string, cells: readonly string[]) => `  ${name.padEnd(width)}${cells.map((cell) => cell.padStart(10)).join('')}`
+  const row = (name: string, cells: readonly string[]) =>
+    `  ${name.padEnd(width)}${cells.map((cell) => cell.padStart(10)).join('')}`
   const rows = shown.map(([topic, ofTopic]) =>
     row(
       topic,

@@ -3,7 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServiceOptions, type ServiceProcess, startService } from 'dlq-testing/service-process.ts'
 
-export type SupervisedService = { name: string; url: string; readonly pid: number; ready(): Promise<void>; stop(): Promise<void> }
+export type SupervisedService = {
+  name: string
+  url: string
+  readonly pid: number
+  ready(): Promise<void>
+  stop(): Promise<void>
+}
 
 const minWaitMs = 500
 const maxWaitMs = 10_000
@@ -12,7 +18,10 @@ const settledMs = 30_000
 const drainMs = 10_000
 
 /** `onChange` is called with a line for people whenever the service dies or is back. */
-export async function superviseService(options: ServiceOptions, onChange: (line: string) => void): Promise<SupervisedService> {
+export async function superviseService(
+  options: ServiceOptions,
+  onChange: (line: string) => void,
+): Promise<SupervisedService> {
   let current: ServiceProcess = await startService(options)
   const { url, port, name } = current
   let stopping = false

@@ -29,7 +29,9 @@ export function createTerminal(out: NodeJS.WriteStream): Terminal {
       }
       clear()
       // Lines longer than the terminal would wrap, and more than fit could not be taken back.
-      const fitting = lines.slice(0, (out.rows || defaultRows) - 1).map((line) => line.slice(0, out.columns || defaultColumns))
+      const fitting = lines
+        .slice(0, (out.rows || defaultRows) - 1)
+        .map((line) => line.slice(0, out.columns || defaultColumns))
       out.write(`${fitting.join('\n')}\n`)
       shown = fitting.length
     },

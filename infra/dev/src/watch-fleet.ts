@@ -2,9 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { countByTopicAndStatus, type StatusCount } from 'dlq-core/queries/message-read.ts'
+import { loadConfig } from 'dlq-core/runtime/config.ts'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { loadConfig } from 'dlq-core/runtime/config.ts'
 import type { Fleet } from './fleet.ts'
 import { countLine, placeLines, summaryLines } from './summary.ts'
 import type { Terminal } from './terminal.ts'
@@ -12,7 +12,17 @@ import type { Terminal } from './terminal.ts'
 const intervalMs = 1000
 
 /** Returns when the signal aborts. A database that is away is shown as such; the view goes on. */
-export async function watchFleet({ fleet, terminal, demo, signal }: { fleet: Fleet; terminal: Terminal; demo: boolean; signal: AbortSignal }): Promise<void> {
+export async function watchFleet({
+  fleet,
+  terminal,
+  demo,
+  signal,
+}: {
+  fleet: Fleet
+  terminal: Terminal
+  demo: boolean
+  signal: AbortSignal
+}): Promise<void> {
   const { databaseUrl } = fleet.describe()
   const { config } = loadConfig({ env: { DATABASE_URL: databaseUrl }, yaml: null, needs: ['database'] })
   const log = createLog({ service: 'dev', level: 'silent' })

@@ -26,7 +26,10 @@ await consumer.run({
     try {
       takePayment(JSON.parse(String(message.value)) as Order, Date.now() - startedAt)
     } catch (error) {
-      await producer.send({ topic: 'orders.dlq.v1', messages: [springDeadLetter({ topic, partition, group, message, error: error as Error })] })
+      await producer.send({
+        topic: 'orders.dlq.v1',
+        messages: [springDeadLetter({ topic, partition, group, message, error: error as Error })],
+      })
     }
   },
 })
@@ -35,7 +38,9 @@ let orders = 0
 const ordering = setInterval(() => {
   orders += 1
   const order = makeOrder(orders, new Date())
-  producer.send({ topic: 'orders', messages: [{ key: order.order_id, value: JSON.stringify(order) }] }).catch((error: Error) => console.error(error.message))
+  producer
+    .send({ topic: 'orders', messages: [{ key: order.order_id, value: JSON.stringify(order) }] })
+    .catch((error: Error) => console.error(error.message))
 }, orderIntervalMs)
 
 async function stop() {

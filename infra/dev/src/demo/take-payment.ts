@@ -20,7 +20,8 @@ const downUntilMs = 16_000
 export function takePayment(order: Order, sinceStartMs: number): void {
   if (order.amount < 0) throw new InvalidAmountError(`amount ${order.amount} of order ${order.order_id} is negative`)
   const inCycleMs = sinceStartMs % cycleMs
-  if (inCycleMs >= downFromMs && inCycleMs < downUntilMs) throw new CardNetworkError('card network did not answer within 200 ms')
+  if (inCycleMs >= downFromMs && inCycleMs < downUntilMs)
+    throw new CardNetworkError('card network did not answer within 200 ms')
 }
 
 /** The n-th order: every twentieth has an amount that no retry will mend. */

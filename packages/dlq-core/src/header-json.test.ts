@@ -41,12 +41,11 @@ describe('the stored form', () => {
     expect(decodeHeaders(json, { error_stacktrace: stacktrace, error_message: null })).toEqual(headers)
   })
 
-  test('a value that a column holds only in part is stored in place', () => {
-    const json = encodeHeaders(
-      [['s', Buffer.from(stacktrace)]],
-      new Map([['error_stacktrace', stacktrace.slice(0, -1)]]),
-    )
-    expect(JSON.parse(json)).toEqual([['s', stacktrace]])
+  test('a value of which a column holds less or more is stored in place', () => {
+    for (const column of [stacktrace.slice(0, -1), `${stacktrace}!`]) {
+      const json = encodeHeaders([['s', Buffer.from(stacktrace)]], new Map([['error_stacktrace', column]]))
+      expect(JSON.parse(json)).toEqual([['s', stacktrace]])
+    }
   })
 
   test('a value shorter than 64 bytes is stored in place even if a column holds it', () => {

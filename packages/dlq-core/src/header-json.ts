@@ -55,7 +55,7 @@ function originalValue(value: StoredHeaderValue, columns: Readonly<Record<string
   if (typeof value === 'string') return Buffer.from(value, 'utf8')
   assert(typeof value === 'object', 'a stored header value is text, null or an object')
   if ('base64' in value) return Buffer.from(value.base64, 'base64')
-  const text = Object.hasOwn(columns, value.column) ? columns[value.column] : null
+  const text = columns[value.column]
   assert(typeof text === 'string', `stored headers refer to column ${value.column}, which was not given or is null`)
   return Buffer.from(text, 'utf8')
 }

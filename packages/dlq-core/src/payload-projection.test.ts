@@ -25,6 +25,7 @@ const kept: [title: string, json: string][] = [
   ['keys that repeat', '{"a":1,"a":2}'],
   ['an empty key', '{"":{"__proto__":1}}'],
   ['nesting up to the bound', nested(maxProjectedDepth)],
+  ['objects nested up to the bound', `${'{"a":'.repeat(maxProjectedDepth)}1${'}'.repeat(maxProjectedDepth)}`],
 ]
 
 const refused: [title: string, value: string | Buffer][] = [
@@ -36,6 +37,7 @@ const refused: [title: string, value: string | Buffer][] = [
   ['a high surrogate alone', String.raw`"\ud83d"`],
   ['a high surrogate before a character', String.raw`"\ud83dx"`],
   ['a high surrogate before another escape', String.raw`"\ud83d\n"`],
+  ['a high surrogate before what only looks like an escape', String.raw`"\ud83d/ude9a"`],
   ['two high surrogates', String.raw`"\ud83d\ud83d"`],
   ['a low surrogate alone', String.raw`"\ude9a"`],
   ['an escape of three digits', String.raw`"\u12"`],

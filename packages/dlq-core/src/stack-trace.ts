@@ -195,12 +195,11 @@ function readDotnetFrame(frame: string): Frame | null {
   const name = frame.slice(0, open)
   if (open <= 0 || name.includes(' ')) return null
   const method = name
-    .replace(/[.+]<>c(?:__DisplayClass[\d_]+)?(?:`\d+)?(?=[.+])/g, '')
+    .replace(/\.<>c(?:__DisplayClass[\d_]+)?(?:`\d+)?(?=\.)/g, '')
     .replace(/<<([^<>]+)>[^<>]*>[a-z]__[\w|]*(?:\.MoveNext)?/g, '$1')
     .replace(/<([^<>]+)>g__(\w+?)\|[\d_]+/g, '$1.$2')
     .replace(/<([^<>]+)>[a-z]__[\w|]*(?:`\d+)?(?:\.MoveNext)?/g, '$1')
     .replace(/`\d+|\[[^[\]]*\]/g, '')
-    .replaceAll('+', '.')
   return { library: isDotnetLibrary(method), location: () => method }
 }
 

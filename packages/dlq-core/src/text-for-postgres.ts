@@ -10,10 +10,9 @@ const replacement = '\ufffd'
  * U+0000: https://www.postgresql.org/docs/current/datatype-character.html
  */
 export function textForPostgres(text: string, maxBytes: number): string {
-  // Each UTF-16 unit takes at least one byte, so no unit past the first maxBytes can fit.
-  // One more is kept: it shows whether a surrogate before it is one of a pair.
-  const bounded = text.length > maxBytes + 1 ? text.slice(0, maxBytes + 1) : text
-  const storable = bounded.replaceAll('\0', replacement).toWellFormed()
+  // Each UTF-16 unit takes at least one byte, so none past the first maxBytes can fit. A
+  // pair that this splits leaves three bytes of U+FFFD at the end, which do not fit either.
+  const storable = text.slice(0, maxBytes).replaceAll('\0', replacement).toWellFormed()
   // A unit takes at most three bytes.
   if (storable.length * 3 <= maxBytes || Buffer.byteLength(storable) <= maxBytes) return storable
   const { read } = new TextEncoder().encodeInto(storable, new Uint8Array(maxBytes))

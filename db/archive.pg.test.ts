@@ -179,3 +179,13 @@ test('the archive has a partition for this quarter and the next', async () => {
     await database.sql`select dlq.create_archive_partitions() as again, dlq.create_archive_partitions(3) as further`
   expect(row).toEqual({ again: 0, further: 2 })
 })
+
+test('a quarter that four connections ask for at once is made once', async () => {
+  const made = await Promise.all(
+    [1, 2, 3, 4].map(async (day) => {
+      const [row] = await database.sql`select dlq.create_archive_partition(${`2039-05-0${day}`}) as made`
+      return row!.made
+    }),
+  )
+  expect(made.filter(Boolean)).toHaveLength(1)
+})

@@ -126,7 +126,8 @@ begin
     end if;
     -- One maker at a time; whoever waited finds the partition made.
     perform pg_advisory_xact_lock(hashtextextended('dlq.create_message_partition', 0));
-    if to_regclass('dlq.' || v_name) is not null then
+    -- Asked of the table itself: to_regclass may answer from this session's cache, which knows nothing of the wait.
+    if exists (select from pg_class where relnamespace = 'dlq'::regnamespace and relname = v_name) then
         return false;
     end if;
     execute format('create table dlq.%I (like dlq.dlq_messages including all)', v_name);

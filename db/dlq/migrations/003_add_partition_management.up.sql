@@ -23,7 +23,8 @@ begin
     end if;
     -- One maker at a time; whoever waited finds the partition made.
     perform pg_advisory_xact_lock(hashtextextended('dlq.create_archive_partition', 0));
-    if to_regclass('dlq.' || v_name) is not null then
+    -- Asked of the table itself: to_regclass may answer from this session's cache, which knows nothing of the wait.
+    if exists (select from pg_class where relnamespace = 'dlq'::regnamespace and relname = v_name) then
         return false;
     end if;
     -- Made first and attached then, so that no reader of the archive waits.
@@ -60,14 +61,15 @@ create procedure dlq.archive_old_dlq_messages(
 language plpgsql
 as $$
 declare
-    v_cutoff         timestamptz := now() - make_interval(days => p_retention_days);
+    v_cutoff         timestamptz;
     v_archived_count int := 0;
     v_batch_count    int;
 begin
-    if p_retention_days < 0 or p_batch_size < 1 then
-        raise exception 'p_retention_days must be at least 0 and p_batch_size at least 1, not % and %', p_retention_days, p_batch_size
+    if p_retention_days is null or p_retention_days not between 0 and 36500 or p_batch_size is null or p_batch_size < 1 then
+        raise exception 'p_retention_days must be from 0 to 36500 and p_batch_size at least 1, not % and %', p_retention_days, p_batch_size
             using errcode = 'invalid_parameter_value';
     end if;
+    v_cutoff := now() - make_interval(days => p_retention_days);
     perform dlq.create_archive_partitions();
     commit;
 

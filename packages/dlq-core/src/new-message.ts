@@ -1,11 +1,11 @@
 // From a record of a DLQ topic to a row of dlq_messages. What the table could not hold (a topic name
 // that is none, a partition beyond int32) becomes null here; the raw headers keep it.
 
-import type { FailureContext } from './failure-context.ts'
+import { type FailureContext, unknownFailure } from './failure-context.ts'
 import { encodeHeaders } from './header-json.ts'
 import { deriveMessageId } from './message-id.ts'
 import { projectPayload } from './payload-projection.ts'
-import { readFailure } from './read-failure.ts'
+import { type Failure, readFailure } from './read-failure.ts'
 import type { DeadLetterRecord } from './record.ts'
 import { nextRetryAt, type RetryPolicy } from './retry-policy.ts'
 import { textForPostgres } from './text-for-postgres.ts'
@@ -32,6 +32,9 @@ export type NewMessage = {
   record_value: Buffer | null
   record_headers: string
   record_timestamp: string | null
+  record_timestamp_type: 'create' | 'append' | null
+  /** Where the bytes come from: the dead letter, or the record that it only points to. */
+  record_source: 'dlq' | 'origin'
   error_class: string | null
   error_stacktrace: string | null
   group_id: string | null
@@ -63,7 +66,7 @@ const maxNameBytes = 512
  * @param random in [0, 1), for the jitter of the first retry
  */
 export function readDeadLetter(record: DeadLetterRecord, { policy, mappings, dlqPatterns }: ReadingSettings, now: Date, random: number): DeadLetter {
-  const { context, ours, family } = readFailure(record)
+  const { context, ours, family } = record.undecodable === undefined ? readFailure(record) : undecodableFailure(record.undecodable)
   const { topic, source } = resolveOriginalTopic(context, record.topic, mappings)
   const hazard = replayHazard(topic, { source, dlqPatterns, partition: context.originalPartition, family })
   const stacktrace = context.errorStacktrace === null ? null : textForPostgres(context.errorStacktrace, maxStacktraceBytes)
@@ -71,7 +74,7 @@ export function readDeadLetter(record: DeadLetterRecord, { policy, mappings, dlq
   const message: NewMessage = {
     id: deriveMessageId(record),
     original_topic: topic,
-    error_message: textForPostgres(context.errorMessage ?? 'unknown error', maxErrorMessageBytes),
+    error_message: textForPostgres(`${context.errorMessage ?? 'unknown error'}${missingBytes(record)}`, maxErrorMessageBytes),
     max_retries: policy.maxRetries,
     payload: projectPayload(record.value),
     dlq_cluster: record.cluster,
@@ -85,14 +88,36 @@ export function readDeadLetter(record: DeadLetterRecord, { policy, mappings, dlq
     record_value: record.value,
     record_headers: encodeHeaders(record.headers, stacktrace === null ? undefined : new Map([['error_stacktrace', stacktrace]])),
     record_timestamp: record.timestamp === -1n ? null : toTimestamp(record.timestamp),
+    record_timestamp_type: record.timestampType ?? null,
+    record_source: record.original === 'fetched' ? 'origin' : 'dlq',
     error_class: shortText(context.errorClass),
     error_stacktrace: stacktrace,
     group_id: null,
-    next_retry_at: hazard === null ? nextRetryAt(policy, 0, now, random) : null,
+    next_retry_at: hazard === null && hasBytes(record) ? nextRetryAt(policy, 0, now, random) : null,
     successor_of: null,
   }
   const republished = ours.messageId !== null && ours.attempt !== null ? { messageId: ours.messageId, attempt: ours.attempt } : null
   return { message, republished }
+}
+
+function undecodableFailure(reason: string): Failure {
+  return {
+    family: null,
+    families: [],
+    ours: { messageId: null, attempt: null, attemptId: null },
+    context: { ...unknownFailure, errorClass: 'UndecodableBatch', errorMessage: reason },
+  }
+}
+
+/** Whether there is anything to republish: bytes that were not copied and could not be fetched must not go out as null. */
+function hasBytes({ original, undecodable }: DeadLetterRecord): boolean {
+  return undecodable === undefined && original !== 'gone' && original !== 'unreachable'
+}
+
+function missingBytes({ original }: DeadLetterRecord): string {
+  if (original === 'gone') return ' (key and value were not copied to the DLQ topic, and the original record is gone)'
+  if (original === 'unreachable') return ' (key and value were not copied to the DLQ topic, and the original record could not be read)'
+  return ''
 }
 
 /** The same row without what PostgreSQL may refuse. The record's bytes and headers stay. */

@@ -13,8 +13,14 @@ export type DeadLetterRecord = Coordinates & {
   readonly cluster: string
   /** Milliseconds since the epoch; −1 where the record has none. */
   readonly timestamp: bigint
+  /** Who set the timestamp: the producer, or the broker when it appended the record. */
+  readonly timestampType?: 'create' | 'append'
   readonly key: Buffer | null
   /** Null for a tombstone. */
   readonly value: Buffer | null
   readonly headers: readonly Header[]
+  /** Set for a dead letter without key and value: whether they were fetched from where the original stands. */
+  readonly original?: 'fetched' | 'gone' | 'unreachable'
+  /** Set where Kafka's bytes could not be decoded into records: why. `value` then holds the raw batch. */
+  readonly undecodable?: string
 }

@@ -1,34 +1,149 @@
-// When a message is retried next. Pure: the clock and the dice are arguments.
+// How the dead letters of a topic are retried: how often, when, how fast, how kept. Pure: the clock
+// and the dice are arguments. Which policy goes for which topic is decided in effective-policy.ts.
+
+export const backoffs = ['exponential', 'fixed', 'list'] as const
+export const orderings = ['none', 'per-key'] as const
+export const timestampChoices = ['keep', 'now'] as const
+export const payloadChoices = ['stored', 'derived'] as const
+export const deliveries = ['exactly-once', 'at-least-once'] as const
 
 export type RetryPolicy = {
   /** False: a message is retried only when somebody asks for it. */
   readonly autoRetry: boolean
-  /** Attempts before a message is DEAD. */
+  /** Attempts before a message is DEAD. It is written into the message when it comes in. */
   readonly maxRetries: number
-  /** Upper bound of the wait before the first attempt. */
+  /** How the wait grows: ×multiplier with full jitter, not at all, or as a list says. */
+  readonly backoff: (typeof backoffs)[number]
+  /** Upper bound of the wait before the first attempt; with `fixed` every wait, exactly. */
   readonly initialDelayMs: number
-  /** Each further wait is this many times the one before. */
+  /** With `exponential`: each further wait is this many times the one before. */
   readonly multiplier: number
+  /** With `exponential`: no wait is longer. */
   readonly maxDelayMs: number
+  /** With `list`: the waits one after the other; the last one repeats. */
+  readonly backoffListMs: readonly number[]
+  /** Attempts are made in runs, which start at multiples of this since 1970 (UTC); null: whenever a message is due. */
+  readonly runEveryMs: number | null
+  /** Messages of one topic in one run; null: all that are due. Means nothing without `runEveryMs`. */
+  readonly runLimit: number | null
+  /** Messages of one topic per second, by all retriers together; null: as fast as it goes. */
+  readonly ratePerSecond: number | null
+  /** Messages of one topic that may be RETRYING at once; null: any number. */
+  readonly maxInFlight: number | null
+  /** True: nothing of the topic is sent, whoever asks, until it is false again. */
+  readonly paused: boolean
+  /** Where to send instead of the original topic; null: to the original topic. */
+  readonly redirectTopic: string | null
+  /** `per-key`: a message waits for earlier dead letters of its key. */
+  readonly ordering: (typeof orderings)[number]
+  /** Whether the republished record keeps its timestamp. */
+  readonly timestamp: (typeof timestampChoices)[number]
+  /** The topic's share of a batch, compared with other topics that have something due. */
+  readonly weight: number
+  /** Whether the projection `payload` is stored, or derived from the bytes when it is asked for. */
+  readonly payload: (typeof payloadChoices)[number]
+  readonly delivery: (typeof deliveries)[number]
+  /** So many re-failures of one error group within the window pause the group's automatic retries; null: never. */
+  readonly refailureThreshold: number | null
+  readonly refailureWindowMs: number
 }
 
-/** Five minutes, twenty, eighty, then DEAD. */
+/** Within five minutes, twenty, eighty, then DEAD. */
 export const defaultRetryPolicy: RetryPolicy = {
   autoRetry: true,
   maxRetries: 3,
+  backoff: 'exponential',
   initialDelayMs: 5 * 60_000,
   multiplier: 4,
   maxDelayMs: 24 * 3_600_000,
+  backoffListMs: [],
+  runEveryMs: null,
+  runLimit: null,
+  ratePerSecond: null,
+  maxInFlight: null,
+  paused: false,
+  redirectTopic: null,
+  ordering: 'none',
+  timestamp: 'keep',
+  weight: 1,
+  payload: 'stored',
+  delivery: 'exactly-once',
+  refailureThreshold: 20,
+  refailureWindowMs: 5 * 60_000,
 }
 
 /**
  * When the attempt after `retryCount` attempts is due; null where nobody retries by itself.
- * The wait is drawn evenly from its upper half, so that what failed together does not return together.
  *
- * @param random in [0, 1)
+ * The exponential wait is drawn evenly from a tenth of its bound to the whole of it ("full jitter", with
+ * a floor), so that what failed together does not return together, and nothing returns at once. Where
+ * attempts are made in runs, the next run after the wait is meant, never the one that is on.
+ *
+ * @param random in [0, 1); the smaller, the longer the wait
  */
 export function nextRetryAt(policy: RetryPolicy, retryCount: number, now: Date, random: number): Date | null {
   if (!policy.autoRetry) return null
-  const delayMs = Math.min(policy.initialDelayMs * policy.multiplier ** retryCount, policy.maxDelayMs)
-  return new Date(now.getTime() + Math.round(delayMs * (0.5 + random / 2)))
+  const due = new Date(now.getTime() + Math.round(waitMs(policy, retryCount, random)))
+  return policy.runEveryMs === null ? due : nextRunAt(policy.runEveryMs, { after: now, from: due })
+}
+
+const leastPartOfWait = 0.1
+
+function waitMs(policy: RetryPolicy, retryCount: number, random: number): number {
+  switch (policy.backoff) {
+    case 'fixed':
+      return policy.initialDelayMs
+    case 'list':
+      return policy.backoffListMs[Math.min(retryCount, policy.backoffListMs.length - 1)] ?? policy.initialDelayMs
+    case 'exponential': {
+      // The power may be Infinity, which times a delay of 0 would be no number.
+      const growth = Math.min(policy.multiplier ** retryCount, Number.MAX_VALUE)
+      const boundMs = Math.min(policy.initialDelayMs * growth, policy.maxDelayMs)
+      return boundMs * (leastPartOfWait + (1 - leastPartOfWait) * (1 - random))
+    }
+  }
+}
+
+/** The first run that starts after `after`, and not before `from`. The database finds the same starts by date_bin. */
+export function nextRunAt(runEveryMs: number, { after, from }: { after: Date; from: Date }): Date {
+  const notBefore = Math.ceil(from.getTime() / runEveryMs) * runEveryMs
+  const afterwards = (Math.floor(after.getTime() / runEveryMs) + 1) * runEveryMs
+  return new Date(Math.max(notBefore, afterwards))
+}
+
+/** How many messages of the topic may be claimed at most at one time, when `inFlight` of them are RETRYING. */
+export function claimCeiling(policy: RetryPolicy, { inFlight }: { inFlight: number }): number {
+  if (policy.paused) return 0
+  const free = policy.maxInFlight === null ? Number.POSITIVE_INFINITY : Math.max(0, policy.maxInFlight - inFlight)
+  const perRun = policy.runEveryMs === null ? null : policy.runLimit
+  const burst = policy.ratePerSecond === null ? null : burstOf(policy.ratePerSecond)
+  return Math.min(free, perRun ?? free, burst ?? free)
+}
+
+/**
+ * What a rate bucket holds at most: the messages of one second, because retriers ask about twice a
+ * second; a smaller bucket would overflow between two askings and give less than the rate.
+ */
+export function burstOf(ratePerSecond: number): number {
+  return Math.max(1, Math.ceil(ratePerSecond))
+}
+
+/** The bounds that all retriers keep together, as `takeTokens` wants them; null where the policy has none. */
+export type SharedLimits = {
+  readonly ratePerSecond: number | null
+  readonly burst: number | null
+  readonly runEveryMs: number | null
+  readonly runLimit: number | null
+}
+
+/** Null where nothing has to be asked before a message of the topic is sent. */
+export function sharedLimitsOf({ ratePerSecond, runEveryMs, runLimit }: RetryPolicy): SharedLimits | null {
+  const inRuns = runEveryMs !== null && runLimit !== null
+  if (ratePerSecond === null && !inRuns) return null
+  return {
+    ratePerSecond,
+    burst: ratePerSecond === null ? null : burstOf(ratePerSecond),
+    runEveryMs: inRuns ? runEveryMs : null,
+    runLimit: inRuns ? runLimit : null,
+  }
 }

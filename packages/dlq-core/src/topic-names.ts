@@ -101,7 +101,7 @@ export function resolveOriginalTopic(
   for (const { dlq, original } of mappings) {
     const captures = captureGlob(dlq, dlqTopic)
     const topic = captures && original.replace(/\$(\d)/g, (_, number) => captures[number - 1] ?? '')
-    if (topic) return { topic, source: 'mapping' }
+    if (topic && legalTopic.test(topic)) return { topic, source: 'mapping' }
   }
   const guessed = guessOriginalTopic(dlqTopic)
   return guessed === null ? { topic: dlqTopic, source: null } : { topic: guessed, source: 'guessed' }

@@ -3,24 +3,35 @@
 
 export const kafkaVersion = '4.3.0'
 
-/** Names and values of server.properties, apart from log.dirs. */
+/** A further way to the broker, beside the plain one; its security needs settings of its own. */
+export type KafkaListener = { protocol: 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL'; port: number }
+
+/** Names and values of server.properties, apart from log.dirs. A listener is named after its protocol. */
 export function kafkaSettings({
   port,
   controllerPort,
   bindAddress,
+  listeners = [],
 }: {
   port: number
   controllerPort: number
   bindAddress: string
+  listeners?: readonly KafkaListener[]
 }): Record<string, string> {
+  const open = [{ protocol: 'PLAINTEXT', port }, ...listeners]
+  const listAt = (address: string) =>
+    open.map((listener) => `${listener.protocol}://${address}:${listener.port}`).join()
   return {
     'process.roles': 'broker,controller',
     'node.id': '1',
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    listeners: `PLAINTEXT://${bindAddress}:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    listeners: `${listAt(bindAddress)},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': listAt('127.0.0.1'),
     'controller.listener.names': 'CONTROLLER',
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'listener.security.protocol.map': [
+      'CONTROLLER:PLAINTEXT',
+      ...open.map(({ protocol }) => `${protocol}:${protocol}`),
+    ].join(),
     'auto.create.topics.enable': 'true',
     'num.partitions': '1',
     'group.initial.rebalance.delay.ms': '0',

@@ -12,7 +12,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { freePort } from './free-port.ts'
 import { containerEngine, removeContainer, startKafkaContainer } from './kafka-container.ts'
 import { kafkaJars, kafkaJarsFolder } from './kafka-jars.ts'
-import { jvmFlags, kafkaSettings, kafkaVersion } from './kafka-settings.ts'
+import { jvmFlags, type KafkaListener, kafkaSettings, kafkaVersion } from './kafka-settings.ts'
 import type { Reaper } from './reaper.ts'
 import { type ProcessExit, startWatchedProcess, type WatchedProcess } from './watched-process.ts'
 
@@ -35,6 +35,16 @@ export type KafkaOptions = {
   reaper: Reaper
   port?: number | undefined
   log?: ((line: string) => void) | undefined
+  extras?: KafkaExtras | undefined
+}
+
+/** What a broker has beyond the usual; only one on Java can have it. */
+export type KafkaExtras = {
+  listeners?: readonly KafkaListener[]
+  /** Further lines of server.properties; a value may have several lines itself, as PEM has. */
+  settings?: Readonly<Record<string, string>>
+  /** For the tool that formats a new directory, such as `--add-scram`. */
+  formatArguments?: readonly string[]
 }
 
 const readyMs = 60_000
@@ -53,10 +63,12 @@ export async function startKafka(options: KafkaOptions): Promise<RunningKafka> {
   mkdirSync(dataDir, { recursive: true })
   const java = await findJava()
   if (java) {
-    const server = await startOnJava({ java, dataDir, port, reaper: options.reaper, log })
+    const { reaper, extras = {} } = options
+    const server = await startOnJava({ java, dataDir, port, reaper, log, extras })
     await untilAnswers(server, port)
     return describe(server, port, async () => {})
   }
+  if (options.extras) throw new Error('A broker with further listeners or settings needs Java 17 or later and Maven.')
   const engine = await containerEngine()
   if (!engine) throw new Error(noKafkaMessage)
   const server = await startKafkaContainer({ engine, dataDir, port, reaper: options.reaper, log })
@@ -85,23 +97,28 @@ function describe(server: WatchedProcess, port: number, clean: (discard: boolean
   }
 }
 
-type JavaBroker = { java: string; dataDir: string; port: number; reaper: Reaper; log: (line: string) => void }
+type JavaBroker = {
+  java: string
+  dataDir: string
+  port: number
+  reaper: Reaper
+  log: (line: string) => void
+  extras: KafkaExtras
+}
 
-async function startOnJava({ java, dataDir, port, reaper, log }: JavaBroker): Promise<WatchedProcess> {
+async function startOnJava({ java, dataDir, port, reaper, log, extras }: JavaBroker): Promise<WatchedProcess> {
+  const { listeners = [], formatArguments = [] } = extras
   const jars = await kafkaJars(log)
   const properties = join(dataDir, 'server.properties')
   const settings = {
-    ...kafkaSettings({ port, controllerPort: await freePort(), bindAddress: '127.0.0.1' }),
+    ...kafkaSettings({ port, controllerPort: await freePort(), bindAddress: '127.0.0.1', listeners }),
     'log.dirs': join(dataDir, 'log'),
+    ...extras.settings,
   }
-  writeFileSync(
-    properties,
-    Object.entries(settings)
-      .map(([name, value]) => `${name}=${value}\n`)
-      .join(''),
-  )
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${escapeProperty(value)}\n`)
+  writeFileSync(properties, lines.join(''), { mode: 0o600 })
   const jvm = [java, ...jvmFlags, `-Dlog4j2.configurationFile=${log4j}`, '-cp', join(jars, '*')]
-  await formatOnce({ dataDir, jvm, properties })
+  await formatOnce({ dataDir, jvm, properties, formatArguments })
   return startWatchedProcess({
     command: [...jvm, 'kafka.Kafka', properties],
     logFile: `${dataDir}.log`,
@@ -110,14 +127,21 @@ async function startOnJava({ java, dataDir, port, reaper, log }: JavaBroker): Pr
   })
 }
 
+/** As java.util.Properties reads it back. */
+function escapeProperty(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}
+
+type Formatting = { dataDir: string; jvm: string[]; properties: string; formatArguments: readonly string[] }
+
 /** Formats the storage of a new directory. A marker file says that it was done to the end. */
-async function formatOnce({ dataDir, jvm, properties }: { dataDir: string; jvm: string[]; properties: string }) {
+async function formatOnce({ dataDir, jvm, properties, formatArguments }: Formatting): Promise<void> {
   const marker = join(dataDir, 'formatted')
   if (existsSync(marker)) return
   rmSync(join(dataDir, 'log'), { recursive: true, force: true })
   const clusterId = randomBytes(16).toString('base64url')
   const [program = '', ...args] = [...jvm, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties]
-  await run(program, args, { cwd: dataDir, timeout: 60_000 })
+  await run(program, [...args, ...formatArguments], { cwd: dataDir, timeout: 60_000 })
   writeFileSync(marker, `${clusterId}\n`)
 }
 

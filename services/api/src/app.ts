@@ -1,7 +1,6 @@
 // The HTTP application: what surrounds every route. It does not listen, so tests call app.request().
 
 import { randomBytes } from 'node:crypto'
-import type { Database } from 'dlq-core/runtime/database.ts'
 import { isDatabaseAway } from 'dlq-core/runtime/database-errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
@@ -11,15 +10,15 @@ import { bodyLimit } from 'hono/body-limit'
 import { routePath } from 'hono/route'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { ApiError, sendError } from './api-error.ts'
-import { dlqRoutes } from './routes/dlq.ts'
+import { type DlqRoutesDeps, dlqRoutes } from './routes/dlq.ts'
 
 export type ApiEnv = { Variables: { requestId: string } }
 
-export type AppDeps = { sql: Database; log: Log; registry: Registry; readiness: Readiness; retryWaitMs: number }
+export type AppDeps = { log: Log; registry: Registry; readiness: Readiness } & DlqRoutesDeps
 
 const maxBodyBytes = 1024 * 1024
 
-export function createApp({ sql, log, registry, readiness, retryWaitMs }: AppDeps): Hono<ApiEnv> {
+export function createApp({ log, registry, readiness, ...deps }: AppDeps): Hono<ApiEnv> {
   const requests = new Counter({
     name: 'dlq_api_requests_total',
     help: 'HTTP requests by route and status.',
@@ -52,8 +51,13 @@ export function createApp({ sql, log, registry, readiness, retryWaitMs }: AppDep
       onError: (c) => sendError(c, new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxBodyBytes} bytes`)),
     }),
   )
+  app.use(async (c, next) => {
+    // Hono passes on what it cannot decode, so "%ff" would be looked up as the name "%ff".
+    if (!isPercentEncodedUtf8(c.req.url)) throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the path is not percent-encoded UTF-8')
+    await next()
+  })
   app.route('/', operationsRoutes({ registry, readiness }))
-  app.route('/api/v1/dlq', dlqRoutes({ sql, retryWaitMs }))
+  app.route('/api/v1/dlq', dlqRoutes(deps))
 
   app.notFound((c) => sendError(c, new ApiError('SYS_DLQ_NOT_FOUND', `no such endpoint: ${c.req.method} ${c.req.path}`)))
   app.onError((error, c) => {
@@ -66,4 +70,13 @@ export function createApp({ sql, log, registry, readiness, retryWaitMs }: AppDep
     return sendError(c, new ApiError('SYS_DLQ_INTERNAL_ERROR', 'internal error; the log has the details under this request id'))
   })
   return app
+}
+
+function isPercentEncodedUtf8(url: string): boolean {
+  try {
+    decodeURIComponent(new URL(url).pathname)
+    return true
+  } catch {
+    return false
+  }
 }

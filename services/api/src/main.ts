@@ -1,5 +1,6 @@
 // The API: what operators and programs see and do. It reads and marks; it never talks to Kafka.
 
+import { once } from 'node:events'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
 import { listen } from 'dlq-core/runtime/operations-server.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
@@ -9,11 +10,12 @@ import { createApp } from './app.ts'
 await runService({ name: 'api', needs: ['database'] }, async ({ config, stack, signal, log, registry }) => {
   const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-api', log }), (sql) => sql.end({ timeout: 5 }))
   const readiness = createReadiness({ database: () => sql`select 1` })
-  const app = createApp({ sql, log, registry, readiness, retryWaitMs: config.retry.wait })
+  const app = createApp({ sql, log, registry, readiness, retryWaitMs: config.retry.wait, stopping: signal })
 
   const server = stack.adopt(await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }), (server) => server.close())
   log.info({ url: server.url }, 'listening')
 
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  // It may have been asked to stop while it started.
+  if (!signal.aborted) await once(signal, 'abort')
   readiness.drain()
 })

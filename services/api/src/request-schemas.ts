@@ -40,8 +40,8 @@ export function parseQuery<Schema extends v.GenericSchema>(schema: Schema, query
 /** @throws {ApiError} 400 where it is no UUID */
 export function parseMessageId(id: string): string {
   if (isUuid(id)) return id.toLowerCase()
-  const message = `invalid message id: ${id}`
-  throw new ApiError('SYS_DLQ_VALIDATION_ERROR', message, [{ field: 'id', message: 'must be a UUID' }])
+  // Without details: the specification's example.
+  throw new ApiError('SYS_DLQ_VALIDATION_ERROR', `invalid message id: ${id}`)
 }
 
 /** @throws {ApiError} 400 where no topic could have that name */

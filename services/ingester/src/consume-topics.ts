@@ -8,7 +8,7 @@ import type { DeadLetterRecord } from 'dlq-core/record.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Batch as KafkaBatch, Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
-import { lowOffsets } from './low-offsets.ts'
+import { logBounds } from './log-bounds.ts'
 import type { Batch, StoreOutcome } from './store-batch.ts'
 import { untilStored } from './until-stored.ts'
 
@@ -22,13 +22,23 @@ export type ConsumeDeps = {
   /** Ends this consumer: the service stops, or the topics have changed. */
   signal: AbortSignal
   store: (batch: Batch, options?: { lowOffset: bigint }) => Promise<StoreOutcome>
+  /** The consumer met a fault, which kafkajs may or may not mend by itself. */
+  onCrash: () => void
+  /** The topic was deleted and made anew: its offsets begin again. */
+  onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
   onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
 }
 
-/** Sessions are short, so that a killed ingester's partitions move on soon. */
-const sessionTimeoutMs = 10_000
+/**
+ * As short as brokers allow by default (group.min.session.timeout.ms): that long the partitions of an
+ * ingester that was killed wait, and all partitions after a broker's restart, which remembers members
+ * that are no more. A session lost for nothing costs only a rebalance.
+ */
+const sessionTimeoutMs = 6000
 const rebalanceTimeoutMs = 30_000
 const heartbeatIntervalMs = 2000
+/** A consumer that showed no sign of life for so long hangs (tulios/kafkajs#1441) and is built anew. */
+const stallMs = 90_000
 
 /** Runs a consumer until `signal` aborts. @throws {DlqError} CONSUMER_CRASHED where kafkajs will not restart it */
 export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
@@ -45,14 +55,22 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true })
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       log.warn({ error: payload.error, restart: payload.restart }, 'consumer_crashed')
+      deps.onCrash()
       if (!payload.restart) reject(new DlqError('CONSUMER_CRASHED', `the consumer ended: ${payload.error.message}`, { cause: payload.error }))
     })
   })
+  const watchdog = watchForStall(consumer)
   // Awaited below; until then a crash during connect() must not count as unhandled.
   ended.catch(() => {})
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     log.info({ groupId, memberId: payload.memberId, assignment: payload.memberAssignment }, 'partitions_assigned')
     seekToPositions(deps, consumer, payload.memberAssignment).catch((error) => log.warn({ error }, 'seek_failed'))
+  })
+  let passed: Promise<void> = Promise.resolve()
+  consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }) => {
+    if (payload.batchSize > 0) return
+    // Where it fails, the next batch finds the hole and reads this one again.
+    passed = passed.then(() => passOver(deps, payload)).catch((error) => log.info({ error }, 'pass_over_failed'))
   })
   try {
     await consumer.connect()
@@ -61,12 +79,31 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: 2,
-      eachBatch: (payload) => eachBatch(deps, consumer, payload),
+      eachBatch: (payload) => eachBatch({ ...deps, store: (...args) => passed.then(() => deps.store(...args)) }, consumer, payload),
     })
-    await ended
+    await Promise.race([ended, watchdog.stalled])
   } finally {
+    watchdog.stop()
     await consumer.disconnect()
   }
+}
+
+function watchForStall(consumer: Consumer): { stalled: Promise<never>; stop(): void } {
+  let lastSign = Date.now()
+  const { HEARTBEAT, FETCH, GROUP_JOIN, REBALANCING, CRASH } = consumer.events
+  for (const event of [HEARTBEAT, FETCH, GROUP_JOIN, REBALANCING, CRASH]) {
+    consumer.on(event, () => {
+      lastSign = Date.now()
+    })
+  }
+  let timer: NodeJS.Timeout | undefined
+  const stalled = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      if (Date.now() - lastSign > stallMs) reject(new DlqError('CONSUMER_STALLED', `the consumer showed no sign of life for ${stallMs / 1000} s`))
+    }, 5000)
+  })
+  stalled.catch(() => {})
+  return { stalled, stop: () => clearInterval(timer) }
 }
 
 /**
@@ -78,13 +115,26 @@ async function seekToPositions(deps: ConsumeDeps, consumer: Consumer, assignment
   const topics = Object.keys(assignment).filter((topic) => deps.topics.includes(topic))
   const positions = new Map((await listPositions(sql, { cluster, topics })).map((row) => [`${row.topic}:${row.partition}`, row.nextOffset]))
   for (const topic of topics) {
-    const low = await lowOffsets(kafka, topic)
+    const bounds = await logBounds(kafka, topic)
     for (const partition of assignment[topic]!) {
       const position = positions.get(`${topic}:${partition}`) ?? 0n
-      const first = low.get(partition) ?? 0n
-      consumer.seek({ topic, partition, offset: String(position > first ? position : first) })
+      const { low, high } = bounds.get(partition) ?? { low: 0n, high: 0n }
+      // Beyond the end the topic was made anew; kafkajs would silently start anywhere.
+      consumer.seek({ topic, partition, offset: String(position > low && position <= high ? position : low) })
     }
   }
+}
+
+type BatchProcessed = { topic: string; partition: number; firstOffset: string | null; lastOffset: string; highWatermark: string }
+
+/**
+ * Moves the position past a batch of nothing but aborted records and transaction markers. kafkajs does not
+ * hand such a batch out; without this, the next one would begin behind the position for ever.
+ */
+async function passOver({ cluster, store }: ConsumeDeps, { topic, partition, firstOffset, lastOffset, highWatermark }: BatchProcessed): Promise<void> {
+  // No first offset: compaction has left nothing at or after the offset asked for, which then is the last one.
+  const fetchedOffset = BigInt(firstOffset ?? lastOffset)
+  await store({ cluster, topic, partition, fetchedOffset, nextOffset: BigInt(lastOffset) + 1n, highWatermark: BigInt(highWatermark), records: [] })
 }
 
 async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBatchPayload): Promise<void> {
@@ -93,15 +143,26 @@ async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBat
   const { topic, partition } = fetched
   const batch = toBatch(fetched, deps.cluster)
   let outcome = await untilStored(() => store(batch), payload, log)
+  if (outcome?.kind === 'recreated') {
+    const { seenOffset } = outcome
+    const bounds = (await logBounds(kafka, topic)).get(partition)
+    if (bounds === undefined || seenOffset <= bounds.high) {
+      // Not made anew: the batch is old, and another ingester has stored what came after it was fetched.
+      consumer.seek({ topic, partition, offset: String(seenOffset) })
+      return
+    }
+    await deps.onRecreated(batch, seenOffset, bounds.low)
+    outcome = await untilStored(() => store(batch), payload, log)
+  }
   if (outcome?.kind === 'hole') {
     // Either the fetch began before the seek, or retention has deleted what the position still waits for.
-    const lowOffset = (await lowOffsets(kafka, topic)).get(partition) ?? 0n
+    const lowOffset = (await logBounds(kafka, topic)).get(partition)?.low ?? 0n
     const { expectedOffset } = outcome
     outcome = await untilStored(() => store(batch, { lowOffset }), payload, log)
-    if (outcome?.kind === 'stored') log.error({ topic, partition, expectedOffset, lowOffset }, 'records_lost_to_retention')
+    if (outcome?.kind === 'stored' && lowOffset > expectedOffset) log.error({ topic, partition, expectedOffset, lowOffset }, 'records_lost_to_retention')
   }
   // Null: the consumer stops or has lost the partition; whoever reads it next starts at the position.
-  if (outcome === null) return
+  if (outcome === null || outcome.kind === 'recreated') return
   if (outcome.kind === 'hole') {
     consumer.seek({ topic, partition, offset: String(outcome.expectedOffset) })
     return
@@ -120,11 +181,21 @@ function toBatch(fetched: KafkaBatch, cluster: string): Batch {
     partition,
     fetchedOffset: BigInt(fetchedOffset),
     nextOffset: BigInt(fetched.lastOffset()) + 1n,
+    highWatermark: BigInt(fetched.highWatermark),
     records: messages.map((message) => toRecord(message, { cluster, topic, partition })),
   }
 }
 
 function toRecord(message: KafkaMessage, place: { cluster: string; topic: string; partition: number }): DeadLetterRecord {
-  const { offset, timestamp, key, value, headerPairs } = message
-  return { ...place, offset: BigInt(offset), timestamp: BigInt(timestamp), key, value, headers: headerPairs ?? [] }
+  const { offset, timestamp, timestampType, key, value, headerPairs, undecodable } = message
+  return {
+    ...place,
+    offset: BigInt(offset),
+    timestamp: BigInt(timestamp),
+    timestampType,
+    key,
+    value,
+    headers: headerPairs,
+    ...(undecodable && { undecodable: undecodable.reason }),
+  }
 }

@@ -1,13 +1,17 @@
 // Two loops: one keeps the list of topics true, the other consumes it and starts anew when it changes.
 
 import { createMessagePartitions } from 'dlq-core/queries/message-insert.ts'
+import { beginGeneration } from 'dlq-core/queries/positions.ts'
 import type { ReadingSettings } from 'dlq-core/new-message.ts'
+import type { DeadLetterRecord } from 'dlq-core/record.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
 import type { Admin, Kafka } from 'kafkajs'
+import { completeRecords } from './complete-records.ts'
 import { consumeTopics } from './consume-topics.ts'
 import { discoverTopics } from './discover-topics.ts'
+import { createGroupRegister } from './group-register.ts'
 import type { IngesterMetrics } from './ingester-metrics.ts'
 import { storeBatch } from './store-batch.ts'
 
@@ -28,7 +32,11 @@ export type IngestDeps = {
 export async function ingest(deps: IngestDeps): Promise<void> {
   const { kafka, sql, log, signal, metrics, groupId, settings } = deps
   const subscription = createSubscription(signal)
-  const store = { sql, settings, now: () => new Date(), random: Math.random }
+  const groups = createGroupRegister(sql, { now: Date.now })
+  const complete = (records: readonly DeadLetterRecord[]) => completeRecords(deps, records)
+  const store = { sql, settings, groups, complete, now: () => new Date(), random: Math.random }
+  // A topic that was deleted makes kafkajs fail for all topics until it is off the list.
+  const lookAgain = createWake()
   let cluster = ''
 
   const discovering = runLoop(
@@ -37,7 +45,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
       subscription.update(await discoverTopics({ ...deps, cluster }))
       return { more: false }
     },
-    { name: 'discover', intervalMs: deps.refreshIntervalMs, signal, log },
+    { name: 'discover', intervalMs: deps.refreshIntervalMs, signal, log, wake: lookAgain },
   )
   const consuming = runLoop(
     async () => {
@@ -58,6 +66,13 @@ export async function ingest(deps: IngestDeps): Promise<void> {
           const outcome = await storeBatch(store, batch, options)
           stop()
           return outcome
+        },
+        onCrash: () => lookAgain.notify(),
+        onRecreated: async (batch, seenOffset, lowOffset) => {
+          const { topic, partition } = batch
+          if (!(await beginGeneration(sql, { ...batch, seenOffset, nextOffset: lowOffset }))) return
+          metrics.recreated.inc({ topic })
+          log.error({ topic, partition, seenOffset, lowOffset }, 'topic_recreated')
         },
         onStored: (batch, outcome) => metrics.stored(batch, outcome),
       })

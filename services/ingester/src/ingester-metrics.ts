@@ -20,8 +20,15 @@ export function createIngesterMetrics(registry: Registry) {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   })
+  const recreated = new Counter({
+    name: 'dlq_ingest_topics_recreated_total',
+    help: 'Partitions that were started over because their topic was deleted and made anew.',
+    labelNames: ['topic'],
+    registers,
+  })
   return {
     topics,
+    recreated,
     seconds,
     stored({ topic }: Batch, { stored, reopened, dropped, reduced }: StoreOutcome & { kind: 'stored' }) {
       for (const [outcome, count] of Object.entries({ stored, reopened, dropped, reduced })) {

@@ -94,8 +94,11 @@ export function createPublisher({ kafka, admin, log }: { kafka: Kafka; admin: Ad
       const outcomes: PublishOutcome[] = []
       for (const [topic, ofTopic] of Map.groupBy(records, ({ topic }) => topic)) {
         const target = await targets.find(topic).catch((error: Error) => error)
-        if (target instanceof Error) outcomes.push(...ofTopic.map(({ id }) => ({ id, kind: 'unsent' as const, error: target })))
-        else if (target === null) {
+        if (target instanceof Error) {
+          // Kafka is away, even if the producer has not met it yet: ready() must ask before the next claim.
+          await discard()
+          outcomes.push(...ofTopic.map(({ id }) => ({ id, kind: 'unsent' as const, error: target })))
+        } else if (target === null) {
           const reason = `the topic ${topic} does not exist; create it, or set another target`
           outcomes.push(...ofTopic.map(({ id }) => ({ id, kind: 'refused' as const, permanent: true, reason })))
         } else for (const chunk of chunksOf(ofTopic)) outcomes.push(...(await send(target, chunk)))

@@ -43,9 +43,16 @@ export async function requestAttempt(
 
 export type AttemptOutcome = { outcome: 'requested' | 'published' | 'failed'; error: string | null }
 
-/** What became of one attempt; null where it was not made yet. */
+/**
+ * What became of one attempt; null where it is still to be made, or running. An attempt that was given back
+ * may have an outcome from a retrier that lost its lease; it counts when the message says that it was made.
+ */
 export async function getAttempt(sql: Sql, { message_id, number }: { message_id: string; number: number }): Promise<AttemptOutcome | null> {
   const [row] = await sql<AttemptOutcome[]>`
-    select outcome, error from dlq.dlq_attempts where message_id = ${message_id} and number = ${number}`
+    select a.outcome, a.error
+    from dlq.dlq_attempts a
+    left join dlq.dlq_messages m on m.id = a.message_id
+    where a.message_id = ${message_id} and a.number = ${number}
+      and (m.id is null or m.retry_count > a.number or (m.retry_count = a.number and m.status <> 'RETRYING'))`
   return row ?? null
 }

@@ -90,7 +90,8 @@ export async function reopenMessages(sql: Sql, messages: readonly ReopenedMessag
     from json_to_recordset(${toJson(messages)}::json) as r (
       id uuid, status text, retry_count int, next_retry_at timestamptz, error_class text, error_message text,
       error_stacktrace text, group_id uuid, consumer_group text)
-    where m.id = r.id`
+    -- The ids once more, because the planner takes the JSON for a hundred rows and may join it by reading every partition.
+    where m.id = r.id and m.id = any(${sql.array(messages.map(({ id }) => id))}::uuid[])`
 }
 
 /** Counts failures that change nothing else: older attempts', arriving late. The rows must be locked. */

@@ -1,74 +1,9 @@
 // What may stand in config.yaml. One schema validates, converts (durations become milliseconds) and
-// gives the type. Numbers and lists may be text too, because environment variables are.
+// gives the type.
 
 import * as v from 'valibot'
-
-const durationUnitsMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** "500ms", "5m", "1h30m", or a plain number of milliseconds → milliseconds. */
-const duration = v.pipe(
-  v.union([v.number(), v.string()], 'must be a duration such as "500ms", "5m" or "1h30m"'),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const text = String(dataset.value).trim()
-    if (/^\d+$/.test(text)) return Number(text)
-    if (/^(\d+(ms|s|m|h|d))+$/.test(text)) {
-      let total = 0
-      for (const [, amount, unit] of text.matchAll(/(\d+)(ms|s|m|h|d)/g))
-        total += Number(amount) * durationUnitsMs[unit!]!
-      return total
-    }
-    addIssue({ message: `${JSON.stringify(dataset.value)} is not a duration such as "500ms", "5m" or "1h30m"` })
-    return NEVER
-  }),
-)
-
-function integer(what: string, min: number, max: number) {
-  return v.pipe(
-    v.union([v.number(), v.string()], `must be ${what} (${min} to ${max})`),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const value =
-        typeof dataset.value === 'string' && dataset.value.trim() !== '' ? Number(dataset.value) : dataset.value
-      if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
-      addIssue({ message: `${JSON.stringify(dataset.value)} is not ${what} (${min} to ${max})` })
-      return NEVER
-    }),
-  )
-}
-
-function decimal(what: string, min: number, max: number) {
-  return v.pipe(
-    v.union([v.number(), v.string()], `must be ${what} (${min} to ${max})`),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const value = Number(dataset.value)
-      if (Number.isFinite(value) && value >= min && value <= max) return value
-      addIssue({ message: `${JSON.stringify(dataset.value)} is not ${what} (${min} to ${max})` })
-      return NEVER
-    }),
-  )
-}
-
-const boolean = v.pipe(
-  v.union([v.boolean(), v.picklist(['true', 'false'])], 'must be true or false'),
-  v.transform((value) => value === true || value === 'true'),
-)
-
-const text = v.pipe(v.string('must be text'), v.minLength(1, 'must not be empty'))
-
-/** A list, or text with commas. */
-const textList = v.pipe(
-  v.union(
-    [
-      v.pipe(
-        v.string(),
-        v.transform((list) => list.split(',').map((item) => item.trim())),
-      ),
-      v.array(text),
-    ],
-    'must be a list of texts',
-  ),
-  v.array(v.pipe(v.string(), v.minLength(1, 'must not hold an empty entry'))),
-  v.minLength(1, 'must not be empty'),
-)
+import { boolean, duration, integer, text, textList } from './config-values.ts'
+import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
 
 const app = v.strictObject({
   name: v.optional(text, 'dlq-manager'),
@@ -99,7 +34,29 @@ const database = v.strictObject({
   statement_timeout: v.optional(duration, '30s'),
 })
 
-const securityProtocols = ['PLAINTEXT', 'SSL'] as const
+const securityProtocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const
+const saslMechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const
+
+/** Which of these go together is decided in kafka-security.ts. */
+const kafkaSasl = v.strictObject({
+  mechanism: v.optional(v.picklist(saslMechanisms, `must be one of ${saslMechanisms.join(', ')}`)),
+  username: v.optional(text),
+  password: v.optional(text),
+  token_url: v.optional(v.pipe(text, v.regex(/^https?:\/\//, 'must start with https:// or http://'))),
+  client_id: v.optional(text),
+  client_secret: v.optional(text),
+  scope: v.optional(text),
+  token_file: v.optional(text),
+})
+
+const kafkaTls = v.strictObject({
+  ca_file: v.optional(text),
+  cert_file: v.optional(text),
+  key_file: v.optional(text),
+  key_passphrase: v.optional(text),
+  server_name: v.optional(text),
+  insecure_skip_verify: v.optional(boolean, false),
+})
 
 const kafka = v.strictObject({
   brokers: v.optional(textList),
@@ -109,23 +66,25 @@ const kafka = v.strictObject({
     v.picklist(securityProtocols, `must be one of ${securityProtocols.join(', ')}`),
     'PLAINTEXT',
   ),
+  sasl: v.optional(kafkaSasl, {}),
+  tls: v.optional(kafkaTls, {}),
   dlq_topic_pattern: v.optional(textList, '*.dlq.v1'),
   topic_refresh_interval: v.optional(duration, '5s'),
   request_timeout: v.optional(duration, '15s'),
 })
 
-const retry = v.strictObject({
-  auto_retry: v.optional(boolean, true),
-  max_retries: v.optional(integer('a number of attempts', 1, 1000), 3),
-  initial_delay: v.optional(duration, '5m'),
-  multiplier: v.optional(decimal('a factor', 1, 100), 4),
-  max_delay: v.optional(duration, '24h'),
-  batch_size: v.optional(integer('a number of messages', 1, 5000), 500),
-  lease: v.optional(duration, '60s'),
-  poll_interval: v.optional(duration, '500ms'),
-  /** How long POST …/retry waits for the outcome before it answers 202. */
-  wait: v.optional(duration, '10s'),
-})
+/** What is said of policies here goes for every topic; the built-in defaults are in retry-policy.ts. */
+const retry = v.pipe(
+  v.strictObject({
+    ...policyFieldSchemas,
+    batch_size: v.optional(integer('a number of messages', 1, 5000), 500),
+    lease: v.optional(duration, '60s'),
+    poll_interval: v.optional(duration, '500ms'),
+    /** How long POST …/retry waits for the outcome before it answers 202. */
+    wait: v.optional(duration, '10s'),
+  }),
+  requireBackoffList(),
+)
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -139,9 +98,35 @@ export const configSchema = v.strictObject({
   database: v.optional(database, {}),
   kafka: v.optional(kafka, {}),
   retry: v.optional(retry, {}),
+  policies: v.nullish(policyListSchema, []),
   log: v.optional(log, {}),
 })
+
+/** Settings whose value may stand in a file of its own, which `NAME_file` beside them names. */
+export const secretSettings: readonly (readonly string[])[] = [
+  ['database', 'password'],
+  ['kafka', 'sasl', 'password'],
+  ['kafka', 'sasl', 'client_secret'],
+  ['kafka', 'tls', 'key_passphrase'],
+]
 
 export type Config = v.InferOutput<typeof configSchema>
 export type DatabaseConfig = Config['database']
 export type KafkaConfig = Config['kafka'] & { brokers: string[] }
+
+/** A section of the configuration: keys that are settings, or sections again. */
+export type SectionSchema = { readonly entries: Readonly<Record<string, v.GenericSchema>> }
+
+/** The section that a key holds, or null where it holds a setting or is unknown. */
+export function sectionSchema(schema: v.GenericSchema | undefined): SectionSchema | null {
+  const inner = schema?.type === 'optional' ? (schema as unknown as { wrapped: v.GenericSchema }).wrapped : schema
+  return inner?.type === 'strict_object' ? (inner as unknown as SectionSchema) : null
+}
+
+/** The path of every setting: ['server', 'port'], ['kafka', 'sasl', 'username'] … */
+export function settingPaths({ entries }: SectionSchema): string[][] {
+  return Object.entries(entries).flatMap(([key, schema]) => {
+    const section = sectionSchema(schema)
+    return section === null ? [[key]] : settingPaths(section).map((path) => [key, ...path])
+  })
+}

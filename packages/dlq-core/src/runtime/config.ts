@@ -5,8 +5,17 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
-import type { RetryPolicy } from '../retry-policy.ts'
-import { type Config, configSchema } from './config-schema.ts'
+import { fieldsOf } from '../policy-settings.ts'
+import { defaultRetryPolicy, type RetryPolicy } from '../retry-policy.ts'
+import {
+  type Config,
+  configSchema,
+  type SectionSchema,
+  secretSettings,
+  sectionSchema,
+  settingPaths,
+} from './config-schema.ts'
+import { kafkaSecurityFaults, kafkaSecurityWarnings } from './kafka-security.ts'
 
 /** The configuration cannot be used. `faults` name each path and the remedy. */
 export class ConfigError extends Error {
@@ -30,12 +39,14 @@ export type ConfigSource = {
   readSecret?: (path: string) => string
 }
 
-type RawConfig = Record<string, Record<string, unknown> | undefined>
+type Section = { readonly [key: string]: unknown }
+type Path = readonly string[]
 
 /**
  * The validated configuration.
- * Environment: DLQ_SECTION_KEY (DLQ_SERVER_PORT), DATABASE_URL, KAFKA_BROKERS; each with the suffix
- * _FILE takes its value from the file named. `warnings` name DLQ_ variables that mean nothing.
+ * Environment: DLQ_SECTION_KEY (DLQ_SERVER_PORT, DLQ_KAFKA_SASL_USERNAME), DATABASE_URL, KAFKA_BROKERS;
+ * each with the suffix _FILE takes its value from the file named. `warnings` name DLQ_ variables that
+ * mean nothing, and settings that are dangerous.
  *
  * @throws {ConfigError} with every fault
  */
@@ -44,106 +55,159 @@ export function loadConfig({ env, yaml, needs, readSecret = readSecretFile }: Co
   warnings: string[]
 } {
   const faults: string[] = []
-  const raw = parseYaml(yaml, faults)
-  const { origins, warnings } = applyEnvironment(raw, env, readSecret, faults)
+  const fromYaml = parseYaml(yaml, faults)
+  // What is missing cannot be told from a file that cannot be read.
+  if (faults.length > 0) throw new ConfigError(faults)
+  const { raw: fromBoth, origins, warnings } = applyEnvironment(fromYaml, env, readSecret, faults)
+  const raw = readSecretSettings(fromBoth, { needs, origins, readSecret, faults })
 
   const parsed = v.safeParse(configSchema, raw)
   for (const issue of parsed.issues ?? []) faults.push(describeIssue(issue, origins))
-  if (parsed.success) faults.push(...missingNeeds(parsed.output, needs))
+  faults.push(...missingNeeds(raw, needs))
+  if (parsed.success && needs.includes('kafka')) faults.push(...kafkaSecurityFaults(parsed.output.kafka))
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults)
+  if (needs.includes('kafka')) warnings.push(...kafkaSecurityWarnings(parsed.output.kafka))
   return { config: parsed.output, warnings }
 }
 
-function parseYaml(yaml: string | null, faults: string[]): RawConfig {
+function parseYaml(yaml: string | null, faults: string[]): Section {
   const document = parseDocument(yaml ?? '')
   for (const error of document.errors) faults.push(`config.yaml: ${error.message.split('\n')[0]}`)
-  const raw: unknown = document.errors.length > 0 ? null : document.toJS()
+  if (faults.length > 0) return {}
+  let raw: unknown
+  try {
+    raw = document.toJS()
+  } catch (error) {
+    // An alias that nothing defines, or far too many of them.
+    faults.push(`config.yaml: ${(error as Error).message}`)
+    return {}
+  }
   if (raw === null || raw === undefined) return {}
-  if (typeof raw !== 'object' || Array.isArray(raw)) {
+  if (!isSection(raw)) {
     faults.push('config.yaml: must hold sections such as "server:" and "database:"')
     return {}
   }
-  // A section that is written but left empty means its defaults.
-  return Object.fromEntries(Object.entries(raw).map(([name, section]) => [name, section ?? {}]))
+  return fillSections(raw, configSchema)
+}
+
+/** A section that is written but left empty means its defaults. */
+function fillSections(raw: Section, schema: SectionSchema): Section {
+  const entries = Object.entries(raw).map(([key, value]) => {
+    const section = sectionSchema(schema.entries[key])
+    const content = value ?? {}
+    return [key, section !== null && isSection(content) ? fillSections(content, section) : value]
+  })
+  return Object.fromEntries(entries)
 }
 
 function applyEnvironment(
-  raw: RawConfig,
+  fromYaml: Section,
   env: ConfigSource['env'],
   readSecret: (path: string) => string,
   faults: string[],
 ) {
-  const variables = new Map<string, [section: string, key: string]>([
+  const variables = new Map<string, Path>([
     ['DATABASE_URL', ['database', 'url']],
     ['KAFKA_BROKERS', ['kafka', 'brokers']],
+    ...settingPaths(configSchema).map((path): [string, Path] => [`DLQ_${path.join('_')}`.toUpperCase(), path]),
   ])
-  for (const [section, schema] of Object.entries(configSchema.entries)) {
-    for (const key of Object.keys(schema.wrapped.entries))
-      variables.set(`DLQ_${section}_${key}`.toUpperCase(), [section, key])
-  }
+  let raw = fromYaml
   const origins = new Map<string, string>()
   const warnings: string[] = []
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === '') continue
-    const fromFile = name.endsWith('_FILE') && variables.has(name.slice(0, -'_FILE'.length))
+    // A setting's own name comes first: DLQ_KAFKA_TLS_CA_FILE is one.
+    const fromFile = !variables.has(name) && name.endsWith('_FILE')
     const path = variables.get(fromFile ? name.slice(0, -'_FILE'.length) : name)
     if (!path) {
       // A warning only: orchestrators invent variables named after services (DLQ_API_SERVICE_HOST).
       if (name.startsWith('DLQ_') && name !== 'DLQ_CONFIG') warnings.push(`${name}: no such setting; ignored`)
       continue
     }
-    const [section, key] = path
     try {
-      const settings = raw[section] ?? {}
-      if (typeof settings === 'object') raw[section] = { ...settings, [key]: fromFile ? readSecret(value) : value }
+      raw = put(raw, path, fromFile ? readSecret(value) : value)
       origins.set(path.join('.'), name)
     } catch (error) {
       faults.push(`${name}: cannot read the file ${value}: ${(error as Error).message}`)
     }
   }
-  const passwordFile = raw.database?.password_file
-  if (typeof passwordFile === 'string') {
-    const { password_file, ...database } = raw.database!
+  return { raw, origins, warnings }
+}
+
+type SecretSource = {
+  needs: ConfigSource['needs']
+  origins: ReadonlyMap<string, string>
+  readSecret: (path: string) => string
+  faults: string[]
+}
+
+/** Puts a secret in the place of the `NAME_file` that names its file, unless the environment has set it. */
+function readSecretSettings(raw: Section, { needs, origins, readSecret, faults }: SecretSource): Section {
+  return secretSettings.reduce((section, path) => {
+    const filePath = [...path.slice(0, -1), `${path.at(-1)}_file`]
+    const file = get(section, filePath)
+    if (typeof file !== 'string') return section
+    const rest = put(section, filePath, undefined)
+    // A service that does not talk to Kafka need not be able to read Kafka's secrets.
+    const isIdle = path[0] === 'kafka' && !needs.includes('kafka')
+    if (isIdle || origins.has(path.join('.'))) return rest
     try {
-      raw.database = { ...database, password: readSecret(passwordFile) }
+      return put(rest, path, readSecret(file))
     } catch (error) {
-      faults.push(`database.password_file: cannot read the file ${passwordFile}: ${(error as Error).message}`)
-      raw.database = database
+      faults.push(`${filePath.join('.')}: cannot read the file ${file}: ${(error as Error).message}`)
+      return rest
     }
+  }, raw)
+}
+
+function get(raw: unknown, path: Path): unknown {
+  return path.reduce((section, key) => (isSection(section) ? section[key] : undefined), raw)
+}
+
+/** A copy with the value at the path, or without the key where the value is undefined; what is no section stays. */
+function put(raw: Section, [key = '', ...rest]: Path, value: unknown): Section {
+  if (rest.length > 0) {
+    const section = raw[key] ?? {}
+    return isSection(section) ? { ...raw, [key]: put(section, rest, value) } : raw
   }
-  return { origins, warnings }
+  const { [key]: _replaced, ...others } = raw
+  return value === undefined ? others : { ...others, [key]: value }
+}
+
+function isSection(value: unknown): value is Section {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>, origins: ReadonlyMap<string, string>): string {
   const path = v.getDotPath(issue) ?? ''
-  const leaf = path.split('.').slice(0, 2).join('.')
-  const origin = origins.get(leaf)
+  const keys = path.split('.')
+  // An entry of a list has its variable from the list.
+  const origin = keys
+    .map((_, last) => origins.get(keys.slice(0, last + 1).join('.')))
+    .find((name) => name !== undefined)
   const where = origin ? `${path} (${origin})` : path
-  if (issue.type === 'strict_object' && issue.expected === 'never') return `${where}: unknown key; ${knownKeys(path)}`
+  if (issue.type === 'strict_object' && issue.expected === 'never') return `${where}: unknown key; ${knownKeys(keys)}`
   if (issue.type === 'strict_object') return `${where}: must be a section with keys`
   return `${where}: ${issue.message}`
 }
 
-function knownKeys(path: string): string {
-  const [section, key] = path.split('.')
-  const entries = configSchema.entries as Record<string, { wrapped: { entries: object } }>
-  const keys = key === undefined ? Object.keys(entries) : Object.keys(entries[section!]!.wrapped.entries)
-  return `known here: ${keys.join(', ')}`
+function knownKeys(keys: Path): string {
+  const parent = keys
+    .slice(0, -1)
+    .reduce((section, key) => sectionSchema(section.entries[key]) ?? section, configSchema as SectionSchema)
+  return `known here: ${Object.keys(parent.entries).join(', ')}`
 }
 
-function missingNeeds(config: Config, needs: ConfigSource['needs']): string[] {
+function missingNeeds(raw: Section, needs: ConfigSource['needs']): string[] {
   const missing: string[] = []
-  const { url, host, name, user } = config.database
-  if (needs.includes('database') && url === undefined) {
-    const absent = Object.entries({ host, name, user }).flatMap(([key, value]) =>
-      value === undefined ? [`database.${key}`] : [],
-    )
+  const isAbsent = (path: string) => get(raw, path.split('.')) === undefined
+  if (needs.includes('database') && isAbsent('database.url')) {
+    const absent = ['database.host', 'database.name', 'database.user'].filter(isAbsent)
     if (absent.length === 3)
       missing.push('database: missing; set DATABASE_URL, or database.host, database.name and database.user')
-    else if (absent.length > 0)
-      missing.push(...absent.map((path) => `${path}: missing; set it, or DATABASE_URL instead of all`))
+    else missing.push(...absent.map((path) => `${path}: missing; set it, or DATABASE_URL instead of all`))
   }
-  if (needs.includes('kafka') && config.kafka.brokers === undefined) {
+  if (needs.includes('kafka') && isAbsent('kafka.brokers')) {
     missing.push('kafka.brokers: missing; set KAFKA_BROKERS or kafka.brokers, for example ["kafka-0:9092"]')
   }
   return missing
@@ -153,13 +217,7 @@ function readSecretFile(path: string): string {
   return readFileSync(path, 'utf8').trimEnd()
 }
 
-/** The default retry policy, as the section "retry" of the configuration states it. */
+/** The policy of topics of which nothing more is said: the built-in one, and the section "retry" over it. */
 export function retryPolicyOf(retry: Config['retry']): RetryPolicy {
-  return {
-    autoRetry: retry.auto_retry,
-    maxRetries: retry.max_retries,
-    initialDelayMs: retry.initial_delay,
-    multiplier: retry.multiplier,
-    maxDelayMs: retry.max_delay,
-  }
+  return { ...defaultRetryPolicy, ...fieldsOf(retry) }
 }

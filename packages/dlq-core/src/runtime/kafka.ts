@@ -3,13 +3,14 @@
 
 import kafkajs from 'kafkajs'
 import type { KafkaConfig } from './config-schema.ts'
+import { kafkaSecurity } from './kafka-security.ts'
 import type { Log } from './log.ts'
 
 export function connectKafka(config: KafkaConfig, log: Log): kafkajs.Kafka {
   return new kafkajs.Kafka({
     clientId: config.client_id,
     brokers: config.brokers,
-    ssl: config.security_protocol === 'SSL',
+    ...kafkaSecurity(config),
     connectionTimeout: 5000,
     requestTimeout: config.request_timeout,
     // The loops of the services own the long waits; the client gives up soon and says so.

@@ -19,7 +19,7 @@ export function createReadiness(checks: Readonly<Record<string, Check>>, { timeo
       .then(check)
       .then(
         () => 'ok',
-        (error: Error) => error.message || error.name,
+        (error: unknown) => (error instanceof Error ? error.message || error.name : String(error)),
       )
       .finally(() => running.delete(name))
     running.set(name, fresh)

@@ -3,12 +3,14 @@
 // too long is cut short.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { ConfigError, loadConfig } from './config.ts'
 import type { Config } from './config-schema.ts'
 import { createLog, type Log } from './log.ts'
 
-/** sysexits.h EX_CONFIG: the configuration is at fault, starting again will not help. */
+// sysexits.h: starting again will not help.
+const exitUsage = 64
 const exitConfig = 78
 
 export type ServiceContext = {
@@ -60,7 +62,7 @@ export async function runService(
 }
 
 function readConfig(name: string, needs: ServiceOptions['needs']) {
-  const path = configPath()
+  const path = configPath(name)
   try {
     return loadConfig({ env: process.env, yaml: path === null ? null : readFileSync(path, 'utf8'), needs })
   } catch (error) {
@@ -71,11 +73,20 @@ function readConfig(name: string, needs: ServiceOptions['needs']) {
 }
 
 /** `--config PATH`, else DLQ_CONFIG, else config.yaml in the working directory if there is one. */
-function configPath(): string | null {
-  const flag = process.argv.indexOf('--config')
-  const named = flag === -1 ? process.env.DLQ_CONFIG : process.argv[flag + 1]
+function configPath(name: string): string | null {
+  const named = configArgument(name) || process.env.DLQ_CONFIG
   if (named) return named
   return existsSync('config.yaml') ? 'config.yaml' : null
+}
+
+// Strict: a service that overlooks a mistyped argument runs with settings that nobody meant.
+function configArgument(name: string): string | undefined {
+  try {
+    return parseArgs({ options: { config: { type: 'string' } } }).values.config
+  } catch (error) {
+    console.error(`${name}: ${(error as Error).message}\nusage: --config PATH`)
+    process.exit(exitUsage)
+  }
 }
 
 function stopOnSignals(stopping: AbortController, log: Log, timeoutMs: number): void {

@@ -12,9 +12,14 @@ import { noQuery, pageQuery, parseMessageId, parseQuery, parseTopic, parseWait }
 import { retryMessage } from '../retry-message.ts'
 import { retryTopic } from '../retry-topic.ts'
 
-export type DlqRoutesDeps = { sql: Database; retryWaitMs: number }
+export type DlqRoutesDeps = {
+  sql: Database
+  retryWaitMs: number
+  /** Ends the waits of retries, because the service stops. */
+  stopping: AbortSignal
+}
 
-export function dlqRoutes({ sql, retryWaitMs }: DlqRoutesDeps): Hono<ApiEnv> {
+export function dlqRoutes({ sql, retryWaitMs, stopping }: DlqRoutesDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
 
   app.get('/messages/:id', async (c) => {
@@ -27,6 +32,7 @@ export function dlqRoutes({ sql, retryWaitMs }: DlqRoutesDeps): Hono<ApiEnv> {
 
   app.delete('/messages/:id', async (c) => {
     const id = parseMessageId(c.req.param('id'))
+    parseQuery(noQuery, c.req.queries())
     const outcome = await deleteMessage(sql, id)
     if (outcome === 'not_found') throw notFound(id)
     if (outcome === 'retrying') throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} is being retried; delete it when that is settled`)
@@ -35,8 +41,9 @@ export function dlqRoutes({ sql, retryWaitMs }: DlqRoutesDeps): Hono<ApiEnv> {
 
   app.post('/messages/:id/retry', async (c) => {
     const id = parseMessageId(c.req.param('id'))
+    parseQuery(noQuery, c.req.queries())
     const waitMs = parseWait(c.req.header('prefer'), retryWaitMs)
-    const { done, body } = await retryMessage(sql, { id, waitMs, signal: c.req.raw.signal })
+    const { done, body } = await retryMessage(sql, { id, waitMs, signal: AbortSignal.any([c.req.raw.signal, stopping]) })
     return c.json(body, done ? 200 : 202)
   })
 
@@ -53,6 +60,8 @@ export function dlqRoutes({ sql, retryWaitMs }: DlqRoutesDeps): Hono<ApiEnv> {
 
   app.post('/:topic/retry-all', async (c) => {
     const topic = parseTopic(c.req.param('topic'))
+    // A filter that is ignored would retry what nobody asked for.
+    parseQuery(noQuery, c.req.queries())
     const retried = await retryTopic(sql, { column: await columnOf(sql, topic), topic })
     return c.json({ retried, message: `${retried} messages retried in topic ${topic}` })
   })

@@ -1,0 +1,78 @@
+// What every benchmark is given, and the databases it makes for itself: a fresh one per round, so
+// that no round inherits another's bloat.
+
+import { loadConfig } from 'dlq-core/runtime/config.ts'
+import { connectDatabase, type Database } from 'dlq-core/runtime/database.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { withMaintenance } from 'dlq-testing/maintenance.ts'
+import type { Reaper } from 'dlq-testing/reaper.ts'
+import { type ServiceName, type ServiceProcess, startService } from 'dlq-testing/service-process.ts'
+import type { Stack } from 'dlq-testing/stack.ts'
+import kafkajs from 'kafkajs'
+import { migrateUp } from '../../../db/migrate.ts'
+
+export type BenchRun = {
+  stack: Stack
+  reaper: Reaper
+  /** Where the logs of the services go. */
+  logDir: string
+  quick: boolean
+  rounds: number
+  print: (line: string) => void
+}
+
+export type BenchDatabase = { url: string; sql: Database }
+
+/** Runs `work` on a new database with our schemas in it, and drops it. */
+export async function withBenchDatabase<T>(
+  { stack }: BenchRun,
+  work: (database: BenchDatabase) => Promise<T>,
+): Promise<T> {
+  const name = `dlq_bench_${process.pid}_${Date.now().toString(36)}`
+  await withMaintenance(stack.databaseUrl, (sql) => sql`create database ${sql(name)}`)
+  const url = new URL(stack.databaseUrl)
+  url.pathname = name
+  try {
+    await migrateUp({ databaseUrl: url.href })
+    const sql = connectBench(url.href)
+    try {
+      return await work({ url: url.href, sql })
+    } finally {
+      await sql.end({ timeout: 5 })
+    }
+  } finally {
+    await withMaintenance(stack.databaseUrl, (sql) => sql`drop database if exists ${sql(name)} with (force)`)
+  }
+}
+
+/** The services' own client settings, so that a floor differs from a service in nothing but what it does. */
+export function connectBench(url: string): Database {
+  const { config } = loadConfig({ env: { DATABASE_URL: url }, yaml: null, needs: ['database'] })
+  const log = createLog({ service: 'bench', level: 'warn' })
+  return connectDatabase(config.database, { applicationName: 'dlq-bench', log })
+}
+
+export function connectBenchKafka({ stack }: BenchRun): kafkajs.Kafka {
+  return new kafkajs.Kafka({ clientId: 'dlq-bench', brokers: stack.kafkaBrokers, logLevel: kafkajs.logLevel.ERROR })
+}
+
+/** Runs `work` beside a service of ours, and stops it. */
+export async function withService<T>(
+  run: BenchRun,
+  { name, databaseUrl, env }: { name: ServiceName; databaseUrl: string; env: NodeJS.ProcessEnv },
+  work: (service: ServiceProcess) => Promise<T>,
+): Promise<T> {
+  const { stack, reaper, logDir } = run
+  const logFile = `${logDir}/${name}.log`
+  const service = await startService({ name, databaseUrl, kafkaBrokers: stack.kafkaBrokers, reaper, logFile, env })
+  try {
+    return await work(service)
+  } finally {
+    await service.stop('SIGTERM', 15_000)
+  }
+}
+
+/** What is dirty is written now, and not while the next variant is measured. */
+export async function settleDatabase({ sql }: BenchDatabase): Promise<void> {
+  await sql`checkpoint`
+}

@@ -1,0 +1,86 @@
+// The floors of the ingester: the same rows, inserted as plainly as the driver can, from memory. No
+// Kafka, no reading of headers, no position, no conflicts.
+
+import { type NewMessage, readDeadLetter } from 'dlq-core/new-message.ts'
+import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
+import type { BenchDatabase } from './bench-run.ts'
+import { benchRecord } from './dead-letters.ts'
+import { type Measurement, measureFloor } from './measure.ts'
+
+const rowsPerStatement = 500
+const connections = 2
+/** Rows held in memory; beyond these they are used again under other ids. */
+const maxDistinctRows = 20_000
+
+/** The rows as the ingester would store them. */
+export function floorRows(
+  total: number,
+  { topic, originalTopic }: { topic: string; originalTopic: string },
+): NewMessage[] {
+  const settings = { policy: defaultRetryPolicy, mappings: [], dlqPatterns: [topic] }
+  const now = new Date()
+  return Array.from({ length: Math.min(total, maxDistinctRows) }, (_, index) => {
+    const place = {
+      cluster: 'bench',
+      topic,
+      partition: index % 8,
+      offset: BigInt(index),
+      timestamp: BigInt(now.getTime()),
+    }
+    return readDeadLetter({ ...place, ...benchRecord(index, { originalTopic }) }, settings, now, 0.5).message
+  })
+}
+
+/** All columns, into a table with the same columns, indexes and partitioning. */
+export async function measureWholeRows(
+  { sql }: BenchDatabase,
+  { total, rows, postgresPid }: FloorOptions,
+): Promise<Measurement> {
+  await sql`drop schema if exists bench cascade`
+  await sql`create schema bench`
+  await sql`create table bench.messages (like dlq.dlq_messages including all) partition by range (id)`
+  await sql`create table bench.messages_all partition of bench.messages for values from (minvalue) to (maxvalue)`
+  const columns = Object.keys(rows[0]!) as (keyof NewMessage)[]
+  return measureInserts({ total, rows, postgresPid }, async (chunk) => {
+    await sql`insert into bench.messages ${sql(chunk, ...columns)}`
+  })
+}
+
+/** Nothing but the value and a primary key: what a plain sink would store. */
+export async function measureValuesOnly(
+  { sql }: BenchDatabase,
+  { total, rows, postgresPid }: FloorOptions,
+): Promise<Measurement> {
+  await sql`drop schema if exists bench cascade`
+  await sql`create schema bench`
+  await sql`create table bench.record_values (id uuid primary key, record_value bytea)`
+  return measureInserts({ total, rows, postgresPid }, async (chunk) => {
+    await sql`insert into bench.record_values ${sql(chunk, 'id', 'record_value')}`
+  })
+}
+
+type FloorOptions = { total: number; rows: readonly NewMessage[]; postgresPid: number | undefined }
+
+async function measureInserts(
+  { total, rows, postgresPid }: FloorOptions,
+  insert: (chunk: NewMessage[]) => Promise<void>,
+): Promise<Measurement> {
+  const insertEvery = async (first: number) => {
+    for (let start = first * rowsPerStatement; start < total; start += connections * rowsPerStatement) {
+      const size = Math.min(rowsPerStatement, total - start)
+      await insert(Array.from({ length: size }, (_, at) => rowAt(rows, start + at)))
+    }
+  }
+  return measureFloor(
+    async () => void (await Promise.all(Array.from({ length: connections }, (_, at) => insertEvery(at)))),
+    { total, postgresPid },
+  )
+}
+
+/** Row number `index`; a row that is used again gets another id of the same time. */
+function rowAt(rows: readonly NewMessage[], index: number): NewMessage {
+  const row = rows[index % rows.length]!
+  const turn = Math.floor(index / rows.length)
+  if (turn === 0) return row
+  return { ...row, id: `${row.id.slice(0, 24)}${turn.toString(16).padStart(4, '0')}${row.id.slice(28)}` }
+}

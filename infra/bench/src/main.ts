@@ -1,0 +1,76 @@
+// npm run bench: PostgreSQL and Kafka of its own, then each benchmark by name, each against a floor
+// that was measured in the same run. README.md says how to read the figures.
+
+import { mkdirSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { createReaper } from 'dlq-testing/reaper.ts'
+import { startStack } from 'dlq-testing/stack.ts'
+import type { BenchRun } from './bench-run.ts'
+import { benchIngest } from './ingest-bench.ts'
+import { benchRetry } from './retry-bench.ts'
+
+const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = { ingest: benchIngest, retry: benchRetry }
+const names = Object.keys(benches)
+
+const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N]]
+  --quick      small sizes: whether it works, not what it gives
+  --rounds N   how often every variant is measured (3)
+DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
+
+const dataDir = fileURLToPath(new URL('../../../.dev/bench', import.meta.url))
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const options = readOptions()
+  if (options === null) return 64
+  const print = (line: string) => console.log(line)
+  await using stack = new AsyncDisposableStack()
+  const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
+  rmSync(dataDir, { recursive: true, force: true })
+  mkdirSync(dataDir, { recursive: true })
+  const servers = stack.adopt(
+    await startStack({
+      dataDir,
+      reaper,
+      log: print,
+      databaseUrl: process.env.DATABASE_URL,
+      kafkaBrokers: process.env.KAFKA_BROKERS,
+      // A checkpoint in the middle of one variant and not of the other would decide between them.
+      postgresSettings: { max_wal_size: '8GB', checkpoint_timeout: '30min' },
+    }),
+    (servers) => servers.stop({ discard: true }),
+  )
+  for (const name of options.chosen) {
+    await benches[name]!({
+      stack: servers,
+      reaper,
+      logDir: dataDir,
+      print,
+      quick: options.quick,
+      rounds: options.rounds,
+    })
+    print('')
+  }
+  return 0
+}
+
+function readOptions(): { chosen: string[]; quick: boolean; rounds: number } | null {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { quick: { type: 'boolean' }, rounds: { type: 'string' }, help: { type: 'boolean' } },
+    })
+    const unknown = positionals.filter((name) => !names.includes(name))
+    const rounds = Number(values.rounds ?? 3)
+    if (unknown.length > 0) console.error(`no such benchmark: ${unknown.join(', ')}`)
+    else if (!Number.isInteger(rounds) || rounds < 1) console.error('--rounds must be a whole number from 1')
+    else if (!values.help)
+      return { chosen: positionals.length > 0 ? positionals : names, quick: values.quick ?? false, rounds }
+  } catch (error) {
+    console.error((error as Error).message)
+  }
+  console.error(usage)
+  return null
+}

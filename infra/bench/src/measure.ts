@@ -1,0 +1,82 @@
+// Measures one variant: how fast it goes, and what it costs whom. CPU is counted over the same
+// span as the rows, so start-up is in neither.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ServiceProcess } from 'dlq-testing/service-process.ts'
+import { cpuSecondsOf, peakMemoryMiB } from './process-usage.ts'
+import { ratePerSecond } from './statistics.ts'
+
+/** Costs are null where the machine does not tell. */
+export type Measurement = {
+  rowsPerSecond: number
+  /** CPU of the service, or of the floor's client, in µs per row. */
+  clientMicros: number | null
+  postgresMicros: number | null
+  peakMemoryMiB: number | null
+}
+
+/** How long a service may make no progress. */
+const stalledMs = 120_000
+
+/** Watches a service until `count` says `total`. */
+export async function measureService(
+  service: ServiceProcess,
+  {
+    total,
+    count,
+    pollMs,
+    postgresPid,
+  }: { total: number; count: () => Promise<number>; pollMs: number; postgresPid: number | undefined },
+): Promise<Measurement> {
+  const look = async () => {
+    const seen = await count()
+    return {
+      atMs: performance.now(),
+      count: seen,
+      client: cpuSecondsOf(service.pid),
+      postgres: cpuSecondsOf(postgresPid),
+    }
+  }
+  let first = await look()
+  let last = first
+  for (let changedAt = performance.now(); last.count < total; ) {
+    if (service.hasExited()) throw new Error(`${service.name} ended:\n${service.lastOutput()}`)
+    if (performance.now() - changedAt > stalledMs)
+      throw new Error(`${service.name} stands still at ${last.count} of ${total}`)
+    await sleep(pollMs)
+    const next = await look()
+    if (next.count > last.count) changedAt = next.atMs
+    if (first.count === 0) first = next
+    last = next
+  }
+  const rows = last.count - first.count
+  return {
+    rowsPerSecond: ratePerSecond(first, last),
+    clientMicros: microsPerRow(first.client, last.client, rows),
+    postgresMicros: microsPerRow(first.postgres, last.postgres, rows),
+    peakMemoryMiB: peakMemoryMiB(service.pid),
+  }
+}
+
+/** Runs a floor in this process: `work` handles `total` rows. */
+export async function measureFloor(
+  work: () => Promise<void>,
+  { total, postgresPid }: { total: number; postgresPid: number | undefined },
+): Promise<Measurement> {
+  const postgresBefore = cpuSecondsOf(postgresPid)
+  const cpuBefore = process.cpuUsage()
+  const first = { atMs: performance.now(), count: 0 }
+  await work()
+  const last = { atMs: performance.now(), count: total }
+  const { user, system } = process.cpuUsage(cpuBefore)
+  return {
+    rowsPerSecond: ratePerSecond(first, last),
+    clientMicros: (user + system) / total,
+    postgresMicros: microsPerRow(postgresBefore, cpuSecondsOf(postgresPid), total),
+    peakMemoryMiB: null,
+  }
+}
+
+function microsPerRow(before: number | null, after: number | null, rows: number): number | null {
+  return before === null || after === null ? null : ((after - before) * 1e6) / rows
+}

@@ -1,0 +1,62 @@
+// What a process and its children have used, from Linux's /proc. Elsewhere nothing is known.
+// Format: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+
+import { readdirSync, readFileSync } from 'node:fs'
+
+export type ProcessStat = { pid: number; parent: number; cpuTicks: number }
+
+/** USER_HZ: what the times of /proc/PID/stat count in, on every architecture that Node runs on. */
+const ticksPerSecond = 100
+
+/** CPU seconds of `pid` and its descendants, children that have ended included; null where there is no /proc. */
+export function cpuSecondsOf(pid: number | undefined): number | null {
+  if (pid === undefined) return null
+  const stats = readStats()
+  return stats.some((stat) => stat.pid === pid) ? treeTicks(stats, pid) / ticksPerSecond : null
+}
+
+/** The most memory the process has held, in MiB (VmHWM); null where there is no /proc. */
+export function peakMemoryMiB(pid: number): number | null {
+  const kilobytes = /^VmHWM:\s*(\d+) kB$/m.exec(readText(`/proc/${pid}/status`))?.[1]
+  return kilobytes === undefined ? null : Number(kilobytes) / 1024
+}
+
+/** Reads one line of /proc/PID/stat; null where it is not one. */
+export function parseStat(line: string): ProcessStat | null {
+  // The program's name stands in brackets and may hold spaces and brackets itself.
+  const [, pid, fields] = /^(\d+) \(.*\) (.*)$/s.exec(line) ?? []
+  const values = fields?.trim().split(' ') ?? []
+  // Fields 4 (ppid) and 14 to 17: utime, stime, and both of children that were waited for.
+  const cpuTicks = values.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0)
+  return values.length < 15 ? null : { pid: Number(pid), parent: Number(values[1]), cpuTicks }
+}
+
+/** The sum over a process and its descendants. */
+export function treeTicks(stats: readonly ProcessStat[], root: number): number {
+  const children = Map.groupBy(stats, ({ parent }) => parent)
+  const total = (stat: ProcessStat): number =>
+    (children.get(stat.pid) ?? []).reduce((sum, child) => sum + total(child), stat.cpuTicks)
+  return stats.filter(({ pid }) => pid === root).reduce((sum, stat) => sum + total(stat), 0)
+}
+
+function readStats(): ProcessStat[] {
+  return pids()
+    .map((pid) => parseStat(readText(`/proc/${pid}/stat`)))
+    .filter((stat) => stat !== null)
+}
+
+function pids(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  } catch {
+    return [] // Not Linux.
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return '' // Not Linux, or the process has ended.
+  }
+}

@@ -1,0 +1,40 @@
+// A benchmark's variants over all rounds as one table. Pure.
+
+import type { Measurement } from './measure.ts'
+import { median, medianRatio } from './statistics.ts'
+import { formatNumber, formatTable } from './table.ts'
+
+/** One line of the table: what was measured, round by round. */
+export type Variant = { name: string; rounds: readonly Measurement[] }
+
+const columns = ['', 'rows/s', 'of floor', 'client µs/row', 'PostgreSQL µs/row', 'peak MiB']
+
+/** Medians, and the ratio to the floor of the same round. */
+export function formatVariants(variants: readonly Variant[], floor: Variant): string {
+  return formatTable(
+    columns,
+    variants.map(({ name, rounds }) => [
+      name,
+      formatNumber(median(rounds.map(rate))),
+      formatNumber(medianRatio(rounds.map(rate), floor.rounds.map(rate)), 2),
+      formatNumber(medianOf(rounds, ({ clientMicros }) => clientMicros)),
+      formatNumber(medianOf(rounds, ({ postgresMicros }) => postgresMicros)),
+      formatNumber(medianOf(rounds, ({ peakMemoryMiB }) => peakMemoryMiB)),
+    ]),
+  )
+}
+
+/** The variant with the lowest median rate. */
+export function slowest(variants: readonly [Variant, ...Variant[]]): Variant {
+  const medianRate = ({ rounds }: Variant) => median(rounds.map(rate))
+  return variants.reduce((slow, other) => (medianRate(other) < medianRate(slow) ? other : slow))
+}
+
+function rate({ rowsPerSecond }: Measurement): number {
+  return rowsPerSecond
+}
+
+function medianOf(rounds: readonly Measurement[], read: (round: Measurement) => number | null): number | null {
+  const known = rounds.map(read).filter((value) => value !== null)
+  return known.length === 0 ? null : median(known)
+}

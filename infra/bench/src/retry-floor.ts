@@ -1,0 +1,73 @@
+// The floors of the retrier: the same records sent by a bare producer, and the same rows claimed and
+// settled by bare SQL. Neither knows of the other, of fairness, or of what may go wrong.
+
+import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Kafka } from 'kafkajs'
+import { type Measurement, measureFloor } from './measure.ts'
+
+export type FloorRecord = { topic: string; key: Buffer; value: Buffer; headers: [string, Buffer | null][] }
+
+/** Sends the records, `batchSize` at a time, by an idempotent producer. */
+export async function measureProducer(
+  kafka: Kafka,
+  {
+    records,
+    batchSize,
+    postgresPid,
+  }: { records: readonly FloorRecord[]; batchSize: number; postgresPid: number | undefined },
+): Promise<Measurement> {
+  const producer = kafka.producer({ idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false })
+  await producer.connect()
+  try {
+    return await measureFloor(
+      async () => {
+        for (let start = 0; start < records.length; start += batchSize) {
+          const byTopic = Map.groupBy(records.slice(start, start + batchSize), ({ topic }) => topic)
+          const topicMessages = [...byTopic].map(([topic, messages]) => ({ topic, messages }))
+          await producer.sendBatch({ acks: -1, topicMessages })
+        }
+      },
+      { total: records.length, postgresPid },
+    )
+  } finally {
+    await producer.disconnect()
+  }
+}
+
+/** Claims every due message and settles it, `batchSize` at a time, on one connection. */
+export async function measureClaimAndSettle(
+  sql: Database,
+  { total, batchSize, postgresPid }: { total: number; batchSize: number; postgresPid: number | undefined },
+): Promise<Measurement> {
+  return measureFloor(
+    async () => {
+      for (let settled = 0; settled < total; ) settled += await claimAndSettle(sql, batchSize)
+    },
+    { total, postgresPid },
+  )
+}
+
+async function claimAndSettle(sql: Database, limit: number): Promise<number> {
+  const claimed = await sql<{ id: string }[]>`
+    with due as materialized (
+      select id from dlq.dlq_messages
+      where status = 'PENDING' and next_retry_at <= now()
+      limit ${limit}
+      for update skip locked
+    )
+    update dlq.dlq_messages m set
+      status = 'RETRYING', retry_count = m.retry_count + 1, last_retry_at = now(), lease_until = now() + interval '1 minute'
+    from due where m.id = due.id
+    returning m.id, m.original_topic, m.record_key, m.record_value, m.record_headers, m.payload, m.error_stacktrace`
+  const ids = claimed.map(({ id }) => id)
+  if (ids.length === 0) throw new Error('nothing is due any more')
+  await sql.begin(async (sql) => {
+    await sql`
+      update dlq.dlq_messages set status = 'RESOLVED', next_retry_at = null, lease_until = null
+      where id = any(${sql.array(ids)}::uuid[])`
+    await sql`
+      insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, settled_at)
+      select id, 1, id, 'published', now() from unnest(${sql.array(ids)}::uuid[]) as id`
+  })
+  return ids.length
+}

@@ -1,0 +1,29 @@
+// The few numbers that the benchmarks make of what they measured. Pure.
+
+/** The middle value; the mean of the two middle ones for an even count. NaN where there is none. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  if (sorted.length === 0) return Number.NaN
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** A count seen at a moment (milliseconds). */
+export type Sample = { atMs: number; count: number }
+
+/**
+ * Items per second between two looks. The first look is at whatever had arrived by then, so what
+ * came before it, start-up included, does not count.
+ */
+export function ratePerSecond(first: Sample, last: Sample): number {
+  return ((last.count - first.count) * 1000) / (last.atMs - first.atMs)
+}
+
+/**
+ * The median of the ratios of each round. Rounds are compared within themselves because the machine's
+ * speed changes from one to the next. Where the two differ in length, the longer one's rest is ignored.
+ */
+export function medianRatio(values: readonly number[], floors: readonly number[]): number {
+  const rounds = Math.min(values.length, floors.length)
+  return median(Array.from({ length: rounds }, (_, round) => values[round]! / floors[round]!))
+}

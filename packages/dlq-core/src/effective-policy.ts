@@ -1,0 +1,87 @@
+// Which policy goes for a topic, and who said so. Later ones over earlier ones, each only in what it
+// says: the built-in defaults, the section "retry" of the configuration, its list "policies", the rows
+// of dlq_policies. Within a list the pattern that names the topic more exactly wins:
+//
+//  1. the original topic's name, without wildcards; then the DLQ topic's name
+//  2. fewer wildcards (`*` and `?` count the same)
+//  3. more other characters
+//  4. a match with the original topic before one with the DLQ topic only
+//  5. the order of the text, so that the answer is always the same
+
+import { fieldsOf, type PolicyField, type PolicySettings } from './policy-settings.ts'
+import { defaultRetryPolicy, type RetryPolicy } from './retry-policy.ts'
+import { captureGlob } from './topic-names.ts'
+
+/** What is said about the topics that match `pattern`, one glob with `*` and `?`. */
+export type TopicPolicy = PolicySettings & { readonly pattern: string }
+
+export type PolicyLayers = {
+  /** The section "retry": for every topic. */
+  readonly section: PolicySettings
+  /** The list "policies" of the configuration. */
+  readonly fileEntries: readonly TopicPolicy[]
+  readonly rows: readonly TopicPolicy[]
+}
+
+/** Where a message came from; null where it was never on a DLQ topic. */
+export type MessageTopics = { readonly originalTopic: string; readonly dlqTopic: string | null }
+
+/** Who set a field. `pattern`: of the entry or the row; null for the section "retry" and the built-in defaults. */
+export type Origin = { readonly source: 'default' | 'config' | 'policy'; readonly pattern: string | null }
+
+export type EffectivePolicy = {
+  readonly policy: RetryPolicy
+  readonly origins: { readonly [Field in PolicyField]: Origin }
+}
+
+/** A function from topics to their policy. What does not depend on the topic is done once, here. */
+export function compilePolicies({ section, fileEntries, rows }: PolicyLayers): (topics: MessageTopics) => EffectivePolicy {
+  const everywhere = overlay(builtIn, { fields: fieldsOf(section), origin: { source: 'config', pattern: null } })
+  const lists = [compileList(fileEntries, 'config'), compileList(rows, 'policy')]
+  return (topics) => lists.flatMap((list) => list(topics)).reduce(overlay, everywhere)
+}
+
+type Said = { readonly fields: Partial<RetryPolicy>; readonly origin: Origin }
+
+const builtIn: EffectivePolicy = overlay({ policy: defaultRetryPolicy, origins: {} as EffectivePolicy['origins'] }, {
+  fields: defaultRetryPolicy,
+  origin: { source: 'default', pattern: null },
+})
+
+function overlay(under: EffectivePolicy, { fields, origin }: Said): EffectivePolicy {
+  const origins = Object.fromEntries(Object.keys(fields).map((field) => [field, origin]))
+  return { policy: { ...under.policy, ...fields }, origins: { ...under.origins, ...origins } }
+}
+
+type Match = { readonly said: Said; readonly pattern: string; readonly matchesOriginal: boolean }
+
+/** The matching entries, the one that wins last. */
+function compileList(entries: readonly TopicPolicy[], source: Origin['source']): (topics: MessageTopics) => Said[] {
+  const compiled = entries.map((entry) => ({
+    pattern: entry.pattern,
+    said: { fields: fieldsOf(entry), origin: { source, pattern: entry.pattern } },
+  }))
+  return ({ originalTopic, dlqTopic }) =>
+    compiled
+      .flatMap(({ pattern, said }): Match[] => {
+        if (captureGlob(pattern, originalTopic) !== null) return [{ pattern, said, matchesOriginal: true }]
+        const matchesDlqTopic = dlqTopic !== null && captureGlob(pattern, dlqTopic) !== null
+        return matchesDlqTopic ? [{ pattern, said, matchesOriginal: false }] : []
+      })
+      .sort((a, b) => -compareMatches(a, b))
+      .map(({ said }) => said)
+}
+
+/** Negative where `a` names the topic more exactly. */
+function compareMatches(a: Match, b: Match): number {
+  const originalFirst = Number(b.matchesOriginal) - Number(a.matchesOriginal)
+  const wildcards = countWildcards(a.pattern) - countWildcards(b.pattern)
+  if (wildcards !== 0) return wildcards
+  // Two names without wildcards: the longer one is the DLQ topic's, which says nothing about exactness.
+  if (countWildcards(a.pattern) === 0 && originalFirst !== 0) return originalFirst
+  return b.pattern.length - a.pattern.length || originalFirst || (a.pattern < b.pattern ? -1 : 1)
+}
+
+function countWildcards(pattern: string): number {
+  return pattern.match(/[*?]/g)?.length ?? 0
+}

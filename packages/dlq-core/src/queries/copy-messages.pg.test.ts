@@ -1,0 +1,140 @@
+// copyMessages against the insert that says the same, and what it does where PostgreSQL refuses: the
+// driver has no way to tell of a fault that comes after a COPY's last byte, so nothing may wait for it.
+
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type NewMessage, readDeadLetter } from '../new-message.ts'
+import type { Header } from '../record.ts'
+import { defaultRetryPolicy } from '../retry-policy.ts'
+import { copyMessages, insertMessages } from './message-insert.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_messages`
+})
+
+const headers: Header[] = [
+  ['kafka_dlt-original-topic', Buffer.from('orders')],
+  ['kafka_dlt-original-partition', Buffer.from([0, 0, 0, 7])],
+  ['kafka_dlt-original-offset', Buffer.from([0, 0, 0, 0, 0, 0, 1, 0])],
+  ['kafka_dlt-original-timestamp', Buffer.from([0, 0, 1, 0x93, 0, 0, 0, 1])],
+  ['kafka_dlt-exception-fqcn', Buffer.from('com.example.Ünlucky')],
+  ['kafka_dlt-exception-message', Buffer.from('tab\t, "quote", back\\slash, NUL\0, 🚚')],
+  ['bytes', Buffer.from([0xff, 0xfe])],
+  ['none', null],
+]
+
+function message(offset: number, changes: Partial<NewMessage> = {}): NewMessage {
+  const place = {
+    cluster: 'c',
+    topic: 'orders.dlq.v1',
+    partition: 3,
+    offset: BigInt(offset),
+    timestamp: BigInt(Date.now()),
+  }
+  const record = {
+    ...place,
+    key: Buffer.from([0, 1, 2]),
+    value: Buffer.from('{"n":12345678901234567890.12,"é":"🚚"}'),
+    headers,
+  }
+  const settings = { policy: defaultRetryPolicy, mappings: [], dlqPatterns: [] }
+  return { ...readDeadLetter(record, settings, new Date(), 0.5).message, ...changes }
+}
+
+const ids = (messages: readonly NewMessage[]) => messages.map(({ id }) => id)
+const copy = (messages: readonly NewMessage[]) => service.sql.begin((sql) => copyMessages(sql, messages))
+/** Of every connection of the pool: a fault must leave none behind that is of no more use. */
+const usable = () => Promise.all(Array.from({ length: 10 }, () => service.sql`select 1 as one, pg_sleep(0.02)`))
+const stored = () =>
+  service.sql<{ id: string; row: string }[]>`
+    select id, (to_jsonb(m) - '{created_at,updated_at,first_failed_at,last_failed_at}'::text[])::text as row
+    from dlq.dlq_messages m order by id`
+
+describe('a row that is copied', () => {
+  const empty = { payload: null, record_key: null, record_value: null, original_partition: null, original_offset: null }
+  const unknown = { original_timestamp: null, record_timestamp: null, error_class: null, next_retry_at: null }
+  const cases: [string, Partial<NewMessage>][] = [
+    [
+      'with everything in it',
+      { group_id: '0190c1f2-0000-7000-8000-00000000000a', successor_of: '0190c1f2-0000-7000-8000-00000000000b' },
+    ],
+    ['with nothing but what it must have', { ...empty, ...unknown, consumer_group: null, original_topic_source: null }],
+    [
+      'with values of no length',
+      { record_key: Buffer.alloc(0), record_value: Buffer.alloc(0), error_message: '', record_headers: '[]' },
+    ],
+    ['of the first year', { original_timestamp: '0001-01-01T00:00:00.000Z' }],
+    ['of the last year', { original_timestamp: '9999-12-31T23:59:59.999Z', original_offset: 2n ** 63n - 1n }],
+  ]
+  test.each(cases)('%s is the row that an insert stores', async (_, changes) => {
+    const same = message(1, changes)
+    await insertMessages(service.sql, [same])
+    const inserted = await stored()
+    await database.sql`truncate dlq.dlq_messages`
+
+    expect(await copy([same])).toBe(1)
+
+    expect(await stored()).toEqual(inserted)
+  })
+})
+
+test('more rows than one piece holds are stored, each once', async () => {
+  const messages = Array.from({ length: 350 }, (_, offset) => message(offset))
+
+  expect(await copy(messages)).toBe(350)
+
+  expect((await stored()).map(({ id }) => id)).toEqual(ids(messages).toSorted())
+})
+
+test('nothing to copy is no statement', async () => {
+  expect(await copy([])).toBe(0)
+})
+
+describe('a refusal rejects, stores nothing, and leaves the connections usable:', () => {
+  const many = (changed: NewMessage, at: number) =>
+    Array.from({ length: 900 }, (_, offset) => (offset === at ? changed : message(offset)))
+  const nul = { payload: String.raw`{"a":"\u0000"}` }
+  const refusals: [string, () => NewMessage[]][] = [
+    ['the only row', () => [message(0, nul)]],
+    ['the first row of many', () => many(message(0, nul), 0)],
+    ['the last row of many', () => many(message(899, nul), 899)],
+    ['an id that occurs twice', () => [message(0, { id: message(1).id }), message(2, { id: message(1).id })]],
+    ['a month without a partition', () => [message(0, { id: '01ffffff-ffff-7000-8000-000000000000' })]],
+  ]
+  test.each(refusals)('%s', async (_, messages) => {
+    const bad = messages()
+    if (bad.length === 2) bad[1]!.id = bad[0]!.id
+
+    await expect(copy(bad)).rejects.toMatchObject({ code: expect.stringMatching(/^(22...|23...|25P02)$/) })
+
+    expect(await stored()).toEqual([])
+    await usable()
+  })
+})
+
+test('an id that is stored already refuses the copy and leaves the stored row', async () => {
+  const known = message(0)
+  await copy([known])
+
+  await expect(copy([message(1), known])).rejects.toMatchObject({ code: expect.stringMatching(/^(23505|25P02)$/) })
+
+  expect((await stored()).map(({ id }) => id)).toEqual([known.id])
+  await usable()
+})
+
+test('a connection that is lost during a copy rejects', async () => {
+  const messages = Array.from({ length: 500 }, (_, offset) => message(offset))
+
+  const copying = service.sql.begin(async (sql) => {
+    const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+    await Promise.all([copyMessages(sql, messages), database.sql`select pg_terminate_backend(${backend!.pid})`])
+  })
+
+  await expect(copying).rejects.toThrow()
+  expect(await stored()).toEqual([])
+  await usable()
+})

@@ -1,0 +1,169 @@
+// The plans of the hot queries, as PostgreSQL ran them: none reads a whole partition that holds rows, so none gets
+// slower with the backlog. The plans come from auto_explain, because they are those of the statements
+// as the queries send them, with their parameters, custom and generic.
+import { randomUUID } from 'node:crypto'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import postgres from 'postgres'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { deleteMessage, getMessage, listMessagesOfTopic } from './message-read.ts'
+import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
+import {
+  claimDueMessages,
+  greatestMessageId,
+  releaseExpiredLeases,
+  releaseMessages,
+  requestRetry,
+  requestRetryOfTopic,
+  resolveMessages,
+} from './message-retry.ts'
+import type { Sql } from './sql.ts'
+
+const database = useDatabase()
+const rowCount = 20_000
+
+beforeAll(async () => {
+  // Rows in every partition, 50 topics; a tenth waits, a hundredth is due, a thousandth is being retried.
+  await database.sql`
+    insert into dlq.dlq_messages (
+      id, original_topic, error_message, dlq_topic, record_value, status, next_retry_at, lease_token, lease_until)
+    select
+      (case place when 0 then '00000000-0000' when 1 then 'ffffffff-ffff'
+                  else left(dlq.uuid_floor(now() + (place - 2) * interval '1 month')::text, 13) end
+       || '-7' || right(gen_random_uuid()::text, 21))::uuid,
+      'topic-' || topic, 'processing failed', 'topic-' || topic || '.dlq.v1', convert_to(repeat('x', 200), 'UTF8'),
+      case when n % 1000 = 0 then 'RETRYING' when n % 10 = 0 then 'PENDING' when n % 2 = 0 then 'DEAD' else 'RESOLVED' end,
+      case when n % 10 = 0 then now() + (case when n % 100 = 0 then -n else n end) * interval '1 s' end,
+      case when n % 1000 = 0 then gen_random_uuid() end,
+      case when n % 1000 = 0 then now() + (n - 15000) * interval '1 s' end
+    from (
+      select n, abs(hashint4(n)) % 50 as topic, abs(hashint4(n)) / 50 % 6 as place from generate_series(1, ${rowCount}) n
+    ) spread`
+  await database.sql`vacuum analyze dlq.dlq_messages`
+})
+
+type PlanNode = { 'Node Type': string; 'Relation Name'?: string; 'Index Name'?: string; Plans?: PlanNode[] }
+
+/** Runs the query and takes it back. Returns the plans of the statements that it sent. */
+async function plansOf(query: (sql: Sql) => Promise<unknown>, planCacheMode: string): Promise<PlanNode[]> {
+  const plans: PlanNode[] = []
+  const sql = postgres(database.url, {
+    max: 1,
+    connection: { client_min_messages: 'log', application_name: 'plans' },
+    types: { json: { to: 114, from: [114, 3802], serialize: (text: string) => text, parse: (text: string) => text } },
+    onnotice: ({ message }) => {
+      const json = /plan:\s*(\{.*\})\s*$/s.exec(message ?? '')?.[1]
+      if (json) plans.push(JSON.parse(json).Plan)
+    },
+  })
+  try {
+    await sql.unsafe(
+      `load 'auto_explain'; set plan_cache_mode = ${planCacheMode}; set auto_explain.log_format = json; set auto_explain.log_nested_statements = off`,
+    )
+    await sql
+      .begin(async (sql) => {
+        await sql`set local auto_explain.log_min_duration = 0`
+        await query(sql as unknown as Sql)
+        await sql`set local auto_explain.log_min_duration = -1`
+        throw new TakeBack()
+      })
+      .catch((error) => {
+        if (!(error instanceof TakeBack)) throw error
+      })
+  } finally {
+    await sql.end()
+  }
+  return plans
+}
+
+class TakeBack extends Error {}
+
+function nodesOf(plan: PlanNode): PlanNode[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+}
+
+async function partitionsWithRows(): Promise<string[]> {
+  const rows = await database.sql<{ relname: string }[]>`
+    select relname from pg_inherits join pg_class on oid = inhrelid where inhparent = 'dlq.dlq_messages'::regclass and reltuples > 0`
+  return rows.map(({ relname }) => relname)
+}
+
+const ids = Array.from({ length: 100 }, (_, n) => `${randomUUID().slice(0, 34)}${String(n % 100).padStart(2, '0')}`)
+const token = randomUUID()
+const reopened = ids.map(
+  (id): ReopenedMessage => ({
+    id,
+    status: 'PENDING',
+    retry_count: 1,
+    next_retry_at: null,
+    error_class: null,
+    error_message: 'again',
+    error_stacktrace: null,
+    group_id: null,
+    consumer_group: null,
+  }),
+)
+const smallest = '00000000-0000-0000-0000-000000000000'
+const greatest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+// (status, id) serves as well as the primary key where the status is known.
+const byId = /(_pkey|_status_id_idx)$/
+
+const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unknown>][] = [
+  [
+    'the claim',
+    /_original_topic_next_retry_at_id_idx$/,
+    (sql) => claimDueMessages(sql, { token, leaseMs: 1000, limit: 500 }),
+  ],
+  [
+    'the list of an original topic',
+    /_original_topic_id_idx$/,
+    (sql) => listMessagesOfTopic(sql, { column: 'original_topic', topic: 'topic-7', limit: 20, offset: 40 }),
+  ],
+  [
+    'the list of a DLQ topic',
+    /_dlq_topic_id_idx$/,
+    (sql) => listMessagesOfTopic(sql, { column: 'dlq_topic', topic: 'topic-7.dlq.v1', limit: 20, offset: 0 }),
+  ],
+  ['one message', byId, (sql) => getMessage(sql, ids[0]!)],
+  ['the deletion of one message', byId, (sql) => deleteMessage(sql, ids[0]!)],
+  ['the request for one retry', byId, (sql) => requestRetry(sql, ids[0]!)],
+  ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
+  ['the settling of a batch', byId, (sql) => resolveMessages(sql, { token, ids })],
+  ['the release of a batch', byId, (sql) => releaseMessages(sql, { token, ids })],
+  ['the lock on messages that failed again', byId, (sql) => lockMessages(sql, ids)],
+  ['the reopening of messages that failed again', byId, (sql) => reopenMessages(sql, reopened)],
+  [
+    'a chunk of the retry of a whole topic',
+    /_dlq_topic_id_idx$/,
+    (sql) =>
+      requestRetryOfTopic(sql, {
+        column: 'dlq_topic',
+        topic: 'topic-7.dlq.v1',
+        afterId: smallest,
+        untilId: greatest,
+        limit: 100,
+      }),
+  ],
+  ['the greatest id', byId, (sql) => greatestMessageId(sql)],
+]
+
+describe.each(['force_custom_plan', 'force_generic_plan'])('with %s', (planCacheMode) => {
+  test.each(queries)(
+    '%s reads partitions along an index that ends in %s, and no partition as a whole',
+    async (_, index, query) => {
+      const filled = await partitionsWithRows()
+      const plans = await plansOf(query, planCacheMode)
+      const nodes = plans.flatMap(nodesOf)
+
+      expect(filled.length).toBeGreaterThanOrEqual(4)
+      const whole = nodes.filter(
+        (node) => node['Node Type'].endsWith('Seq Scan') && filled.includes(node['Relation Name'] ?? ''),
+      )
+      expect(whole.map((node) => node['Relation Name'])).toEqual([])
+      expect(
+        nodes.some((node) => index.test(node['Index Name'] ?? '')),
+        nodes.map((node) => node['Index Name']).join(),
+      ).toBe(true)
+    },
+  )
+})

@@ -1,0 +1,105 @@
+// dlq_policies: what people say about the retries of topics. Durations are intervals in the table and
+// milliseconds here.
+
+import type { TopicPolicy } from '../effective-policy.ts'
+import type { PolicySettings } from '../policy-settings.ts'
+import type { Sql } from './sql.ts'
+
+/** A row; a setting that is null is not said. */
+export type PolicyRow = TopicPolicy & { readonly updated_at: Date }
+
+function columns(sql: Sql) {
+  return sql`
+    pattern, auto_retry, max_retries, backoff,
+    (extract(epoch from initial_delay) * 1000)::float8 as initial_delay,
+    multiplier::float8 as multiplier,
+    (extract(epoch from max_delay) * 1000)::float8 as max_delay,
+    array(select (extract(epoch from wait) * 1000)::float8
+          from unnest(backoff_list) with ordinality as list (wait, number) order by number) as backoff_list,
+    (extract(epoch from run_every) * 1000)::float8 as run_every,
+    run_limit, rate_per_second::float8 as rate_per_second, max_in_flight, paused, redirect_topic,
+    ordering, "timestamp", weight, payload, delivery, refailure_threshold,
+    (extract(epoch from refailure_window) * 1000)::float8 as refailure_window,
+    updated_at`
+}
+
+/** An array expression never is null; no list is an empty one. */
+function toPolicyRow(row: PolicyRow): PolicyRow {
+  return { ...row, backoff_list: row.backoff_list?.length ? row.backoff_list : null }
+}
+
+/** All policies, in the order of their patterns. */
+export async function listPolicies(sql: Sql): Promise<PolicyRow[]> {
+  const rows = await sql<PolicyRow[]>`select ${columns(sql)} from dlq.dlq_policies order by pattern collate "C"`
+  return rows.map(toPolicyRow)
+}
+
+/** The policy of exactly this pattern, or null. */
+export async function findPolicy(sql: Sql, pattern: string): Promise<PolicyRow | null> {
+  const [row] = await sql<PolicyRow[]>`select ${columns(sql)} from dlq.dlq_policies where pattern = ${pattern}`
+  return row === undefined ? null : toPolicyRow(row)
+}
+
+/** Makes the policy of a pattern, or replaces it: what `settings` does not say is not said afterwards. */
+export async function upsertPolicy(sql: Sql, pattern: string, settings: PolicySettings): Promise<PolicyRow> {
+  const s = settings
+  const values = {
+    pattern,
+    auto_retry: s.auto_retry ?? null,
+    max_retries: s.max_retries ?? null,
+    backoff: s.backoff ?? null,
+    initial_delay: toInterval(s.initial_delay),
+    multiplier: s.multiplier ?? null,
+    max_delay: toInterval(s.max_delay),
+    backoff_list: s.backoff_list ? sql.array(s.backoff_list.map((wait) => toInterval(wait)!), intervalArray) : null,
+    run_every: toInterval(s.run_every),
+    run_limit: s.run_limit ?? null,
+    rate_per_second: s.rate_per_second ?? null,
+    max_in_flight: s.max_in_flight ?? null,
+    paused: s.paused ?? null,
+    redirect_topic: s.redirect_topic ?? null,
+    ordering: s.ordering ?? null,
+    timestamp: s.timestamp ?? null,
+    weight: s.weight ?? null,
+    payload: s.payload ?? null,
+    delivery: s.delivery ?? null,
+    refailure_threshold: s.refailure_threshold ?? null,
+    refailure_window: toInterval(s.refailure_window),
+  }
+  const { pattern: _key, ...replaced } = values
+  const [row] = await sql<[PolicyRow]>`
+    insert into dlq.dlq_policies ${sql(values)}
+    on conflict (pattern) do update set ${sql(replaced)}
+    returning ${columns(sql)}`
+  return toPolicyRow(row)
+}
+
+/** PostgreSQL's type interval[]. */
+const intervalArray = 1187
+
+/** In units that stay readable for those who read the table: 21600000 → "21600 seconds", shown as 06:00:00. */
+function toInterval(milliseconds: number | null | undefined): string | null {
+  return milliseconds === null || milliseconds === undefined ? null : `${milliseconds / 1000} seconds`
+}
+
+/** False where there was none. */
+export async function deletePolicy(sql: Sql, pattern: string): Promise<boolean> {
+  const result = await sql`delete from dlq.dlq_policies where pattern = ${pattern}`
+  return result.count > 0
+}
+
+/** The policies, and the marker to name when asking whether they have changed since. */
+export type MarkedPolicies = { marker: string; policies: PolicyRow[] }
+
+/** All policies if they are not those of `marker` any more, else null. Unchanged, it reads one row of one small table. */
+export async function readChangedPolicies(sql: Sql, { marker }: { marker: string | null }): Promise<MarkedPolicies | null> {
+  // One statement, hence one snapshot: the policies are exactly those that the marker stands for.
+  const rows = await sql<({ marker: string } & (PolicyRow | { pattern: null }))[]>`
+    select m.marker, p.*
+    from dlq.dlq_policy_marker m
+    left join lateral (select ${columns(sql)} from dlq.dlq_policies order by pattern collate "C") p on true
+    where m.marker is distinct from ${marker}::uuid`
+  if (rows.length === 0) return null
+  const policies = rows.flatMap(({ marker: _marker, ...row }) => (row.pattern === null ? [] : [toPolicyRow(row)]))
+  return { marker: rows[0]!.marker, policies }
+}

@@ -1,0 +1,94 @@
+// dlq_rate_buckets: the limits that all retriers keep together. A retrier takes as many tokens as it is
+// about to send, and gives back what it did not send; nobody writes a row per message. Take and return
+// outside of longer transactions: the row of a topic stays locked until the end.
+
+import type { SharedLimits } from '../retry-policy.ts'
+import { type Sql, toJson } from './sql.ts'
+
+/** A topic is asked for at most once per call. `burst` is what the bucket holds at most. */
+export type TokenRequest = SharedLimits & { readonly topic: string; readonly wanted: number }
+
+/** `run_started_at` names the run that the tokens are of; null where the topic is not retried in runs. */
+export type Grant = { topic: string; granted: number; run_started_at: Date | null }
+
+/**
+ * Takes up to `wanted` tokens of each topic: what its rate has let grow since the last time, and what
+ * its present run has left. All in one statement, by the database's clock, in turn with all others who
+ * take. A bucket that was never used is full.
+ *
+ * @param now instead of the database's clock, for tests
+ */
+export async function takeTokens(
+  sql: Sql,
+  requests: readonly TokenRequest[],
+  { now = null }: { now?: Date | null } = {},
+): Promise<Grant[]> {
+  if (requests.length === 0) return []
+  // least() passes over nulls, so a limit that a topic has not got limits nothing.
+  // "granted" goes through the row because "returning" cannot see what the row was before.
+  return sql<Grant[]>`
+    with request as materialized (
+      select topic, wanted, "ratePerSecond" as rate, burst, "runLimit" as run_limit,
+             "runEveryMs" * interval '1 ms' as run_every
+      from json_to_recordset(${toJson(requests)}::json) as asked
+        (topic text, wanted int, "ratePerSecond" float8, burst float8, "runEveryMs" float8, "runLimit" int)
+    )
+    insert into dlq.dlq_rate_buckets as bucket (topic, tokens, refilled_at, run_started_at, run_used, granted)
+    select topic, coalesce(burst - granted, 0), at, date_bin(run_every, at, 'epoch'),
+           case when run_every is null then 0 else granted end, granted
+    from request
+    cross join (select coalesce(${now}::timestamptz, clock_timestamp()) as at) clock
+    cross join lateral (select greatest(0, floor(least(wanted, burst, run_limit)))::int as granted) first
+    -- Everybody locks the buckets in this order.
+    order by topic
+    on conflict (topic) do update set (tokens, refilled_at, run_started_at, run_used, granted) = (
+      -- Evaluated once per bucket, when its lock is held: the clock cannot be behind that of the last one who took.
+      select coalesce(available - taken, 0), at, run, used + case when run is null then 0 else taken end, taken
+      from (
+        select r.*, at,
+          least(r.burst, bucket.tokens
+            + r.rate * greatest(0, extract(epoch from at - bucket.refilled_at))) as available,
+          -- Never back to an earlier run, whatever becomes of run_every.
+          case when r.run_every is null then null
+               else greatest(bucket.run_started_at, date_bin(r.run_every, at, 'epoch')) end as run
+        from request r
+        cross join (
+          -- A bucket of the near future was filled by a clock a little ahead; of the far future, by one that was wrong.
+          select case when asked_at > bucket.refilled_at - interval '10 s'
+                      then greatest(asked_at, bucket.refilled_at) else asked_at end as at
+          from (select coalesce(${now}::timestamptz, clock_timestamp()) as asked_at offset 0) clock
+        ) clock
+        where r.topic = bucket.topic
+        offset 0
+      ) filled
+      cross join lateral (
+        select case when run = bucket.run_started_at then bucket.run_used else 0 end as used
+      ) present_run
+      cross join lateral (
+        select greatest(0, floor(least(wanted, available, run_limit - used)))::int as taken
+      ) decided
+    )
+    returning topic, granted, run_started_at`
+}
+
+/** Gives back tokens that were taken and not used: `granted` is how many. What a bucket cannot hold is lost. */
+export async function returnTokens(sql: Sql, unused: readonly Grant[]): Promise<void> {
+  if (unused.length === 0) return
+  await sql`
+    with unused as materialized (
+      select bucket.topic, asked.granted, asked.run_started_at
+      from dlq.dlq_rate_buckets bucket
+      join json_to_recordset(${toJson(unused)}::json) as asked (topic text, granted int, run_started_at timestamptz)
+        using (topic)
+      order by topic
+      -- In the order in which everybody locks the buckets.
+      for update of bucket
+    )
+    update dlq.dlq_rate_buckets bucket set
+      tokens = bucket.tokens + unused.granted,
+      -- A later run has its own count.
+      run_used = case when bucket.run_started_at = unused.run_started_at
+                      then greatest(0, bucket.run_used - unused.granted) else bucket.run_used end
+    from unused
+    where bucket.topic = unused.topic`
+}

@@ -1,0 +1,63 @@
+// The values that settings may have. Numbers and lists may be text too, because environment variables are.
+
+import * as v from 'valibot'
+import { parseDuration } from '../duration.ts'
+
+/** "500ms", "5m", "1h30m", or a plain number of milliseconds → milliseconds. */
+export const duration = v.pipe(
+  v.union([v.number(), v.string()], 'must be a duration such as "500ms", "5m" or "1h30m"'),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const milliseconds = parseDuration(String(dataset.value))
+    if (milliseconds !== null) return milliseconds
+    addIssue({ message: `${JSON.stringify(dataset.value)} is not a duration such as "500ms", "5m" or "1h30m"` })
+    return NEVER
+  }),
+)
+
+export function integer(what: string, min: number, max: number) {
+  return v.pipe(
+    v.union([v.number(), v.string()], `must be ${what} (${min} to ${max})`),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const value =
+        typeof dataset.value === 'string' && dataset.value.trim() !== '' ? Number(dataset.value) : dataset.value
+      if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+      addIssue({ message: `${JSON.stringify(dataset.value)} is not ${what} (${min} to ${max})` })
+      return NEVER
+    }),
+  )
+}
+
+export function decimal(what: string, min: number, max: number) {
+  return v.pipe(
+    v.union([v.number(), v.string()], `must be ${what} (${min} to ${max})`),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const value = Number(dataset.value)
+      if (Number.isFinite(value) && value >= min && value <= max) return value
+      addIssue({ message: `${JSON.stringify(dataset.value)} is not ${what} (${min} to ${max})` })
+      return NEVER
+    }),
+  )
+}
+
+export const boolean = v.pipe(
+  v.union([v.boolean(), v.picklist(['true', 'false'])], 'must be true or false'),
+  v.transform((value) => value === true || value === 'true'),
+)
+
+export const text = v.pipe(v.string('must be text'), v.minLength(1, 'must not be empty'))
+
+/** A list, or text with commas. */
+export const textList = v.pipe(
+  v.union(
+    [
+      v.pipe(
+        v.string(),
+        v.transform((list) => list.split(',').map((item) => item.trim())),
+      ),
+      v.array(text),
+    ],
+    'must be a list of texts',
+  ),
+  v.array(v.pipe(v.string(), v.minLength(1, 'must not hold an empty entry'))),
+  v.minLength(1, 'must not be empty'),
+)

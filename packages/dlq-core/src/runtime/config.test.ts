@@ -1,0 +1,290 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ConfigError, type ConfigSource, loadConfig, retryPolicyOf } from './config.ts'
+
+type Source = Partial<ConfigSource>
+
+const load = (source: Source = {}) => loadConfig({ env: {}, yaml: null, needs: [], ...source })
+
+function faultsOf(source: Source): readonly string[] {
+  try {
+    load(source)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+  return []
+}
+
+describe('the values', () => {
+  test('default to a service that listens on loopback only', () => {
+    const { config, warnings } = load()
+    expect(config.server).toEqual({ host: '127.0.0.1' })
+    expect(config.kafka).toMatchObject({ consumer_group: 'dlq-manager.default', dlq_topic_pattern: ['*.dlq.v1'] })
+    expect(warnings).toEqual([])
+  })
+
+  test('of the specification’s production file are taken as they stand', () => {
+    const yaml = `
+app:
+  name: "dlq-manager"
+  version: "0.1.0"
+  environment: "production"
+server:
+  host: "0.0.0.0"
+  port: 8080
+database:
+  host: "postgres.k1s0-system.svc.cluster.local"
+  port: 5432
+  name: "k1s0_dlq"
+  user: "app"
+  password: ""
+  ssl_mode: "disable"
+  max_open_conns: 25
+  max_idle_conns: 5
+  conn_max_lifetime: "5m"
+kafka:
+  brokers:
+    - "kafka-0.messaging.svc.cluster.local:9092"
+  consumer_group: "dlq-manager.default"
+  security_protocol: "PLAINTEXT"
+  dlq_topic_pattern: "*.dlq.v1"
+`
+    const { config } = load({ yaml, needs: ['database', 'kafka'] })
+    expect(config).toMatchObject({
+      app: { name: 'dlq-manager', version: '0.1.0', environment: 'production' },
+      server: { host: '0.0.0.0', port: 8080 },
+      database: {
+        host: 'postgres.k1s0-system.svc.cluster.local',
+        name: 'k1s0_dlq',
+        max_open_conns: 25,
+        conn_max_lifetime: 300_000,
+      },
+      kafka: { brokers: ['kafka-0.messaging.svc.cluster.local:9092'], dlq_topic_pattern: ['*.dlq.v1'] },
+    })
+  })
+
+  test('come from the environment where it has any, over the file', () => {
+    const yaml = 'server: { port: 1000, host: "::" }\nlog: { level: warn }'
+    const env = {
+      DLQ_SERVER_PORT: '2000',
+      DLQ_RETRY_AUTO_RETRY: 'false',
+      DLQ_RETRY_MULTIPLIER: '2.5',
+      DLQ_LOG_LEVEL: '',
+    }
+    const { config } = load({ yaml, env })
+    expect(config).toMatchObject({
+      server: { port: 2000, host: '::' },
+      retry: { auto_retry: false, multiplier: 2.5 },
+      log: { level: 'warn' },
+    })
+  })
+
+  test('of lists may be texts with commas', () => {
+    const env = { KAFKA_BROKERS: 'kafka-0:9092, kafka-1:9092', DLQ_KAFKA_DLQ_TOPIC_PATTERN: '*.dlq.v1,*-dlt' }
+    expect(load({ env, needs: ['kafka'] }).config.kafka).toMatchObject({
+      brokers: ['kafka-0:9092', 'kafka-1:9092'],
+      dlq_topic_pattern: ['*.dlq.v1', '*-dlt'],
+    })
+  })
+
+  test.each([
+    ['500ms', 500],
+    ['90s', 90_000],
+    ['5m', 300_000],
+    ['1h30m', 5_400_000],
+    ['1d', 86_400_000],
+    ['250', 250],
+    [250, 250],
+    [' 2s ', 2000],
+  ])('of durations: %s is %i milliseconds', (text, milliseconds) => {
+    expect(load({ yaml: JSON.stringify({ retry: { lease: text } }) }).config.retry.lease).toBe(milliseconds)
+  })
+
+  test('of a section that is written but left empty are its defaults', () => {
+    expect(load({ yaml: 'server:\nlog:\n' }).config.log.level).toBe('info')
+    expect(load({ yaml: '' }).config).toEqual(load().config)
+    expect(load({ yaml: '# nothing\n' }).config).toEqual(load().config)
+  })
+
+  test('of the retry section make the retry policy', () => {
+    const env = {
+      DLQ_RETRY_INITIAL_DELAY: '1s',
+      DLQ_RETRY_MAX_DELAY: '1m',
+      DLQ_RETRY_MAX_RETRIES: '7',
+      DLQ_RETRY_MULTIPLIER: '3',
+    }
+    expect(retryPolicyOf(load({ env }).config.retry)).toMatchObject({
+      autoRetry: true,
+      maxRetries: 7,
+      initialDelayMs: 1000,
+      multiplier: 3,
+      maxDelayMs: 60_000,
+    })
+  })
+})
+
+describe('secrets', () => {
+  const readSecret = (path: string) => {
+    if (path === '/run/secrets/url') return 'postgres://app:s3cret@db/dlq'
+    if (path === '/run/secrets/password') return 's3cret'
+    throw new Error('ENOENT: no such file')
+  }
+
+  test('are read from the file that a variable with _FILE names', () => {
+    const env = { DATABASE_URL_FILE: '/run/secrets/url', DLQ_DATABASE_PASSWORD_FILE: '/run/secrets/password' }
+    const { config, warnings } = load({ env, readSecret, needs: ['database'] })
+    expect(config.database).toMatchObject({ url: 'postgres://app:s3cret@db/dlq', password: 's3cret' })
+    expect(warnings).toEqual([])
+  })
+
+  test('are read from the file that database.password_file names', () => {
+    const { config } = load({ yaml: 'database: { password_file: /run/secrets/password }', readSecret })
+    expect(config.database.password).toBe('s3cret')
+    expect(config.database).not.toHaveProperty('password_file')
+  })
+
+  test('that cannot be read are faults, each with its file', () => {
+    const faults = faultsOf({
+      yaml: 'database: { password_file: /gone }',
+      env: { DATABASE_URL_FILE: '/gone too' },
+      readSecret,
+    })
+    expect(faults).toEqual([
+      'DATABASE_URL_FILE: cannot read the file /gone too: ENOENT: no such file',
+      'database.password_file: cannot read the file /gone: ENOENT: no such file',
+    ])
+  })
+
+  test('lose the line feed at the end of their file', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'dlq-secret-'))
+    try {
+      writeFileSync(join(folder, 'password'), 's3cret\n')
+      const env = { DLQ_DATABASE_PASSWORD_FILE: join(folder, 'password') }
+      expect(load({ env }).config.database.password).toBe('s3cret')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test('are not repeated in faults', () => {
+    const env = { DATABASE_URL: 'mysql://app:s3cret@db/dlq', DLQ_DATABASE_PORT: '0' }
+    const faults = faultsOf({ env })
+    expect(faults).toHaveLength(2)
+    expect(faults.join()).not.toContain('s3cret')
+  })
+})
+
+describe('faults', () => {
+  test('are all named at once, each by its path and its variable', () => {
+    const yaml = `
+server: { port: x, hots: localhost }
+database: { max_open_conns: 0, ssl_mode: maybe }
+kafka: { brokers: [], security_protocol: TLS }
+retry: { lease: soon, auto_retry: perhaps, multiplier: 0.5 }
+rety: { max_retries: 3 }
+`
+    expect(
+      faultsOf({ yaml, env: { DLQ_LOG_LEVEL: 'loud', DLQ_RETRY_MAX_RETRIES: '1.5' }, needs: ['database'] }).toSorted(),
+    ).toEqual([
+      'database.max_open_conns: 0 is not a number of connections (1 to 1000)',
+      'database.ssl_mode: must be one of disable, prefer, require, verify-full',
+      'database: missing; set DATABASE_URL, or database.host, database.name and database.user',
+      'kafka.brokers: must not be empty',
+      expect.stringMatching(/^kafka\.security_protocol: must be one of PLAINTEXT, SSL\b/),
+      'log.level (DLQ_LOG_LEVEL): must be one of trace, debug, info, warn, error, fatal, silent',
+      'retry.auto_retry: must be true or false',
+      'retry.lease: "soon" is not a duration such as "500ms", "5m" or "1h30m"',
+      'retry.max_retries (DLQ_RETRY_MAX_RETRIES): "1.5" is not a number of attempts (1 to 1000)',
+      'retry.multiplier: 0.5 is not a factor (1 to 100)',
+      expect.stringMatching(/^rety: unknown key; known here: app, server, database, kafka, retry, /),
+      'server.hots: unknown key; known here: host, port',
+      'server.port: "x" is not a port number (0 to 65535)',
+    ])
+  })
+
+  test('stand in the message, one a line', () => {
+    const error = new ConfigError(['a: wrong', 'b: wrong'])
+    expect(error.message).toBe('the configuration has 2 faults:\n  a: wrong\n  b: wrong')
+  })
+
+  test.each(['x', '', '-1', '65536', '8080.5', '80 80', 'null'])('a port "%s" is one', (port) => {
+    expect(faultsOf({ yaml: JSON.stringify({ server: { port } }) })).toEqual([
+      `server.port: "${port}" is not a port number (0 to 65535)`,
+    ])
+  })
+
+  test.each(['5 minutes', '-5m', '1.5s', '5M', ''])('a duration "%s" is one', (text) => {
+    expect(faultsOf({ yaml: JSON.stringify({ retry: { wait: text } }) })).toEqual([
+      expect.stringContaining('retry.wait: '),
+    ])
+  })
+
+  test('a file that is no YAML is one, with its line', () => {
+    const faults = faultsOf({ yaml: 'server:\n  port: 8080\n host: "::"\n' })
+    expect(faults[0]).toMatch(/^config\.yaml: .* at line 3/)
+  })
+
+  test.each([
+    ['an alias that nothing defines', 'server: *defaults'],
+    ['a key given twice', 'server: { port: 1 }\nserver: { port: 2 }'],
+    ['two documents', 'server: {}\n---\nserver: {}'],
+  ])('a file with %s is one', (_, yaml) => {
+    expect(faultsOf({ yaml })[0]).toMatch(/^config\.yaml: /)
+  })
+
+  test.each(['- server', 'just text', '42'])('a file that holds no sections (%s) is one', (yaml) => {
+    expect(faultsOf({ yaml })).toEqual(['config.yaml: must hold sections such as "server:" and "database:"'])
+  })
+
+  test('a section that is none is one, whatever the environment adds to it', () => {
+    const fault = ['server: must be a section with keys']
+    expect(faultsOf({ yaml: 'server: 8080' })).toEqual(fault)
+    expect(faultsOf({ yaml: 'server: 8080', env: { DLQ_SERVER_PORT: '8080' } })).toEqual(fault)
+  })
+
+  test('are those of the file alone where it cannot be read', () => {
+    expect(faultsOf({ yaml: 'database: [', needs: ['database', 'kafka'] })).toEqual([
+      expect.stringMatching(/^config\.yaml: /),
+    ])
+  })
+
+  test('a database that is nowhere named is one, for who needs it', () => {
+    expect(faultsOf({ needs: ['database'] })).toEqual([
+      'database: missing; set DATABASE_URL, or database.host, database.name and database.user',
+    ])
+    expect(faultsOf({ needs: ['database'], yaml: 'database: { host: db }' })).toEqual([
+      'database.name: missing; set it, or DATABASE_URL instead of all',
+      'database.user: missing; set it, or DATABASE_URL instead of all',
+    ])
+    expect(faultsOf({ needs: [] })).toEqual([])
+  })
+
+  test('brokers that are nowhere named are one, for who needs them', () => {
+    expect(faultsOf({ needs: ['kafka'] })).toEqual([
+      expect.stringMatching(/^kafka\.brokers: missing; set KAFKA_BROKERS/),
+    ])
+    expect(faultsOf({ needs: ['kafka'], env: { KAFKA_BROKERS: ' , ' } })).toEqual([
+      expect.stringMatching(/^kafka\.brokers\S* \(KAFKA_BROKERS\): /),
+      expect.any(String),
+    ])
+  })
+})
+
+describe('warnings', () => {
+  test('name the variables that mean nothing, and only ours', () => {
+    const env = {
+      DLQ_SERVER_PROT: '1',
+      DLQ_API_SERVICE_HOST: '10.0.0.1',
+      DLQ_CONFIG: '/etc/dlq.yaml',
+      PATH: '/bin',
+      KAFKA_BROKER: 'x:1',
+    }
+    expect(load({ env }).warnings).toEqual([
+      'DLQ_SERVER_PROT: no such setting; ignored',
+      'DLQ_API_SERVICE_HOST: no such setting; ignored',
+    ])
+  })
+})

@@ -1,0 +1,99 @@
+// What may be said about a policy, in config.yaml and in the API's bodies alike. The same bounds stand
+// in the checks of dlq_policies (db/dlq/migrations/007), for those who write SQL.
+
+import * as v from 'valibot'
+import type { PolicySettings, SettingName } from '../policy-settings.ts'
+import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
+import { boolean, decimal, duration, integer } from './config-values.ts'
+
+const maxDelayMs = 366 * 86_400_000
+
+const delay = v.pipe(duration, v.maxValue(maxDelayMs, 'must be at most 366d'))
+
+function oneOf<const Choices extends readonly string[]>(choices: Choices) {
+  return v.picklist(choices, `must be one of ${choices.join(', ')}`)
+}
+
+const delayList = v.pipe(
+  v.union(
+    [
+      v.pipe(
+        v.string(),
+        v.transform((list): unknown[] => list.split(',')),
+      ),
+      v.array(v.unknown()),
+    ],
+    'must be a list of durations',
+  ),
+  v.array(delay),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(1000, 'must not have more than 1000 entries'),
+)
+
+export const policyFieldSchemas = {
+  auto_retry: v.nullish(boolean),
+  max_retries: v.nullish(integer('a number of attempts', 1, 1000)),
+  backoff: v.nullish(oneOf(backoffs)),
+  initial_delay: v.nullish(delay),
+  multiplier: v.nullish(decimal('a factor', 1, 100)),
+  max_delay: v.nullish(delay),
+  backoff_list: v.nullish(delayList),
+  run_every: v.nullish(delay),
+  run_limit: v.nullish(integer('a number of messages', 1, 1_000_000)),
+  rate_per_second: v.nullish(decimal('a number of messages per second', 0.0001, 1_000_000)),
+  max_in_flight: v.nullish(integer('a number of messages', 1, 1_000_000)),
+  paused: v.nullish(boolean),
+  redirect_topic: v.nullish(
+    v.pipe(v.string('must be text'), v.regex(/^(?!\.{1,2}$)[\w.-]{0,249}$/, 'must be a topic name, or empty for none')),
+  ),
+  ordering: v.nullish(oneOf(orderings)),
+  timestamp: v.nullish(oneOf(timestampChoices)),
+  weight: v.nullish(integer('a weight', 1, 1000)),
+  payload: v.nullish(oneOf(payloadChoices)),
+  delivery: v.nullish(oneOf(deliveries)),
+  refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
+  refailure_window: v.nullish(v.pipe(delay, v.minValue(1000, 'must be at least 1s'))),
+} satisfies Record<SettingName, v.GenericSchema<unknown, unknown>>
+
+export const policyPattern = v.pipe(
+  v.string('must be text'),
+  v.regex(/^[\w.*?-]{1,249}$/, 'must be one topic glob: letters, digits, ".", "_", "-", and the wildcards "*" and "?"'),
+)
+
+/** Refuses the backoff "list" without a list beside it: a wider pattern's list may be gone tomorrow. */
+export function requireBackoffList<Settings extends PolicySettings>() {
+  return v.rawCheck<Settings>(({ dataset, addIssue }) => {
+    if (!dataset.typed || dataset.value.backoff !== 'list' || (dataset.value.backoff_list ?? null) !== null) return
+    addIssue({
+      message: 'missing; the backoff "list" needs it in the same place',
+      path: [{ type: 'object', origin: 'value', input: { ...dataset.value }, key: 'backoff_list', value: undefined }],
+    })
+  })
+}
+
+function unknownKey(known: readonly string[]) {
+  return v.never(`unknown key; known here: ${known.join(', ')}`)
+}
+
+/** What is said about the topics of one pattern: the body of PUT /api/v1/policies/:pattern. */
+export const policySettingsSchema = v.pipe(
+  v.objectWithRest(policyFieldSchemas, unknownKey(Object.keys(policyFieldSchemas)), 'must be a policy with keys'),
+  requireBackoffList(),
+)
+
+const entryEntries = { pattern: policyPattern, ...policyFieldSchemas }
+
+/** The list "policies" of config.yaml. */
+export const policyListSchema = v.pipe(
+  v.array(
+    v.pipe(
+      v.objectWithRest(entryEntries, unknownKey(Object.keys(entryEntries)), 'must be a policy with keys'),
+      requireBackoffList(),
+    ),
+    'must be a list of policies, each with its pattern',
+  ),
+  v.check(
+    (entries) => new Set(entries.map(({ pattern }) => pattern)).size === entries.length,
+    'must not have two policies of the same pattern',
+  ),
+)

@@ -1,0 +1,205 @@
+// The services as real processes. None of them reaches its database here: pools connect when they are first used.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { freePort } from 'dlq-testing/free-port.ts'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+
+const services = fileURLToPath(new URL('../../../../services/', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'dlq-service-'))
+const running = new Set<ChildProcess>()
+
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+type Exit = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
+type StartOptions = { name?: string; args?: string[]; env?: Record<string, string> }
+
+/** Starts a service in an empty folder, with nothing of our environment but PATH. */
+function start({ name = 'api', args = [], env = {} }: StartOptions = {}) {
+  const child = spawn(process.execPath, [join(services, name, 'src/main.ts'), ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+  })
+  running.add(child)
+  const output = { stdout: '', stderr: '' }
+  const waiting = new Set<() => void>()
+  child.stdout.on('data', (chunk) => {
+    output.stdout += chunk
+    for (const look of waiting) look()
+  })
+  child.stderr.on('data', (chunk) => (output.stderr += chunk))
+  const exited = new Promise<Exit>((resolve) =>
+    child.once('close', (code, signal) => {
+      running.delete(child)
+      resolve({ code, signal, ...output })
+    }),
+  )
+  return {
+    child,
+    exited,
+    /** The log line of this event. */
+    logged: (event: string) =>
+      new Promise<Record<string, unknown>>((resolve, reject) => {
+        const look = () => {
+          const line = output.stdout.split('\n').find((line) => line.includes(`"event":"${event}"`))
+          if (line) resolve(JSON.parse(line))
+        }
+        waiting.add(look)
+        look()
+        void exited.then((exit) => reject(new Error(`ended without ${event}: ${JSON.stringify(exit)}`)))
+      }),
+  }
+}
+
+function configFile(name: string, text: string): string {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
+describe('a service whose configuration cannot be used', () => {
+  test.each([
+    ['api', ['database: missing; set DATABASE_URL']],
+    ['ingester', ['database: missing; set DATABASE_URL', 'kafka.brokers: missing; set KAFKA_BROKERS']],
+    ['retrier', ['database: missing; set DATABASE_URL', 'kafka.brokers: missing; set KAFKA_BROKERS']],
+  ])('%s, started bare, exits with 78 and says what is missing', async (name, missing) => {
+    const { code, stdout, stderr } = await start({ name }).exited
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' })
+    expect(stderr).toMatch(new RegExp(`^${name}: the configuration has`))
+    for (const fault of missing) expect(stderr).toContain(fault)
+    expect(stderr).not.toContain(' at ')
+  })
+
+  const bad = 'server: { port: x }\nretry: { lease: soon }\ndatabse: {}\n'
+  test.each([
+    ['--config PATH', { args: ['--config', join(folder, 'bad.yaml')] }],
+    ['--config=PATH', { args: [`--config=${join(folder, 'bad.yaml')}`] }],
+    ['DLQ_CONFIG', { env: { DLQ_CONFIG: join(folder, 'bad.yaml') } }],
+  ])('given by %s, exits with 78 and names every fault', async (_, options: StartOptions) => {
+    configFile('bad.yaml', bad)
+    const { code, stderr } = await start(options).exited
+    expect(code).toBe(78)
+    for (const path of ['server.port:', 'retry.lease:', 'databse: unknown key']) expect(stderr).toContain(path)
+  })
+
+  test('a file that is not there is named', async () => {
+    const { code, stderr } = await start({ args: ['--config', '/nowhere/config.yaml'] }).exited
+    expect({ code, stderr }).toEqual({
+      code: 78,
+      stderr: expect.stringMatching(/^api: cannot read \/nowhere\/config\.yaml: ENOENT/),
+    })
+  })
+
+  test.each([[['--config']], [['--conifg', 'x.yaml']], [['x.yaml']]])(
+    'arguments that mean nothing (%s) are refused',
+    async (args) => {
+      const { code, stderr } = await start({ args, env: { DATABASE_URL: 'postgres://app@127.0.0.1:1/dlq' } }).exited
+      expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('usage: --config PATH') })
+    },
+  )
+
+  test('config.yaml of the working directory is read without being named', async () => {
+    const path = configFile('config.yaml', bad)
+    try {
+      const { code, stderr } = await start().exited
+      expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining('server.port:') })
+    } finally {
+      rmSync(path)
+    }
+  })
+})
+
+describe('a service that runs', () => {
+  const serving = async () => ({
+    DATABASE_URL: `postgres://app@127.0.0.1:${await freePort()}/dlq`,
+    DLQ_SERVER_PORT: '0',
+  })
+
+  test('warns of variables that mean nothing', async () => {
+    const { child, logged } = start({ env: { ...(await serving()), DLQ_SERVER_PROT: '1' } })
+    expect(await logged('config_warning')).toMatchObject({
+      warning: 'DLQ_SERVER_PROT: no such setting; ignored',
+      level: 'warn',
+      service: 'api',
+    })
+    child.kill('SIGKILL')
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'ends in order with 0 after %s, an idle connection notwithstanding',
+    async (signal) => {
+      const { child, logged, exited } = start({ env: await serving() })
+      const { url } = await logged('listening')
+      expect((await fetch(`${url}/healthz`)).status).toBe(200)
+      const sent = performance.now()
+      child.kill(signal)
+
+      const { code, stdout, stderr } = await exited
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toContain('"event":"service_stopped"')
+      expect(performance.now() - sent).toBeLessThan(10_000)
+    },
+  )
+
+  test('ends with 0 when it is asked to while it starts', async () => {
+    const { child, logged, exited } = start({ env: await serving() })
+    await logged('service_starting')
+    child.kill('SIGTERM')
+    expect(await exited).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  // A request whose body never comes to its end keeps the server from closing.
+  async function hangingRequest(url: string) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(
+      'POST /api/v1/dlq/orders/retry-all HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n',
+    )
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return socket
+  }
+
+  test('ends at once after a second SIGTERM', async () => {
+    const { child, logged, exited } = start({ env: await serving() })
+    const { url } = await logged('listening')
+    const socket = await hangingRequest(String(url))
+    child.kill('SIGTERM')
+    await logged('service_stopping')
+    child.kill('SIGTERM')
+
+    const { code, stdout } = await exited
+    socket.destroy()
+    expect(code).toBe(1)
+    expect(stdout).toContain('"event":"service_stopped_at_once"')
+    expect(stdout).not.toContain('"event":"service_stopped"')
+  })
+
+  test('cuts a drain short that takes longer than its time', async () => {
+    const { child, logged, exited } = start({ env: { ...(await serving()), DLQ_APP_SHUTDOWN_TIMEOUT: '300ms' } })
+    const { url } = await logged('listening')
+    const socket = await hangingRequest(String(url))
+    child.kill('SIGTERM')
+
+    const { code, stdout } = await exited
+    socket.destroy()
+    expect(code).toBe(1)
+    expect(stdout).toContain('"event":"shutdown_timed_out"')
+  })
+
+  test('ends with 1 and a log line when its port is taken', async () => {
+    const first = start({ env: await serving() })
+    const { url } = await first.logged('listening')
+    const { code, stdout } = await start({ env: { ...(await serving()), DLQ_SERVER_PORT: new URL(String(url)).port } })
+      .exited
+    first.child.kill('SIGKILL')
+
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/"event":"service_failed"/)
+    expect(stdout).toContain('EADDRINUSE')
+  })
+})

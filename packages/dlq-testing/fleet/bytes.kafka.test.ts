@@ -1,0 +1,152 @@
+// Poison is data: whatever bytes a dead letter holds are stored, and go back to their topic as they came.
+import { createHash, randomBytes } from 'node:crypto'
+import { republishHeaderNames } from 'dlq-core/families/own.ts'
+import type { Header } from 'dlq-core/record.ts'
+import { readTopic } from 'dlq-testing/read-topic.ts'
+import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
+import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { beforeAll, expect, test, vi } from 'vitest'
+
+const soak = process.env.DLQ_SOAK === '1'
+const total = soak ? 5000 : 200
+const maxSendBytes = 800_000
+/** No republished record gets there: a dead letter from where one stands would be its failure. */
+const farOffset = 1_000_000_000n
+
+const fleet = useFleet('bytes', { partitions: 3, env: { DLQ_RETRY_AUTO_RETRY: 'false' } })
+
+beforeAll(() => fleet.services.startAll())
+
+type Content = { key: Buffer | null; value: Buffer | null; headers: Header[] }
+
+/** What goes wrong elsewhere, one oddity each; `n` makes them differ. */
+const oddities: ((n: number) => Partial<Content>)[] = [
+  () => ({ value: randomBytes(300), key: randomBytes(16) }),
+  () => ({ value: Buffer.alloc(0) }),
+  () => ({ value: null }),
+  () => ({ key: null }),
+  () => ({ key: Buffer.alloc(0), value: null }),
+  (n) => ({ value: Buffer.from(`{"n": ${n}, "open": [1, 2`) }),
+  (n) => ({ value: Buffer.from(`{"n": ${n}, "big": 1e400000, "long": ${'9'.repeat(500)}}`) }),
+  (n) => ({ value: Buffer.from(`{"n": ${n}, "exact": 12345678901234567890.12, "small": 1e-20000}`) }),
+  (n) => ({ value: Buffer.from(`{"n": ${n}, "nul": "a\\u0000b", "\\u0000": true}`) }),
+  (n) => ({ value: Buffer.from(`{"n": ${n}, "high": "\\ud800", "low": "\\udc00", "wrong": "\\udc00\\ud800"}`) }),
+  (n) => ({ value: Buffer.concat([Buffer.from(`{"n": ${n}, "raw": "`), Buffer.from([0xed, 0xa0, 0x80, 0x22, 0x7d])]) }),
+  (n) => ({ value: Buffer.from(`\ufeff{"n": ${n}}`) }),
+  (n) => ({ value: Buffer.from(`${'['.repeat(20_000)}${n}${']'.repeat(20_000)}`) }),
+  (n) => ({ value: Buffer.from(`{"__proto__": {"n": ${n}}, "a": 1, "a": 2, "": null}`) }),
+  (n) => ({ value: Buffer.concat([Buffer.from([0, 0, 0, 0, 7]), Buffer.from(`avro ${n}`)]) }),
+  (n) => ({ key: Buffer.alloc(4), headers: [['error', Buffer.from(`\0 failure ${n} \xff`, 'latin1')]] }),
+  () => ({
+    headers: ['__proto__', '', '42', '7', 'constructor', '__proto__', 'é'].map((name) => [name, randomBytes(9)]),
+  }),
+  (n) => ({
+    headers: [
+      ['h', null],
+      ['h', Buffer.alloc(0)],
+      ['h', Buffer.from([0xff, 0])],
+      ['h', Buffer.from(`${n}`)],
+    ],
+  }),
+  () => ({ headers: Array.from({ length: 300 }, (_, i) => [`header-${i % 7}`, Buffer.from(String(i))]) }),
+]
+const hugeBytes = 500_000
+const hugeEvery = 100
+
+/** Every second record is odd. */
+function contentOf(n: number): Content {
+  const plain: Content = {
+    key: Buffer.from(`key-${n}`),
+    value: Buffer.from(`{"n": ${n}}`),
+    headers: [['n', Buffer.from(`${n}`)]],
+  }
+  if (n % hugeEvery === 1) return { ...plain, value: randomBytes(hugeBytes) }
+  return n % 2 === 0 ? plain : { ...plain, ...oddities[(n >> 1) % oddities.length]!(n) }
+}
+
+/** Of every four records three say where they came from; the fourth only the topic's name does. */
+function toDeadLetter(n: number, { key, value, headers }: Content) {
+  if (n % 4 === 3) return { key, value, headers }
+  const error = Object.assign(new Error(`failure ${n}`), { name: 'com.example.Failure' })
+  const failed = {
+    topic: fleet.original,
+    partition: n % 3,
+    offset: farOffset + BigInt(n),
+    timestamp: 1_700_000_000_000n + BigInt(n),
+  }
+  return springDeadLetter({ ...failed, key, value, headers, group: 'bytes', error })
+}
+
+/** One line for all that must not change; the same record twice gives the same line. */
+function fingerprint({ key, value, headers }: Content): string {
+  const valueHash = value && createHash('sha256').update(value).digest('hex')
+  return JSON.stringify([
+    key?.toString('base64') ?? null,
+    valueHash,
+    headers.map(([name, bytes]) => [name, bytes?.toString('base64') ?? null]),
+  ])
+}
+
+/** What is read as the failure's message, and so not sent back. */
+function isPlainError(n: number, [name]: Header): boolean {
+  return n % 4 === 3 && name === 'error'
+}
+
+test('records of any bytes are all stored, and all republished byte for byte, each once', {
+  timeout: soak ? 600_000 : 120_000,
+}, async () => {
+  const { sql } = fleet.database
+  const contents = Array.from({ length: total }, (_, n) => contentOf(n))
+  let chunk: ReturnType<typeof toDeadLetter>[] = []
+  let bytes = 0
+  const send = async () => {
+    await fleet.producer.send({ topic: fleet.dlq, messages: chunk })
+    chunk = []
+    bytes = 0
+  }
+  for (const [n, content] of contents.entries()) {
+    chunk.push(toDeadLetter(n, content))
+    bytes += (content.value?.length ?? 0) + 5000
+    if (bytes > maxSendBytes / 2) await send()
+  }
+  await send()
+
+  const count = async (status: string) => {
+    const [row] = await sql<
+      { count: number }[]
+    >`select count(*)::int as count from dlq.dlq_messages where status = ${status}`
+    return row!.count
+  }
+  await vi.waitFor(async () => expect(await count('PENDING')).toBe(total), { timeout: 60_000, interval: 100 })
+  const digestOf = (bytes: Buffer | null) => bytes && createHash('sha256').update(bytes).digest('hex')
+  const stored = await sql<{ key: string | null; value: string | null }[]>`
+    select encode(sha256(record_key), 'hex') as key, encode(sha256(record_value), 'hex') as value from dlq.dlq_messages`
+  const lines = (rows: { key: string | null; value: string | null }[]) =>
+    rows.map(({ key, value }) => `${key} ${value}`).sort()
+  expect(lines([...stored])).toEqual(
+    lines(contents.map(({ key, value }) => ({ key: digestOf(key), value: digestOf(value) }))),
+  )
+
+  const asked = await fleet.services.request(`/api/v1/dlq/${fleet.dlq}/retry-all`, { method: 'POST' })
+  expect(asked).toMatchObject({ status: 200 })
+  expect(asked.json()).toMatchObject({ retried: total })
+  await vi.waitFor(async () => expect(await count('RESOLVED')).toBe(total), { timeout: 60_000, interval: 100 })
+
+  const reader = fleet.topics.groupName('reader')
+  const records = await readTopic(fleet.topics.kafka, { topic: fleet.original, groupId: reader })
+  const ours = new Set<string>(Object.values(republishHeaderNames))
+  const republished = records.map(({ key, value, headerPairs }) => ({
+    key,
+    value,
+    headers: headerPairs.filter(([name]) => !ours.has(name)),
+  }))
+  const expected = contents.map((content, n) => ({
+    ...content,
+    headers: content.headers.filter((header) => !isPlainError(n, header)),
+  }))
+  expect(republished.map(fingerprint).sort()).toEqual(expected.map(fingerprint).sort())
+  expect(
+    new Set(records.map(({ headerPairs }) => String(headerPairs.find(([name]) => name === 'dlq-message-id')?.[1])))
+      .size,
+  ).toBe(total)
+})

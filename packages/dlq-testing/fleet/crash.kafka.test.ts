@@ -1,0 +1,149 @@
+// Every service is killed by SIGKILL while it works, again and again. Nothing is lost, nothing is stored
+// twice, and what is sent twice says so.
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deriveAttemptId, deriveMessageId } from 'dlq-core/message-id.ts'
+import { readTopic, type TopicRecord } from 'dlq-testing/read-topic.ts'
+import type { ServiceName } from 'dlq-testing/service-process.ts'
+import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
+import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { beforeAll, expect, test, vi } from 'vitest'
+
+const soak = process.env.DLQ_SOAK === '1'
+const total = soak ? 10_000 : 1000
+const producingMs = soak ? 120_000 : 12_000
+const minKills = soak ? 8 : 1
+const sendSize = 10
+/** No republished record gets there: a dead letter from where one stands would be its failure. */
+const farOffset = 1_000_000_000n
+
+const fleet = useFleet('crash', {
+  partitions: 3,
+  env: { DLQ_RETRY_INITIAL_DELAY: '200ms', DLQ_RETRY_LEASE: '5s', DLQ_RETRY_BATCH_SIZE: '50' },
+})
+
+beforeAll(() => fleet.services.startAll())
+
+function deadLetter(n: number) {
+  const error = Object.assign(new Error(`failure ${n}`), { name: 'com.example.Failure' })
+  const failed = {
+    topic: fleet.original,
+    partition: n % 3,
+    offset: farOffset + BigInt(n),
+    timestamp: 1_700_000_000_000n,
+  }
+  return springDeadLetter({
+    ...failed,
+    key: Buffer.from(`${n}`),
+    value: Buffer.from(`{"n":${n}}`),
+    headers: [],
+    group: 'crash',
+    error,
+  })
+}
+
+async function produceAll(): Promise<void> {
+  for (let n = 0; n < total; n += sendSize) {
+    const messages = Array.from({ length: Math.min(sendSize, total - n) }, (_, i) => deadLetter(n + i))
+    await fleet.producer.send({ topic: fleet.dlq, messages })
+    await sleep((producingMs * sendSize) / total)
+  }
+}
+
+/** Kills a service some moments after each time that `progress` has grown, until `isOver`. Returns how often. */
+async function killWhileWorking(
+  name: ServiceName,
+  { progress, isOver }: { progress: () => Promise<number>; isOver: () => boolean },
+) {
+  let kills = 0
+  while (!isOver()) {
+    const before = await progress()
+    while (!isOver() && (await progress()) <= before) await sleep(20)
+    await sleep(randomInt(0, 400))
+    await fleet.services.get(name).stop('SIGKILL', 0)
+    kills += 1
+    await fleet.services.start(name)
+  }
+  return kills
+}
+
+/** An operator who lists and retries all the time. Returns the answers' statuses, each once; 0 where there was none. */
+async function askWhileKilled(isOver: () => boolean): Promise<Set<number>> {
+  const statuses = new Set<number>()
+  while (!isOver()) {
+    try {
+      const list = await fleet.services.request(`/api/v1/dlq/${fleet.original}?page_size=5`)
+      statuses.add(list.status)
+      const { messages = [] } = list.json() as { messages?: { id: string }[] }
+      for (const { id } of messages) {
+        const path = `/api/v1/dlq/messages/${id}/retry`
+        statuses.add((await fleet.services.request(path, { method: 'POST', headers: { prefer: 'wait=0' } })).status)
+      }
+    } catch {
+      statuses.add(0)
+    }
+    await sleep(100)
+  }
+  return statuses
+}
+
+const idOf = (record: TopicRecord) => {
+  const { partition, offset, timestamp } = record
+  const place = { cluster: fleet.cluster, topic: fleet.dlq, partition }
+  return deriveMessageId({ ...place, offset: BigInt(offset), timestamp: BigInt(timestamp) })
+}
+const headerOf = (record: TopicRecord, wanted: string) =>
+  String(record.headerPairs.find(([name]) => name === wanted)?.[1])
+const read = (topic: string) => readTopic(fleet.topics.kafka, { topic, groupId: fleet.topics.groupName('reader') })
+
+test('services killed at random moments lose no dead letter, store none twice and retry every one', {
+  timeout: soak ? 900_000 : 120_000,
+}, async () => {
+  const { sql } = fleet.database
+  const counts = async () => {
+    const [row] = await sql<{ rows: number; resolved: number }[]>`
+      select count(*)::int as rows, count(*) filter (where status = 'RESOLVED')::int as resolved from dlq.dlq_messages`
+    return row!
+  }
+  let produced = false
+  const isOver = () => produced
+  const kills = Promise.all([
+    killWhileWorking('ingester', { progress: async () => (await counts()).rows, isOver }),
+    killWhileWorking('retrier', { progress: async () => (await counts()).resolved, isOver }),
+    killWhileWorking('api', { progress: async () => (await counts()).rows, isOver }),
+    askWhileKilled(isOver),
+  ])
+  await produceAll()
+  produced = true
+  const [ingesterKills, retrierKills, apiKills, statuses] = await kills
+  const timer = performance.now()
+
+  await vi.waitFor(async () => expect(await counts()).toEqual({ rows: total, resolved: total }), {
+    timeout: 60_000,
+    interval: 100,
+  })
+  const settledMs = Math.round(performance.now() - timer)
+  console.log(
+    `kills: ingester ${ingesterKills}, retrier ${retrierKills}, api ${apiKills}; settled ${settledMs} ms after the last`,
+  )
+  expect(Math.min(ingesterKills, retrierKills, apiKills)).toBeGreaterThanOrEqual(minKills)
+  expect([...statuses].filter((status) => ![0, 200, 202, 409].includes(status))).toEqual([])
+
+  const rows = await sql<{ id: string }[]>`select id from dlq.dlq_messages`
+  const ids = rows.map(({ id }) => id).sort()
+  expect(ids).toEqual((await read(fleet.dlq)).map(idOf).sort())
+
+  // One attempt for each, however often it had to be made.
+  const attempts = await sql<{ message_id: string; number: number; outcome: string }[]>`
+    select message_id, number, outcome from dlq.dlq_attempts order by message_id`
+  expect([...attempts]).toEqual(ids.map((message_id) => ({ message_id, number: 1, outcome: 'published' })))
+  const attemptIds = new Map<string, Set<string>>()
+  const republished = await read(fleet.original)
+  for (const record of republished) {
+    const id = headerOf(record, 'dlq-message-id')
+    attemptIds.set(id, (attemptIds.get(id) ?? new Set()).add(headerOf(record, 'dlq-attempt-id')))
+  }
+  expect([...attemptIds.keys()].sort()).toEqual(ids)
+  for (const [id, ofMessage] of attemptIds) expect([...ofMessage]).toEqual([deriveAttemptId(id, 1)])
+  console.log(`${republished.length} records for ${total} messages`)
+})

@@ -1,0 +1,208 @@
+// PostgreSQL or Kafka is away for a while. The services stay, say so, and go on by themselves; and nobody's
+// outage counts as a failed attempt of a message. On servers of its own, because it freezes and kills them.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { migrateUp } from 'dlq-db/migrate.ts'
+import { useLogFolder } from 'dlq-testing/log-folder.ts'
+import { freezeProcess } from 'dlq-testing/process-tree.ts'
+import { readTopic } from 'dlq-testing/read-topic.ts'
+import { createReaper } from 'dlq-testing/reaper.ts'
+import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
+import { type ServiceName, serviceNames } from 'dlq-testing/service-process.ts'
+import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
+import { type Stack, startStack } from 'dlq-testing/stack.ts'
+import { Kafka, logLevel, type Producer } from 'kafkajs'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+const soak = process.env.DLQ_SOAK === '1'
+const outageMs = soak ? 20_000 : 4500
+const waveSize = soak ? 1000 : 100
+/** How soon readiness must turn: its checks take 2 s at most. */
+const noticeMs = 5000
+const recoverMs = 45_000
+const batchSize = 50
+const original = 'orders'
+const dlq = 'orders.dlq.v1'
+/** No republished record gets there: a dead letter from where one stands would be its failure. */
+const farOffset = 1_000_000_000n
+
+const logs = useLogFolder()
+let release: AsyncDisposableStack | undefined
+let stack: Stack
+let fleet: Fleet
+let sql: postgres.Sql
+let kafka: Kafka
+let producer: Producer
+let produced = 0
+
+beforeAll(async () => {
+  await using opened = new AsyncDisposableStack()
+  const reaper = opened.adopt(createReaper(), (reaper) => reaper.close())
+  const postgresSettings = { fsync: 'off', full_page_writes: 'off', shared_buffers: '64MB' }
+  stack = opened.adopt(await startStack({ dataDir: `${logs.path}/stack`, reaper, postgresSettings }), (stack) =>
+    stack.stop({ discard: true }),
+  )
+  await migrateUp({ databaseUrl: stack.databaseUrl })
+  sql = opened.adopt(postgres(stack.databaseUrl, { max: 2, onnotice: () => {} }), (sql) => sql.end({ timeout: 5 }))
+  const retry = { retries: 1000, initialRetryTime: 100, maxRetryTime: 500 }
+  kafka = new Kafka({
+    clientId: 'test',
+    brokers: stack.kafkaBrokers,
+    logLevel: logLevel.NOTHING,
+    requestTimeout: 5000,
+    retry,
+  })
+  const admin = kafka.admin()
+  await admin.connect()
+  await admin.createTopics({
+    waitForLeaders: false,
+    topics: [original, dlq].map((topic) => ({ topic, numPartitions: 2 })),
+  })
+  await vi.waitFor(() => admin.fetchTopicMetadata({ topics: [original, dlq] }), { timeout: 20_000 })
+  await admin.disconnect()
+  producer = opened.adopt(kafka.producer({ idempotent: true, maxInFlightRequests: 1 }), (producer) =>
+    producer.disconnect(),
+  )
+  await producer.connect()
+  fleet = createFleet({
+    databaseUrl: stack.databaseUrl,
+    kafkaBrokers: stack.kafkaBrokers,
+    reaper,
+    topicPattern: dlq,
+    consumerGroup: 'outage',
+    logDir: logs.path,
+    env: {
+      DLQ_RETRY_INITIAL_DELAY: '3s',
+      DLQ_RETRY_LEASE: '10s',
+      DLQ_RETRY_BATCH_SIZE: String(batchSize),
+      DLQ_KAFKA_REQUEST_TIMEOUT: soak ? '15s' : '3s',
+    },
+  })
+  opened.adopt(fleet, (fleet) => fleet.stop())
+  await fleet.startAll()
+  release = opened.move()
+}, 120_000)
+
+afterAll(() => release?.disposeAsync())
+
+function deadLetter(n: number) {
+  const error = Object.assign(new Error(`failure ${n}`), { name: 'com.example.Failure' })
+  const failed = { topic: original, partition: n % 2, offset: farOffset + BigInt(n), timestamp: 1_700_000_000_000n }
+  return springDeadLetter({
+    ...failed,
+    key: Buffer.from(`${n}`),
+    value: Buffer.from(`{"n":${n}}`),
+    headers: [],
+    group: 'outage',
+    error,
+  })
+}
+
+/** A wave of dead letters in ten sends; each waits for Kafka to be back. */
+async function produceWave(): Promise<void> {
+  for (let send = 0; send < 10; send += 1) {
+    const messages = Array.from({ length: waveSize / 10 }, (_, i) => deadLetter(produced + i))
+    produced += messages.length
+    await producer.send({ topic: dlq, messages })
+    await sleep(100)
+  }
+}
+
+/** What /readyz answers; 0 where it does not. */
+async function readiness(name: ServiceName): Promise<number> {
+  const answer = await fetch(`${fleet.get(name).url}/readyz`, { signal: AbortSignal.timeout(4000) }).catch(() => null)
+  return answer?.status ?? 0
+}
+
+async function untilReadiness(names: readonly ServiceName[], status: number, timeoutMs: number): Promise<void> {
+  const check = async (name: ServiceName) => expect([name, await readiness(name)]).toEqual([name, status])
+  await Promise.all(names.map((name) => vi.waitFor(() => check(name), { timeout: timeoutMs, interval: 100 })))
+}
+
+/** The API's status for a retry; 0 where it does not answer within three seconds. */
+async function requestRetry(id: string): Promise<number> {
+  const init = { method: 'POST', headers: { prefer: 'wait=1' }, signal: AbortSignal.timeout(3000) }
+  const answer = await fleet.request(`/api/v1/dlq/messages/${id}/retry`, init).catch(() => null)
+  return answer?.status ?? 0
+}
+
+/** Messages that the retrier has claimed and given back unsent. */
+async function countReleased(): Promise<number> {
+  const metrics = await (await fetch(`${fleet.get('retrier').url}/metrics`)).text()
+  return Number(/^dlq_retry_attempts_total\{outcome="released"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
+}
+
+async function counts() {
+  const [row] = await sql<{ rows: number; resolved: number }[]>`
+    select count(*)::int as rows, count(*) filter (where status = 'RESOLVED')::int as resolved from dlq.dlq_messages`
+  return row!
+}
+
+type Outage = { server: 'postgres' | 'kafka'; begin: () => () => Promise<void>; unready: readonly ServiceName[] }
+
+const freeze = (server: Outage['server']) => () => {
+  const resume = freezeProcess(stack[server]!.pid)
+  return async () => resume()
+}
+const kill = (server: Outage['server']) => () => {
+  process.kill(stack[server]!.pid, 'SIGKILL')
+  return () => stack[server]!.restart()
+}
+const outages: [title: string, Outage][] = [
+  ['PostgreSQL that is frozen', { server: 'postgres', begin: freeze('postgres'), unready: serviceNames }],
+  [
+    'PostgreSQL that is killed and started again',
+    { server: 'postgres', begin: kill('postgres'), unready: serviceNames },
+  ],
+  ['Kafka that is frozen', { server: 'kafka', begin: freeze('kafka'), unready: ['ingester', 'retrier'] }],
+  [
+    'Kafka that is killed and started again',
+    { server: 'kafka', begin: kill('kafka'), unready: ['ingester', 'retrier'] },
+  ],
+]
+
+test.each(outages)(
+  'the fleet outlives %s, and counts no attempt for it',
+  { timeout: 180_000 },
+  async (title, outage) => {
+    const { server, begin, unready } = outage
+    const pids = serviceNames.map((name) => fleet.get(name).pid)
+    const releasedBefore = await countReleased()
+    await produceWave()
+    await vi.waitFor(async () => expect((await counts()).rows).toBe(produced), { timeout: 30_000, interval: 50 })
+    const [asked] = await sql<{ id: string }[]>`
+    select id from dlq.dlq_messages where status = 'PENDING' order by next_retry_at desc limit 1`
+
+    const since = performance.now()
+    const end = begin()
+    let producing: Promise<void>
+    try {
+      producing = produceWave()
+      producing.catch(() => {})
+      await untilReadiness(unready, 503, noticeMs)
+      console.log(`${title}: noticed after ${Math.round(performance.now() - since)} ms`)
+      // Without PostgreSQL it fails, or does not answer in our time; Kafka is the retrier's concern alone.
+      expect(server === 'kafka' ? [200, 202] : [0, 503]).toContain(await requestRetry(asked!.id))
+      if (server === 'kafka') expect(await readiness('api')).toBe(200)
+      await sleep(Math.max(0, outageMs - (performance.now() - since)))
+    } finally {
+      await end()
+    }
+    const back = performance.now()
+    await untilReadiness(serviceNames, 200, recoverMs)
+    const readyMs = Math.round(performance.now() - back)
+    await producing
+    const done = { rows: produced, resolved: produced }
+    await vi.waitFor(async () => expect(await counts()).toEqual(done), { timeout: recoverMs, interval: 100 })
+    console.log(`${title}: ready after ${readyMs} ms, all done after ${Math.round(performance.now() - back)} ms`)
+
+    const states = await sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2`
+    expect([...states]).toEqual([{ status: 'RESOLVED', retry_count: 1, count: produced }])
+    // A retrier that kept claiming while Kafka was away would have given back a batch each time.
+    expect((await countReleased()) - releasedBefore).toBeLessThanOrEqual(2 * batchSize)
+    expect(serviceNames.map((name) => fleet.get(name).pid)).toEqual(pids)
+    expect(serviceNames.filter((name) => fleet.get(name).hasExited())).toEqual([])
+    const records = await readTopic(kafka, { topic: original, groupId: `reader-${produced}` })
+    expect(new Set(records.map(({ key }) => String(key))).size).toBe(produced)
+  },
+)

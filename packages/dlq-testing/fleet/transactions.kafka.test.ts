@@ -1,0 +1,62 @@
+// Dead letters that their writers sent in transactions, as Kafka Streams and Connect do under exactly-once:
+// between them lie markers, and records of transactions that were given up.
+import { randomBytes } from 'node:crypto'
+import { useFleet } from 'dlq-testing/test-fleet.ts'
+import type { Producer } from 'kafkajs'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+const soak = process.env.DLQ_SOAK === '1'
+const rounds = soak ? 200 : 10
+/** One fetch takes 1 MB of a partition, so that whole fetches hold nothing but aborted records. */
+const abortedValues = 8
+const abortedValueBytes = 400_000
+
+const fleet = useFleet('transactions', { env: { DLQ_RETRY_AUTO_RETRY: 'false' } })
+let producer: Producer
+
+beforeAll(async () => {
+  await fleet.services.startAll()
+  producer = fleet.topics.kafka.producer({
+    transactionalId: fleet.topics.groupName('transactions'),
+    idempotent: true,
+    maxInFlightRequests: 1,
+    retry: { initialRetryTime: 5, multiplier: 1.5, maxRetryTime: 200, retries: 60 },
+  })
+  await producer.connect()
+})
+afterAll(() => producer?.disconnect())
+
+async function send(outcome: 'commit' | 'abort', values: (string | Buffer)[]): Promise<void> {
+  const transaction = await producer.transaction()
+  // One by one: a batch may not be larger than 1 MB.
+  for (const value of values) await transaction.send({ topic: fleet.dlq, messages: [{ value }] })
+  await transaction[outcome]()
+}
+
+async function storedValues(): Promise<string[]> {
+  const rows = await fleet.database.sql<{ value: string }[]>`
+    select convert_from(record_value, 'UTF8') as value from dlq.dlq_messages order by dlq_offset`
+  return rows.map(({ value }) => value)
+}
+
+test('records of committed transactions are stored, and aborted ones, of any size, neither stop the partition nor show', async () => {
+  const expected: string[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const committed = [`${round} first`, `${round} second`]
+    await send('commit', committed)
+    await send(
+      'abort',
+      round % 5 === 0
+        ? Array.from({ length: abortedValues }, () => randomBytes(abortedValueBytes))
+        : [`${round} aborted`],
+    )
+    expected.push(...committed)
+  }
+  await fleet.producer.send({ topic: fleet.dlq, messages: [{ value: 'last' }] })
+  expected.push('last')
+  await vi.waitFor(async () => expect(await storedValues()).toEqual(expected), { timeout: 30_000, interval: 100 })
+
+  const [position] = await fleet.database.sql<{ next_offset: string }[]>`select next_offset from dlq.dlq_positions`
+  const [end] = await fleet.topics.admin.fetchTopicOffsets(fleet.dlq)
+  expect(position).toEqual({ next_offset: end!.high })
+})

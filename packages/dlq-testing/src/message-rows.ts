@@ -1,0 +1,19 @@
+// Rows of dlq_messages as tests want them: everything has a default, the test names what it is about.
+import type postgres from 'postgres'
+
+/** Columns of dlq.dlq_messages. */
+export type MessageColumns = Readonly<Record<string, unknown>>
+
+/** Inserts one message and returns its id. It is PENDING and due only when somebody asks, unless said otherwise. */
+export async function insertMessageRow(sql: postgres.Sql, columns: MessageColumns = {}): Promise<string> {
+  const row = { original_topic: 'orders.events.v1', error_message: 'processing failed', ...columns }
+  const [inserted] = await sql<[{ id: string }]>`insert into dlq.dlq_messages ${sql(row)} returning id`
+  return inserted.id
+}
+
+/** The columns of one message; throws where there is none. */
+export async function readMessageRow(sql: postgres.Sql, id: string): Promise<postgres.Row> {
+  const [row] = await sql`select * from dlq.dlq_messages where id = ${id}`
+  if (!row) throw new Error(`no message ${id}`)
+  return row
+}

@@ -1,0 +1,59 @@
+// A dead letter as Spring Kafka's DeadLetterPublishingRecoverer writes it at a first and at a second
+// failure: the record's own headers stay, the original coordinates are appended to those of an earlier
+// failure, the exception replaces the earlier one (DeadLetterRecordManager.java).
+import type { Header } from 'dlq-core/record.ts'
+
+export type FailedRecord = {
+  topic: string
+  partition: number
+  /** Of the record that failed. */
+  offset: bigint
+  timestamp: bigint
+  key: Buffer | null
+  value: Buffer | null
+  headers: readonly Header[]
+  group: string
+  error: Error
+}
+
+/** Key, value and headers to send to the DLQ topic. */
+export function springDeadLetter({
+  topic,
+  partition,
+  offset,
+  timestamp,
+  key,
+  value,
+  headers,
+  group,
+  error,
+}: FailedRecord) {
+  const original: Header[] = [
+    ['kafka_dlt-original-topic', Buffer.from(topic)],
+    ['kafka_dlt-original-partition', int32(partition)],
+    ['kafka_dlt-original-offset', int64(offset)],
+    ['kafka_dlt-original-timestamp', int64(timestamp)],
+    ['kafka_dlt-original-timestamp-type', Buffer.from('CreateTime')],
+    ['kafka_dlt-original-consumer-group', Buffer.from(group)],
+  ]
+  const exception: Header[] = [
+    ['kafka_dlt-exception-fqcn', Buffer.from('org.springframework.kafka.listener.ListenerExecutionFailedException')],
+    ['kafka_dlt-exception-cause-fqcn', Buffer.from(error.name)],
+    ['kafka_dlt-exception-message', Buffer.from(`Listener failed; ${error.message}`)],
+    ['kafka_dlt-exception-stacktrace', Buffer.from(error.stack ?? '')],
+  ]
+  const replaced = new Set(exception.map(([name]) => name))
+  return { key, value, headers: [...headers.filter(([name]) => !replaced.has(name)), ...original, ...exception] }
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
+}
+
+function int64(value: bigint): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigInt64BE(value)
+  return bytes
+}

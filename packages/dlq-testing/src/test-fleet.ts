@@ -1,0 +1,90 @@
+// A test file's own fleet: a database, an original topic X with its DLQ topic X.dlq.v1, and services
+// that see nothing else. What is running at the end of the file is stopped, before leaks are looked for.
+import type { Producer } from 'kafkajs'
+import { afterAll, beforeAll, vi } from 'vitest'
+import { useLogFolder } from './log-folder.ts'
+import { createReaper } from './reaper.ts'
+import { createFleet, type Fleet } from './service-fleet.ts'
+import { type TestDatabase, useDatabase } from './test-database.ts'
+import { type TestTopics, useTopics } from './test-topics.ts'
+
+export type TestFleet = {
+  readonly database: TestDatabase
+  readonly topics: TestTopics
+  readonly services: Fleet
+  /** The topic that records fail in. */
+  readonly original: string
+  /** Its dead letters' topic, `ORIGINAL.dlq.v1`. */
+  readonly dlq: string
+  readonly cluster: string
+  /** Connected; closed for you. */
+  readonly producer: Producer
+}
+
+const dlqSuffix = '.dlq.v1'
+
+/** Call once at the top of a test file, before other hooks. `env` holds settings for every service. */
+export function useFleet(
+  base: string,
+  { partitions = 1, env }: { partitions?: number; env?: NodeJS.ProcessEnv } = {},
+): TestFleet {
+  const database = useDatabase()
+  const topics = useTopics()
+  const logs = useLogFolder()
+  let opened: Omit<TestFleet, 'database' | 'topics'> | undefined
+  let release: AsyncDisposableStack | undefined
+
+  beforeAll(async () => {
+    await using stack = new AsyncDisposableStack()
+    const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
+    const original = topics.topicName(base)
+    const dlq = `${original}${dlqSuffix}`
+    const created = [original, dlq].map((topic) => ({ topic, numPartitions: partitions }))
+    await topics.admin.createTopics({ waitForLeaders: false, topics: created })
+    stack.defer(() => topics.admin.deleteTopics({ topics: [dlq] }))
+    // waitForLeaders gives up when a broker has not heard of the topic yet; this asks again.
+    await vi.waitFor(() => topics.admin.fetchTopicMetadata({ topics: [original, dlq] }), { timeout: 20_000 })
+    const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
+    stack.adopt(producer, (producer) => producer.disconnect())
+    await producer.connect()
+    const services = createFleet({
+      databaseUrl: database.url,
+      kafkaBrokers: topics.brokers,
+      reaper,
+      topicPattern: dlq,
+      consumerGroup: topics.groupName(base),
+      logDir: logs.path,
+      env,
+    })
+    stack.adopt(services, (services) => services.stop())
+    const { clusterId: cluster } = await topics.admin.describeCluster()
+    opened = { services, original, dlq, cluster, producer }
+    release = stack.move()
+  })
+
+  afterAll(() => release?.disposeAsync())
+
+  const use = () => {
+    if (!opened) throw new Error('useFleet(): the fleet is there only inside hooks and tests')
+    return opened
+  }
+  return {
+    database,
+    topics,
+    get services() {
+      return use().services
+    },
+    get original() {
+      return use().original
+    },
+    get dlq() {
+      return use().dlq
+    },
+    get cluster() {
+      return use().cluster
+    },
+    get producer() {
+      return use().producer
+    },
+  }
+}

@@ -1,0 +1,73 @@
+// What the API's tests share: the application on a test database, without listening, and a retrier
+// that takes every record as published.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deriveAttemptId } from 'dlq-core/message-id.ts'
+import { settleAttempts } from 'dlq-core/queries/attempts.ts'
+import { claimDueMessages, refuseMessage, resolveMessages } from 'dlq-core/queries/message-retry.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { createReadiness } from 'dlq-core/runtime/readiness.ts'
+import { Registry } from 'prom-client'
+import { createApp } from './app.ts'
+
+/** Sends a request, such as `GET /healthz`. */
+export type TestApp = (methodAndPath: string, init?: RequestInit) => Promise<Response>
+
+export function createTestApp(sql: Database, { stopping = new AbortController().signal } = {}): TestApp {
+  const app = createApp({
+    sql,
+    log: createLog({ service: 'api', level: 'silent' }),
+    registry: new Registry(),
+    readiness: createReadiness({ database: () => sql`select 1` }),
+    retryWaitMs: 10_000,
+    stopping,
+  })
+  return async (methodAndPath, init) => {
+    const [method, path] = methodAndPath.split(' ')
+    return app.request(path!, { method: method!, ...init })
+  }
+}
+
+/** Status and body of an answer, for comparing both at once. */
+export async function answerOf(pending: Response | Promise<Response>): Promise<{ status: number; body: unknown }> {
+  const response = await pending
+  return { status: response.status, body: await response.json() }
+}
+
+/** Claims and settles like a retrier, with Kafka left out, until `stop` is called. `refusal`: what Kafka says to every record. */
+export function startRetrier(sql: Database, { refusal = null as string | null } = {}): { stop(): Promise<void> } {
+  let stopped = false
+  const pass = async () => {
+    const token = randomUUID()
+    const claimed = await claimDueMessages(sql, { token, leaseMs: 60_000, limit: 100 })
+    await sql.begin(async (sql) => {
+      if (refusal === null) await resolveMessages(sql, { token, ids: claimed.map(({ id }) => id) })
+      else for (const { id } of claimed) await refuseMessage(sql, { token, id, status: 'PENDING', next_retry_at: null })
+      await settleAttempts(sql, {
+        attempts: claimed.map(({ id, retry_count, original_topic }, index) => ({
+          message_id: id,
+          number: retry_count,
+          attempt_id: deriveAttemptId(id, retry_count),
+          outcome: refusal === null ? 'published' : 'failed',
+          target_topic: original_topic,
+          target_partition: refusal === null ? 0 : null,
+          target_offset: refusal === null ? BigInt(index) : null,
+          error: refusal,
+        })),
+      })
+    })
+  }
+  const running = (async () => {
+    while (!stopped) {
+      await pass()
+      await sleep(5)
+    }
+  })()
+  return {
+    async stop() {
+      stopped = true
+      await running
+    },
+  }
+}

@@ -1,0 +1,225 @@
+// Originals of dead letters that say only where they stand, fetched from the shared broker.
+import { randomBytes } from 'node:crypto'
+import type { Coordinates } from 'dlq-core/record.ts'
+import { registerCodecs } from 'dlq-core/runtime/kafka-codecs.ts'
+import { useTopics } from 'dlq-testing/test-topics.ts'
+import kafkajs, { type Admin, type Message, type Producer } from 'kafkajs'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type FetchLimits, fetchOriginals, originalKey } from './fetch-originals.ts'
+
+const { CompressionTypes } = kafkajs
+const topics = useTopics()
+let producer: Producer
+
+beforeAll(async () => {
+  registerCodecs()
+  producer = topics.kafka.producer({ allowAutoTopicCreation: false })
+  await producer.connect()
+})
+afterAll(() => producer.disconnect())
+
+const textsOf = (from: number, count: number) => Array.from({ length: count }, (_, i) => `value ${from + i}`)
+const messagesOf = (from: number, count: number) => textsOf(from, count).map((value) => ({ value }))
+const offsetsOf = (topic: string, ...offsets: (number | bigint)[]): Coordinates[] =>
+  offsets.map((offset) => ({ topic, partition: 0, offset: BigInt(offset) }))
+
+/** Each answer in the order of the question, a found record as its value; and how many fetches it took. */
+async function fetchValues(wanted: Coordinates[], limits?: Partial<FetchLimits>) {
+  const fetchRecords = vi.fn<Admin['fetchRecords']>((options) => topics.admin.fetchRecords(options))
+  const originals = await fetchOriginals({ fetchRecords }, wanted, limits ? { limits } : {})
+  expect([...originals.keys()].sort()).toEqual([...new Set(wanted.map(originalKey))].sort())
+  const values = wanted.map((place) => {
+    const original = originals.get(originalKey(place))
+    return typeof original === 'object' ? String(original.value) : original
+  })
+  return { values, fetches: fetchRecords.mock.calls.length }
+}
+
+test('a record comes back byte for byte, with its headers in their order and its timestamp', async () => {
+  const topic = await topics.createTopic('original')
+  const headers: [string, Buffer | null][] = [
+    ['b', Buffer.from([0xff, 0x00])],
+    ['a', null],
+    ['b', Buffer.alloc(0)],
+  ]
+  const key = randomBytes(16)
+  const value = randomBytes(1000)
+  await producer.send({ topic, messages: [{ key, value, headers, timestamp: '1700000000000' }, { value: null }] })
+  const originals = await fetchOriginals(topics.admin, offsetsOf(topic, 0, 1))
+  expect(originals.get(`${topic}:0:0`)).toEqual({ key, value, headers, timestamp: 1_700_000_000_000n })
+  expect(originals.get(`${topic}:0:1`)).toMatchObject({ key: null, value: null, headers: [] })
+})
+
+describe('what is not there is gone', () => {
+  test('records that were deleted, below and amid those that were not', async () => {
+    const topic = await topics.createTopic('deleted')
+    for (const from of [0, 5, 10]) await producer.send({ topic, messages: messagesOf(from, 5) })
+    await topics.admin.fetchTopicOffsets(topic) // kafkajs finds no leader in metadata that it has not loaded.
+    await topics.admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '7' }] })
+    const { values, fetches } = await fetchValues(offsetsOf(topic, 0, 4, 6, 7, 14))
+    expect(values).toEqual(['gone', 'gone', 'gone', 'value 7', 'value 14'])
+    expect(fetches).toBe(2)
+  })
+
+  test('offsets at the end of the log and behind it', async () => {
+    const topic = await topics.createTopic('short')
+    await producer.send({ topic, messages: messagesOf(0, 2) })
+    expect((await fetchValues(offsetsOf(topic, 1, 2, 3, 10n ** 15n))).values).toEqual([
+      'value 1',
+      'gone',
+      'gone',
+      'gone',
+    ])
+    expect((await fetchValues(offsetsOf(topic, 99))).values).toEqual(['gone'])
+  })
+
+  test('topics and partitions that do not exist, and the topic is not made by asking', async () => {
+    const topic = await topics.createTopic('one-partition')
+    const absent = topics.topicName('absent')
+    const places = [...offsetsOf(absent, 0, 1), { topic, partition: 1, offset: 0n }, ...offsetsOf('not/a topic', 0)]
+    expect((await fetchValues(places)).values).toEqual(['gone', 'gone', 'gone', 'gone'])
+    expect(await topics.admin.listTopics()).not.toContain(absent)
+  })
+
+  test('a topic deleted after it was fetched from, which leaves the client usable', async () => {
+    const topic = await topics.createTopic('deleted-topic')
+    const other = await topics.createTopic('other')
+    // A producer of its own: kafkajs's producers fail for good when one of their topics is deleted.
+    const passing = topics.kafka.producer({ allowAutoTopicCreation: false })
+    await passing.connect()
+    for (const name of [topic, other]) await passing.send({ topic: name, messages: messagesOf(0, 1) })
+    await passing.disconnect()
+    expect((await fetchValues(offsetsOf(topic, 0))).values).toEqual(['value 0'])
+    await topics.admin.deleteTopics({ topics: [topic] })
+    const { values } = await fetchValues([...offsetsOf(topic, 0), ...offsetsOf(other, 0)])
+    expect(values).toEqual(['gone', 'value 0'])
+    expect(await topics.admin.fetchTopicOffsets(other)).toMatchObject([{ high: '1' }])
+  })
+})
+
+describe('transactions', () => {
+  const send = async (topic: string, from: number, end: 'commit' | 'abort' | 'open') => {
+    const transactional = topics.kafka.producer({
+      transactionalId: topics.groupName('tx'),
+      maxInFlightRequests: 1,
+      idempotent: true,
+      retry: { initialRetryTime: 20, retries: 60 },
+    })
+    await transactional.connect()
+    const transaction = await transactional.transaction()
+    await transaction.send({ topic, messages: messagesOf(from, 2) })
+    if (end !== 'open') await transaction[end]()
+    return { transaction, disconnect: () => transactional.disconnect() }
+  }
+
+  test('a record of an aborted transaction is gone, also where nothing follows it', async () => {
+    const topic = await topics.createTopic('aborted')
+    await (await send(topic, 0, 'commit')).disconnect() // Offsets 0 and 1, the marker is 2.
+    await (await send(topic, 3, 'abort')).disconnect()
+    expect((await fetchValues(offsetsOf(topic, 1, 3, 4))).values).toEqual(['value 1', 'gone', 'gone'])
+    expect((await fetchValues(offsetsOf(topic, 4))).values).toEqual(['gone'])
+    expect((await fetchValues(offsetsOf(topic, 2))).values).toEqual(['gone'])
+  })
+
+  test('a record of a transaction that has not ended is unreachable until it is committed', async () => {
+    const topic = await topics.createTopic('open')
+    await producer.send({ topic, messages: messagesOf(0, 1) })
+    const { transaction, disconnect } = await send(topic, 1, 'open')
+    expect((await fetchValues(offsetsOf(topic, 0, 1, 2))).values).toEqual(['value 0', 'unreachable', 'unreachable'])
+    await transaction.commit()
+    await expect.poll(async () => (await fetchValues(offsetsOf(topic, 2))).values).toEqual(['value 2'])
+    await disconnect()
+  })
+})
+
+test.each(['GZIP', 'Snappy', 'LZ4', 'ZSTD'] as const)('records amid a %s batch are found', async (name) => {
+  const topic = await topics.createTopic('compressed', { config: { 'compression.type': 'producer' } })
+  for (const from of [0, 100])
+    await producer.send({ topic, compression: CompressionTypes[name], messages: messagesOf(from, 100) })
+  const { values, fetches } = await fetchValues(offsetsOf(topic, 57, 99, 100, 142))
+  expect(values).toEqual(['value 57', 'value 99', 'value 100', 'value 142'])
+  expect(fetches).toBe(1)
+})
+
+test('a record in a batch that cannot be decoded is unreachable, the records around it are found', async () => {
+  const topic = await topics.createTopic('undecodable', { config: { 'compression.type': 'producer' } })
+  const send = (messages: Message[]) => producer.send({ topic, compression: CompressionTypes.GZIP, messages })
+  await send(messagesOf(0, 2))
+  await send([{ value: Buffer.alloc(100_000) }, { value: 'beside it' }])
+  await send(messagesOf(4, 2))
+  registerCodecs({ maxBatchBytes: 10_000 })
+  const { values } = await fetchValues(offsetsOf(topic, 1, 2, 3, 4)).finally(() => registerCodecs())
+  expect(values).toEqual(['value 1', 'unreachable', 'unreachable', 'value 4'])
+})
+
+describe('bounds', () => {
+  test('300 neighbouring offsets take few fetches, whatever their order', async () => {
+    const topic = await topics.createTopic('neighbours')
+    for (let from = 0; from < 400; from += 40) await producer.send({ topic, messages: messagesOf(from, 40) })
+    const wanted = Array.from({ length: 300 }, (_, i) => (i * 7) % 300)
+    const { values, fetches } = await fetchValues(offsetsOf(topic, ...wanted, 5, 5))
+    expect(values).toEqual([...wanted, 5, 5].map((offset) => `value ${offset}`))
+    expect(fetches).toBeLessThanOrEqual(3)
+  })
+
+  test('a record larger than a fetch is found', async () => {
+    const topic = await topics.createTopic('large', { config: { 'max.message.bytes': '4000000' } })
+    const value = randomBytes(3_000_000)
+    await producer.send({ topic, messages: [{ value }] })
+    await producer.send({ topic, messages: messagesOf(1, 1) })
+    for (const offsets of [[0], [0, 1]]) {
+      const original = (await fetchOriginals(topics.admin, offsetsOf(topic, ...offsets))).get(`${topic}:0:0`)
+      expect(typeof original === 'object' && original.value?.equals(value)).toBe(true)
+    }
+  })
+
+  test('what is beyond the bytes allowed is unreachable, and what still fits is found', async () => {
+    const topic = await topics.createTopic('bytes')
+    await producer.send({ topic, messages: ['1', '2'.repeat(2000), '3'].map((value) => ({ value })) })
+    expect((await fetchValues(offsetsOf(topic, 0, 1, 2), { maxBytes: 1000 })).values).toEqual(['1', 'unreachable', '3'])
+  })
+
+  test('what is beyond the fetches allowed is unreachable', async () => {
+    const topic = await topics.createTopic('far-apart', { partitions: 3 })
+    const messages = [0, 1, 2].map((partition) => ({ value: `in ${partition}`, partition }))
+    await producer.send({ topic, messages })
+    const wanted = [0, 1, 2].map((partition) => ({ topic, partition, offset: 0n }))
+    const { values, fetches } = await fetchValues(wanted, { maxFetches: 2 })
+    expect(fetches).toBe(2)
+    expect(values.filter((value) => value === 'unreachable')).toHaveLength(1)
+  })
+
+  test('a broker that does not answer costs the time allowed and no more, and cannot change the answer later', async () => {
+    const held = Promise.withResolvers<void>()
+    const topic = await topics.createTopic('slow')
+    await producer.send({ topic, messages: messagesOf(0, 1) })
+    const warn = vi.fn()
+    const fetchRecords: Admin['fetchRecords'] = async (options) => {
+      await held.promise
+      return topics.admin.fetchRecords(options)
+    }
+    const originals = await fetchOriginals({ fetchRecords }, offsetsOf(topic, 0), {
+      log: { warn },
+      limits: { timeoutMs: 50 },
+    })
+    held.resolve()
+    await topics.admin.fetchRecords({ topic, partition: 0, offset: '0', maxBytes: 1 })
+    expect([...originals.values()]).toEqual(['unreachable'])
+    expect(warn).toHaveBeenCalledWith({ wanted: 1, timeoutMs: 50 }, 'originals_timed_out')
+  })
+
+  test('a cluster that is down makes everything unreachable, and says so once per partition', async () => {
+    const kafka = new kafkajs.Kafka({
+      brokers: ['127.0.0.1:1'],
+      retry: { retries: 0 },
+      logLevel: kafkajs.logLevel.NOTHING,
+    })
+    const warn = vi.fn()
+    const originals = await fetchOriginals(kafka.admin(), offsetsOf('orders', 1, 2), { log: { warn } })
+    expect([...originals.values()]).toEqual(['unreachable', 'unreachable'])
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ topic: 'orders', partition: 0, error: expect.any(Error) }),
+      'originals_unreachable',
+    )
+  })
+})

@@ -1,0 +1,81 @@
+// What the tests of storing share: records made by hand, and batches of them.
+
+import type { DeadLetterRecord } from 'dlq-core/record.ts'
+import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import { createGroupRegister } from './group-register.ts'
+import type { Batch, StoreDeps } from './store-batch.ts'
+
+export const partition = { cluster: 'c', topic: 'orders.dlq.v1', partition: 0 }
+
+export type RecordOptions = {
+  timestamp?: bigint
+  key?: Buffer | null
+  value?: Buffer | string | null
+  /** Text becomes UTF-8. */
+  headers?: Record<string, string | Buffer | null>
+}
+
+/** A record of `partition`, dead-lettered by a consumer that names its origin. */
+export function recordAt(
+  offset: number | bigint,
+  { timestamp, key = null, value = '{"order_id":"1"}', headers = {} }: RecordOptions = {},
+): DeadLetterRecord {
+  const own = {
+    'dlq-original-topic': 'orders.events.v1',
+    'dlq-error-class': 'OutOfStock',
+    'dlq-error-message': `no stock ${offset}`,
+  }
+  return {
+    ...partition,
+    offset: BigInt(offset),
+    timestamp: timestamp ?? BigInt(Date.now()),
+    key,
+    value: typeof value === 'string' ? Buffer.from(value) : value,
+    headers: Object.entries({ ...own, ...headers }).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? Buffer.from(value) : value,
+    ]),
+  }
+}
+
+/** A record that says that attempt `attempt` of message `id` failed again. */
+export function refailureAt(
+  offset: number,
+  { id, attempt, headers = {}, ...more }: RecordOptions & { id: string; attempt: number },
+): DeadLetterRecord {
+  return recordAt(offset, {
+    ...more,
+    headers: {
+      'dlq-message-id': id,
+      'dlq-attempt': String(attempt),
+      'dlq-error-message': `again ${offset}`,
+      ...headers,
+    },
+  })
+}
+
+/** The records as one fetch from the first one's offset, with nothing after the last. */
+export function batchOf(records: readonly DeadLetterRecord[], more: Partial<Batch> = {}): Batch {
+  return {
+    ...partition,
+    fetchedOffset: records[0]?.offset ?? 0n,
+    nextOffset: (records.at(-1)?.offset ?? -1n) + 1n,
+    highWatermark: 2n ** 62n,
+    records,
+    ...more,
+  }
+}
+
+export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDeps {
+  return {
+    sql,
+    settings: { policy: defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] },
+    groups: createGroupRegister(sql, { now: Date.now }),
+    // Every record here says itself where it came from.
+    complete: async (records) => [...records],
+    now: () => new Date(),
+    random: () => 0,
+    ...more,
+  }
+}

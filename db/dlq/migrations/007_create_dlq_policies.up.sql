@@ -47,7 +47,7 @@ create table dlq.dlq_policies (
     ),
     -- A list from a wider pattern might be gone tomorrow.
     constraint chk_dlq_policies_backoff_list_missing check (backoff is distinct from 'list' or backoff_list is not null),
-    constraint chk_dlq_policies_run_every check (run_every between interval '0' and interval '366 days'),
+    constraint chk_dlq_policies_run_every check (run_every = interval '0' or run_every between interval '1 second' and interval '366 days'),
     constraint chk_dlq_policies_run_limit check (run_limit between 1 and 1000000),
     constraint chk_dlq_policies_rate_per_second check (rate_per_second between 0.0001 and 1000000),
     constraint chk_dlq_policies_max_in_flight check (max_in_flight between 1 and 1000000),

@@ -7,9 +7,9 @@ import { formatNumber, formatTable } from './table.ts'
 /** One line of the table: what was measured, round by round. */
 export type Variant = { name: string; rounds: readonly Measurement[] }
 
-const columns = ['', 'rows/s', 'of floor', 'client µs/row', 'PostgreSQL µs/row', 'peak MiB']
+const columns = ['', 'rows/s', 'of floor', 'CPU of floor', 'client µs/row', 'PostgreSQL µs/row', 'peak MiB']
 
-/** Medians, and the ratio to the floor of the same round. */
+/** Medians, and the ratios to the floor of the same round. */
 export function formatVariants(variants: readonly Variant[], floor: Variant): string {
   return formatTable(
     columns,
@@ -17,6 +17,7 @@ export function formatVariants(variants: readonly Variant[], floor: Variant): st
       name,
       formatNumber(median(rounds.map(rate))),
       formatNumber(medianRatio(rounds.map(rate), floor.rounds.map(rate)), 2),
+      formatNumber(medianRatio(rounds.map(cpu), floor.rounds.map(cpu)), 2),
       formatNumber(medianOf(rounds, ({ clientMicros }) => clientMicros)),
       formatNumber(medianOf(rounds, ({ postgresMicros }) => postgresMicros)),
       formatNumber(medianOf(rounds, ({ peakMemoryMiB }) => peakMemoryMiB)),
@@ -32,6 +33,11 @@ export function slowest(variants: readonly [Variant, ...Variant[]]): Variant {
 
 function rate({ rowsPerSecond }: Measurement): number {
   return rowsPerSecond
+}
+
+/** Client and PostgreSQL together, NaN where one is not known: what counts when both share the machine's cores. */
+function cpu({ clientMicros, postgresMicros }: Measurement): number {
+  return clientMicros === null || postgresMicros === null ? Number.NaN : clientMicros + postgresMicros
 }
 
 function medianOf(rounds: readonly Measurement[], read: (round: Measurement) => number | null): number | null {

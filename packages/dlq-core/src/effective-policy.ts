@@ -35,7 +35,11 @@ export type EffectivePolicy = {
 }
 
 /** A function from topics to their policy. What does not depend on the topic is done once, here. */
-export function compilePolicies({ section, fileEntries, rows }: PolicyLayers): (topics: MessageTopics) => EffectivePolicy {
+export function compilePolicies({
+  section,
+  fileEntries,
+  rows,
+}: PolicyLayers): (topics: MessageTopics) => EffectivePolicy {
   const everywhere = overlay(builtIn, { fields: fieldsOf(section), origin: { source: 'config', pattern: null } })
   const lists = [compileList(fileEntries, 'config'), compileList(rows, 'policy')]
   return (topics) => lists.flatMap((list) => list(topics)).reduce(overlay, everywhere)
@@ -43,10 +47,13 @@ export function compilePolicies({ section, fileEntries, rows }: PolicyLayers): (
 
 type Said = { readonly fields: Partial<RetryPolicy>; readonly origin: Origin }
 
-const builtIn: EffectivePolicy = overlay({ policy: defaultRetryPolicy, origins: {} as EffectivePolicy['origins'] }, {
-  fields: defaultRetryPolicy,
-  origin: { source: 'default', pattern: null },
-})
+const builtIn: EffectivePolicy = overlay(
+  { policy: defaultRetryPolicy, origins: {} as EffectivePolicy['origins'] },
+  {
+    fields: defaultRetryPolicy,
+    origin: { source: 'default', pattern: null },
+  },
+)
 
 function overlay(under: EffectivePolicy, { fields, origin }: Said): EffectivePolicy {
   const origins = Object.fromEntries(Object.keys(fields).map((field) => [field, origin]))

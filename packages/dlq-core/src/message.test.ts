@@ -35,12 +35,12 @@ test('a message that keeps failing is DEAD after exactly its budget', () => {
   expect(after(state, { type: 'retry_requested' })).toBeNull()
 })
 
-test('waits grow from five minutes by four', () => {
+test('the longest waits grow from five minutes by four', () => {
   const waits = [1, 2].map((attempt) => {
     const state = { ...pending, status: 'RESOLVED', retryCount: attempt } as const
     return after(state, { type: 'failed_again', attempt })!.nextRetryAt!.getTime() - now.getTime()
   })
-  expect(waits).toEqual([10 * 60_000, 40 * 60_000])
+  expect(waits).toEqual([20 * 60_000, 80 * 60_000])
 })
 
 test('a failure that comes in before its attempt was settled counts', () => {

@@ -36,6 +36,8 @@ export type ConsumeDeps = {
  */
 const sessionTimeoutMs = 6000
 const rebalanceTimeoutMs = 30_000
+/** What one answer of a broker may hold, over all its partitions; kafkajs decodes all of it before it hands on any. */
+const maxFetchBytes = 4 * 1024 * 1024
 const heartbeatIntervalMs = 2000
 /** A consumer that showed no sign of life for so long hangs (tulios/kafkajs#1441) and is built anew. */
 const stallMs = 90_000
@@ -49,6 +51,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     rebalanceTimeout: rebalanceTimeoutMs,
     heartbeatInterval: heartbeatIntervalMs,
     maxWaitTimeInMs: 500,
+    maxBytes: maxFetchBytes,
     allowAutoTopicCreation: false,
   })
   const ended = new Promise<void>((resolve, reject) => {

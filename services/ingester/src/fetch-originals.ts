@@ -4,7 +4,7 @@
 
 import type { Coordinates, Header } from 'dlq-core/record.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import { type Admin, KafkaJSOffsetOutOfRange, KafkaJSProtocolError, type KafkaMessage } from 'kafkajs'
+import kafkajs, { type Admin, type KafkaMessage } from 'kafkajs'
 
 export type Original = {
   key: Buffer | null
@@ -123,11 +123,11 @@ async function fetchStretch(
     // Nothing although the log goes on: the record is in a transaction that has not ended, and may yet come.
     return end === offset && offset >= BigInt(fetched.highWatermark) ? nothingLeft : { end, messages: fetched.messages }
   } catch (error) {
-    if (error instanceof KafkaJSOffsetOutOfRange) {
+    if (error instanceof kafkajs.KafkaJSOffsetOutOfRange) {
       const low = BigInt(error.lowOffset ?? offset)
       return low > offset ? { end: low, messages: [] } : nothingLeft
     }
-    if (error instanceof KafkaJSProtocolError && missingTopic.has(error.type)) return nothingLeft
+    if (error instanceof kafkajs.KafkaJSProtocolError && missingTopic.has(error.type)) return nothingLeft
     throw error
   }
 }

@@ -33,6 +33,6 @@ await runService({ name: 'ingester', needs: ['database', 'kafka'] }, async ({ co
     groupId: kafkaConfig.consumer_group,
     patterns: kafkaConfig.dlq_topic_pattern,
     refreshIntervalMs: kafkaConfig.topic_refresh_interval,
-    settings: { policy: retryPolicyOf(config.retry), mappings: [], dlqPatterns: kafkaConfig.dlq_topic_pattern },
+    settings: { policy: retryPolicyOf(config.retry), mappings: kafkaConfig.topics, dlqPatterns: kafkaConfig.dlq_topic_pattern },
   })
 })

@@ -97,19 +97,17 @@ test('nothing to copy is no statement', async () => {
 describe('a refusal rejects, stores nothing, and leaves the connections usable:', () => {
   const many = (changed: NewMessage, at: number) =>
     Array.from({ length: 900 }, (_, offset) => (offset === at ? changed : message(offset)))
+  const twice = message(0).id
   const nul = { payload: String.raw`{"a":"\u0000"}` }
   const refusals: [string, () => NewMessage[]][] = [
     ['the only row', () => [message(0, nul)]],
     ['the first row of many', () => many(message(0, nul), 0)],
     ['the last row of many', () => many(message(899, nul), 899)],
-    ['an id that occurs twice', () => [message(0, { id: message(1).id }), message(2, { id: message(1).id })]],
+    ['an id that occurs twice', () => [message(0, { id: twice }), message(1, { id: twice })]],
     ['a month without a partition', () => [message(0, { id: '01ffffff-ffff-7000-8000-000000000000' })]],
   ]
   test.each(refusals)('%s', async (_, messages) => {
-    const bad = messages()
-    if (bad.length === 2) bad[1]!.id = bad[0]!.id
-
-    await expect(copy(bad)).rejects.toMatchObject({ code: expect.stringMatching(/^(22...|23...|25P02)$/) })
+    await expect(copy(messages())).rejects.toMatchObject({ code: expect.stringMatching(/^(22...|23...|25P02)$/) })
 
     expect(await stored()).toEqual([])
     await usable()
@@ -123,18 +121,5 @@ test('an id that is stored already refuses the copy and leaves the stored row', 
   await expect(copy([message(1), known])).rejects.toMatchObject({ code: expect.stringMatching(/^(23505|25P02)$/) })
 
   expect((await stored()).map(({ id }) => id)).toEqual([known.id])
-  await usable()
-})
-
-test('a connection that is lost during a copy rejects', async () => {
-  const messages = Array.from({ length: 500 }, (_, offset) => message(offset))
-
-  const copying = service.sql.begin(async (sql) => {
-    const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
-    await Promise.all([copyMessages(sql, messages), database.sql`select pg_terminate_backend(${backend!.pid})`])
-  })
-
-  await expect(copying).rejects.toThrow()
-  expect(await stored()).toEqual([])
   await usable()
 })

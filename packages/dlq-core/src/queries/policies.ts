@@ -51,7 +51,12 @@ export async function upsertPolicy(sql: Sql, pattern: string, settings: PolicySe
     initial_delay: toInterval(s.initial_delay),
     multiplier: s.multiplier ?? null,
     max_delay: toInterval(s.max_delay),
-    backoff_list: s.backoff_list ? sql.array(s.backoff_list.map((wait) => toInterval(wait)!), intervalArray) : null,
+    backoff_list: s.backoff_list
+      ? sql.array(
+          s.backoff_list.map((wait) => toInterval(wait)!),
+          intervalArray,
+        )
+      : null,
     run_every: toInterval(s.run_every),
     run_limit: s.run_limit ?? null,
     rate_per_second: s.rate_per_second ?? null,
@@ -92,7 +97,10 @@ export async function deletePolicy(sql: Sql, pattern: string): Promise<boolean> 
 export type MarkedPolicies = { marker: string; policies: PolicyRow[] }
 
 /** All policies if they are not those of `marker` any more, else null. Unchanged, it reads one row of one small table. */
-export async function readChangedPolicies(sql: Sql, { marker }: { marker: string | null }): Promise<MarkedPolicies | null> {
+export async function readChangedPolicies(
+  sql: Sql,
+  { marker }: { marker: string | null },
+): Promise<MarkedPolicies | null> {
   // One statement, hence one snapshot: the policies are exactly those that the marker stands for.
   const rows = await sql<({ marker: string } & (PolicyRow | { pattern: null }))[]>`
     select m.marker, p.*

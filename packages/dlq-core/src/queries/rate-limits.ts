@@ -48,9 +48,10 @@ export async function takeTokens(
         select r.*, at,
           least(r.burst, bucket.tokens
             + r.rate * greatest(0, extract(epoch from at - bucket.refilled_at))) as available,
-          -- Never back to an earlier run, whatever becomes of run_every.
-          case when r.run_every is null then null
-               else greatest(bucket.run_started_at, date_bin(r.run_every, at, 'epoch')) end as run
+          -- Never back to an earlier run when run_every changes, unless the clock was wrong.
+          case when bucket.run_started_at <= at and r.run_every is not null
+               then greatest(bucket.run_started_at, date_bin(r.run_every, at, 'epoch'))
+               else date_bin(r.run_every, at, 'epoch') end as run
         from request r
         cross join (
           -- A bucket of the near future was filled by a clock a little ahead; of the far future, by one that was wrong.

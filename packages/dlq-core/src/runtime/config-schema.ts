@@ -58,6 +58,9 @@ const kafkaTls = v.strictObject({
   insecure_skip_verify: v.optional(boolean, false),
 })
 
+/** `dlq` is a glob; `original` may use what its wildcards stand for as $1, $2 … */
+const topicMapping = v.strictObject({ dlq: text, original: text })
+
 const kafka = v.strictObject({
   brokers: v.optional(textList),
   client_id: v.optional(text, 'dlq-manager'),
@@ -69,6 +72,8 @@ const kafka = v.strictObject({
   sasl: v.optional(kafkaSasl, {}),
   tls: v.optional(kafkaTls, {}),
   dlq_topic_pattern: v.optional(textList, '*.dlq.v1'),
+  /** Where the dead letters of a DLQ topic come from, for those whose headers do not say. */
+  topics: v.optional(v.array(topicMapping, 'must be a list of { dlq, original }'), []),
   topic_refresh_interval: v.optional(duration, '5s'),
   request_timeout: v.optional(duration, '15s'),
 })

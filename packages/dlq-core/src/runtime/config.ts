@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
+import type { PolicyLayers } from '../effective-policy.ts'
 import { fieldsOf } from '../policy-settings.ts'
 import { defaultRetryPolicy, type RetryPolicy } from '../retry-policy.ts'
 import {
@@ -220,4 +221,9 @@ function readSecretFile(path: string): string {
 /** The policy of topics of which nothing more is said: the built-in one, and the section "retry" over it. */
 export function retryPolicyOf(retry: Config['retry']): RetryPolicy {
   return { ...defaultRetryPolicy, ...fieldsOf(retry) }
+}
+
+/** What the configuration says about policies; the rows of dlq_policies go over it. */
+export function policyLayersOf({ retry, policies }: Pick<Config, 'retry' | 'policies'>): Omit<PolicyLayers, 'rows'> {
+  return { section: retry, fileEntries: policies ?? [] }
 }

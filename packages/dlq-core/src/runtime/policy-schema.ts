@@ -38,7 +38,12 @@ export const policyFieldSchemas = {
   multiplier: v.nullish(decimal('a factor', 1, 100)),
   max_delay: v.nullish(delay),
   backoff_list: v.nullish(delayList),
-  run_every: v.nullish(delay),
+  run_every: v.nullish(
+    v.pipe(
+      delay,
+      v.check((every) => every === 0 || every >= 1000, 'must be at least 1s, or 0 for none'),
+    ),
+  ),
   run_limit: v.nullish(integer('a number of messages', 1, 1_000_000)),
   rate_per_second: v.nullish(decimal('a number of messages per second', 0.0001, 1_000_000)),
   max_in_flight: v.nullish(integer('a number of messages', 1, 1_000_000)),

@@ -22,7 +22,11 @@ async function insertOld(
 /** Runs the statement on a connection of its own; returns the notices. */
 async function noticesOf(statement: string): Promise<string[]> {
   const notices: string[] = []
-  const sql = postgres(database.url, { max: 1, onnotice: ({ message }) => notices.push(message!) })
+  const sql = postgres(database.url, {
+    max: 1,
+    connection: { lock_timeout: 5000 },
+    onnotice: ({ message }) => notices.push(message!),
+  })
   try {
     await sql.unsafe(statement)
   } finally {

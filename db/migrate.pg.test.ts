@@ -103,6 +103,17 @@ describe('taking down', () => {
     expect(await migrateUp({ databaseUrl: database.url })).toEqual(taken)
   })
 
+  test.each(migrationSets)('any number of migrations of %s and going up again gives the same schema', async (set) => {
+    const status = await migrationStatus({ databaseUrl: database.url })
+    const before = await schemaOf(database.sql)
+    for (let count = 1; count <= status.filter((migration) => migration.set === set).length; count += 1) {
+      await migrateDown({ databaseUrl: database.url, set, count })
+      expect(await schemaOf(database.sql)).not.toEqual(before)
+      await migrateUp({ databaseUrl: database.url })
+      expect(await schemaOf(database.sql), `after taking back ${count}`).toEqual(before)
+    }
+  })
+
   test('nothing takes nothing back', async () => {
     const before = await applied()
     await expect(migrateDown({ databaseUrl: database.url, set: 'saga', count: 0 })).rejects.toThrow(/count/)

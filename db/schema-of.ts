@@ -12,7 +12,8 @@ export async function schemaOf(sql: postgres.Sql): Promise<string[]> {
     select format('%s %s.%s %s', c.relkind, nspname, relname, pg_get_expr(relpartbound, c.oid))
     from pg_class c join ours on ours.oid = relnamespace
     union all
-    select format('column %s.%s %s. %s %s %s default %s', nspname, relname, attnum, attname, format_type(atttypid, atttypmod),
+    select format('column %s.%s %s. %s %s %s default %s', nspname, relname,
+                  row_number() over (partition by attrelid order by attnum), attname, format_type(atttypid, atttypmod),
                   case when attnotnull then 'not null' end, pg_get_expr(adbin, adrelid))
     from pg_attribute a
     join pg_class c on c.oid = attrelid and relkind in ('r', 'p')

@@ -103,19 +103,26 @@ async function measureIngester(
 }
 
 /** Copies of the rows that are there, under ids of the same times, of a topic that is not read. */
-async function growTable({ sql }: BenchDatabase): Promise<void> {
-  const [table] = await sql<{ columns: string }[]>`
+async function growTable(database: BenchDatabase): Promise<void> {
+  const [table] = await database.sql<{ columns: string }[]>`
     select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns
     where table_schema = 'dlq' and table_name = 'dlq_messages' and column_name not in ('id', 'dlq_topic')`
-  const columns = sql.unsafe(table!.columns)
-  await sql`set statement_timeout = 0`
-  await sql`
-    with gone as (delete from dlq.dlq_messages returning *)
-    insert into dlq.dlq_messages (id, dlq_topic, ${columns})
-    select (left(id::text, 15) || substr(gen_random_uuid()::text, 16))::uuid, 'bench-existing.dlq.v1', ${columns}
-    from gone cross join generate_series(1, greatest(1, ${existingRows}::int / (select count(*) from gone)::int))`
-  await sql`vacuum analyze dlq.dlq_messages`
-  await sql`checkpoint`
+  const columns = database.sql.unsafe(table!.columns)
+  // One connection, because it takes minutes and the services' timeout is a setting of the session.
+  const sql = await database.sql.reserve()
+  try {
+    await sql`set statement_timeout = 0`
+    await sql`
+      with gone as (delete from dlq.dlq_messages returning *)
+      insert into dlq.dlq_messages (id, dlq_topic, ${columns})
+      select (left(id::text, 15) || substr(gen_random_uuid()::text, 16))::uuid, 'bench-existing.dlq.v1', ${columns}
+      from gone cross join generate_series(1, greatest(1, ${existingRows}::int / (select count(*) from gone)::int))`
+    await sql`vacuum analyze dlq.dlq_messages`
+    await sql`checkpoint`
+    await sql`reset statement_timeout`
+  } finally {
+    sql.release()
+  }
 }
 
 async function forgetPositions({ sql }: BenchDatabase): Promise<void> {

@@ -139,10 +139,17 @@ async function formatOnce({ dataDir, jvm, properties, formatArguments }: Formatt
   const marker = join(dataDir, 'formatted')
   if (existsSync(marker)) return
   rmSync(join(dataDir, 'log'), { recursive: true, force: true })
-  const clusterId = randomBytes(16).toString('base64url')
+  const clusterId = randomClusterId()
   const [program = '', ...args] = [...jvm, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties]
   await run(program, [...args, ...formatArguments], { cwd: dataDir, timeout: 60_000 })
   writeFileSync(marker, `${clusterId}\n`)
+}
+
+/** 16 bytes in URL-safe base64; like Kafka's own, never one that begins with "-", which would be read as an option. */
+function randomClusterId(): string {
+  const bytes = randomBytes(16)
+  bytes[0]! &= 0x7f
+  return bytes.toString('base64url')
 }
 
 /** The java to use: 17 or later, and with it either Maven or jars fetched before. */

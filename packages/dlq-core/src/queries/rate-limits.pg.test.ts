@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { describe, expect, test } from 'vitest'
+import { defaultRetryPolicy, type RetryPolicy, sharedLimitsOf } from '../retry-policy.ts'
+import { type Grant, returnTokens, takeTokens } from './rate-limits.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+const start = Date.parse('2026-02-20T10:30:00Z')
+const second = 1000
+const hour = 3_600_000
+
+/** A topic of its own with limits, whose clock the test moves. */
+function limitedTopic(policy: Partial<RetryPolicy>) {
+  const topic = randomUUID()
+  const limits = (changed: Partial<RetryPolicy> = {}) =>
+    sharedLimitsOf({ ...defaultRetryPolicy, ...policy, ...changed })!
+  return {
+    topic,
+    /** Takes at `atMs` after the start. */
+    async take(wanted: number, atMs: number, changed: Partial<RetryPolicy> = {}): Promise<Grant> {
+      const now = new Date(start + atMs)
+      const [grant] = await takeTokens(service.sql, [{ topic, wanted, ...limits(changed) }], { now })
+      return grant!
+    },
+    /** Takes by the database's clock. */
+    async takeNow(wanted: number): Promise<number> {
+      const [grant] = await takeTokens(service.sql, [{ topic, wanted, ...limits() }])
+      return grant!.granted
+    },
+  }
+}
+
+describe('a rate of ten per second', () => {
+  test('grants what is wanted as long as the bucket has it, and never more', async () => {
+    const { take } = limitedTopic({ ratePerSecond: 10 })
+    const granted = []
+    for (const [wanted, at] of [
+      [4, 0],
+      [4, 0],
+      [4, 0],
+      [4, 0],
+      [4, 250],
+      [0, 300],
+      [9, 700],
+    ] as const)
+      granted.push((await take(wanted, at)).granted)
+
+    expect(granted).toEqual([4, 4, 2, 0, 2, 0, 5])
+  })
+
+  test('saves up for one second and no longer', async () => {
+    const { take } = limitedTopic({ ratePerSecond: 10 })
+    expect((await take(100, 0)).granted).toBe(10)
+    expect((await take(100, hour)).granted).toBe(10)
+    expect((await take(100, hour + 99)).granted).toBe(0)
+  })
+
+  test('gives back what was not used, as far as the bucket holds it', async () => {
+    const { take } = limitedTopic({ ratePerSecond: 10 })
+    const grant = await take(8, 0)
+    await returnTokens(service.sql, [{ ...grant, granted: 5 }])
+    expect((await take(100, 0)).granted).toBe(7)
+
+    await returnTokens(service.sql, [{ ...grant, granted: 5 }])
+    expect((await take(100, 10 * second)).granted).toBe(10)
+  })
+
+  test('goes over to another rate from one moment to the next', async () => {
+    const { take } = limitedTopic({ ratePerSecond: 10 })
+    await take(10, 0)
+    expect((await take(100, 100, { ratePerSecond: 1000 })).granted).toBe(100)
+    expect((await take(100, 1100, { ratePerSecond: 2 })).granted).toBe(2)
+  })
+
+  test('is kept by a clock that was set back by an hour, and one a little behind gains nothing', async () => {
+    const { take } = limitedTopic({ ratePerSecond: 10 })
+    await take(10, hour)
+    expect((await take(10, hour - 500)).granted).toBe(0)
+    expect((await take(10, hour)).granted).toBe(0)
+    expect((await take(10, 0)).granted).toBe(0)
+    expect((await take(10, 500)).granted).toBe(5)
+  })
+})
+
+test('a rate of one in ten seconds is kept, however often somebody asks', async () => {
+  const { take } = limitedTopic({ ratePerSecond: 0.1 })
+  const times = []
+  for (let at = 0; at <= 60 * second; at += 500) if ((await take(5, at)).granted > 0) times.push(at / second)
+  expect(times).toEqual([0, 10, 20, 30, 40, 50, 60])
+})
+
+test('four who take at once at a rate of 100 get 95 to 105 each second together', async () => {
+  const { take } = limitedTopic({ ratePerSecond: 100 })
+  await take(100, 0)
+  // Each asks for a batch about twice a second, at times of its own; asked in the order of the clock.
+  const asked = Array.from({ length: 4 }, (_, taker) =>
+    Array.from({ length: 22 }, (_, n) => taker * 130 + n * (430 + taker * 37)),
+  )
+  const perSecond = new Map<number, number>()
+  for (const at of asked.flat().toSorted((a, b) => a - b)) {
+    const { granted } = await take(500, at)
+    perSecond.set(Math.floor(at / second), (perSecond.get(Math.floor(at / second)) ?? 0) + granted)
+  }
+  // A second's edge cuts blocks in two, so whole seconds are compared with what they have let grow.
+  let sum = 0
+  for (let n = 0; n < 9; n += 1) {
+    sum += perSecond.get(n) ?? 0
+    expect(sum).toBeGreaterThanOrEqual(95 * (n + 1) - 35)
+    expect(sum).toBeLessThanOrEqual(105 * (n + 1))
+  }
+  expect(sum / 9).toBeGreaterThanOrEqual(95)
+})
+
+test('by the database’s clock, four connections that never rest get no more than the rate, and all of it', async () => {
+  const { take: _take, takeNow } = limitedTopic({ ratePerSecond: 100 })
+  await takeNow(100)
+  const begin = performance.now()
+  let granted = 0
+  await Promise.all(
+    [1, 2, 3, 4].map(async () => {
+      while (performance.now() - begin < 3000) {
+        granted += await takeNow(50)
+        await sleep(5)
+      }
+    }),
+  )
+  const perSecond = granted / ((performance.now() - begin) / second)
+  expect(perSecond).toBeGreaterThanOrEqual(95)
+  expect(perSecond).toBeLessThanOrEqual(105)
+})
+
+test('tokens that are taken and given back by many at once are neither lost nor made', async () => {
+  const { topic, take } = limitedTopic({ ratePerSecond: 1000 })
+  let held = 0
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, taker) => {
+      for (let n = 0; n < 25; n += 1) {
+        const grant = await take(1 + ((taker * 7 + n) % 60), 0)
+        const unused = Math.floor(grant.granted / 2)
+        held += grant.granted - unused
+        await returnTokens(service.sql, [{ ...grant, granted: unused }])
+      }
+    }),
+  )
+  const [row] = await database.sql`select tokens from dlq.dlq_rate_buckets where topic = ${topic}`
+  expect(held + row!.tokens).toBe(1000)
+})
+
+test('many who ask for the same topics in different order do not block each other for good', async () => {
+  const topics = ['x', 'y', 'z'].map(() => randomUUID())
+  const limits = sharedLimitsOf({ ...defaultRetryPolicy, ratePerSecond: 1000 })!
+  const now = new Date(start)
+  const grants = await Promise.all(
+    Array.from({ length: 40 }, async (_, n) => {
+      const requests = topics.map((topic) => ({ topic, wanted: 10, ...limits }))
+      const grants = await takeTokens(service.sql, n % 2 ? requests : requests.toReversed(), { now })
+      await returnTokens(
+        service.sql,
+        (n % 3 ? grants : grants.toReversed()).map((grant) => ({ ...grant, granted: 1 })),
+      )
+      return grants
+    }),
+  )
+  for (const topic of topics) {
+    const granted = grants.flat().filter((grant) => grant.topic === topic)
+    expect(granted.reduce((sum, grant) => sum + grant.granted, 0)).toBe(400)
+  }
+})
+
+test('who asks for nothing gets nothing, without asking the database', async () => {
+  expect(await takeTokens(service.sql, [])).toEqual([])
+  await returnTokens(service.sql, [])
+})
+
+describe('a topic that is retried in runs of fifty every six hours', () => {
+  const wayfair = { backoff: 'fixed', initialDelayMs: 0, maxRetries: 240, runEveryMs: 6 * hour, runLimit: 50 } as const
+
+  test('sends fifty in a run, by whomever and in whatever portions, and fifty in the next', async () => {
+    const { take } = limitedTopic(wayfair)
+    const granted = []
+    // 10:30 is in the run of 06:00; the next start at 12:00 and at 18:00.
+    for (const [wanted, at] of [
+      [30, 0],
+      [30, 60 * second],
+      [30, hour],
+      [500, 1.5 * hour],
+      [10, 1.6 * hour],
+      [20, 7.4 * hour],
+      [20, 7.5 * hour],
+    ] as const)
+      granted.push((await take(wanted, at)).granted)
+
+    expect(granted).toEqual([30, 20, 0, 50, 0, 0, 20])
+  })
+
+  test('has what was given back for the same run only', async () => {
+    const { take } = limitedTopic(wayfair)
+    const grant = await take(50, 0)
+    expect(grant).toMatchObject({ granted: 50, run_started_at: new Date('2026-02-20T06:00:00Z') })
+    await returnTokens(service.sql, [{ ...grant, granted: 8 }])
+    expect((await take(50, 0)).granted).toBe(8)
+
+    expect((await take(45, 2 * hour)).granted).toBe(45)
+    await returnTokens(service.sql, [{ ...grant, granted: 8 }])
+    expect((await take(50, 2 * hour)).granted).toBe(5)
+  })
+
+  test('goes on by a larger limit at once, and takes no second run when the interval changes', async () => {
+    const { take } = limitedTopic(wayfair)
+    expect((await take(100, 0)).granted).toBe(50)
+    expect((await take(100, 0, { runLimit: 60 })).granted).toBe(10)
+    expect((await take(100, 0, { runLimit: 20 })).granted).toBe(0)
+    // The run of 10:00 is a new one; back to six hours, that of 06:00 is not.
+    expect((await take(100, 0, { runEveryMs: hour })).granted).toBe(50)
+    expect((await take(100, 0)).granted).toBe(0)
+    expect((await take(100, 1.5 * hour)).granted).toBe(50)
+  })
+
+  test('may have a rate as well, and keeps both', async () => {
+    const { take } = limitedTopic({ ...wayfair, ratePerSecond: 20 })
+    const granted = []
+    for (const at of [0, 1, 2, 3, 4]) granted.push((await take(500, at * second)).granted)
+    expect(granted).toEqual([20, 20, 10, 0, 0])
+  })
+
+  test('starts again when the clock was wrong', async () => {
+    const { take } = limitedTopic(wayfair)
+    await take(50, 365 * 24 * hour)
+    expect((await take(50, 0)).granted).toBe(50)
+    expect((await take(50, 0)).granted).toBe(0)
+  })
+
+  test('starts its runs when nextRunAt says so, whatever the interval', async () => {
+    for (const every of [second, 7 * 60 * second, 6 * hour, 24 * hour, 7 * 24 * hour]) {
+      const { run_started_at } = await limitedTopic({ runEveryMs: every, runLimit: 1 }).take(1, 12_345)
+      expect(run_started_at!.getTime()).toBe(Math.floor((start + 12_345) / every) * every)
+    }
+  })
+})

@@ -1,0 +1,144 @@
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { compilePolicies } from '../effective-policy.ts'
+import { settingNames } from '../policy-settings.ts'
+import { ConfigError, loadConfig, policyLayersOf, retryPolicyOf } from './config.ts'
+import { policyFieldSchemas, policySettingsSchema } from './policy-schema.ts'
+
+function load(yaml: string, env: Record<string, string> = {}) {
+  return loadConfig({ yaml, env, needs: [] }).config
+}
+
+function faultsOf(yaml: string, env: Record<string, string> = {}): readonly string[] {
+  try {
+    load(yaml, env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+  throw new Error('the configuration has no faults')
+}
+
+const wayfair = `
+policies:
+  - pattern: reports.*
+    max_retries: 240
+    backoff: fixed
+    initial_delay: 0s
+    run_every: 6h
+    run_limit: 50
+`
+
+test('every setting of a policy can be written', () => {
+  expect(Object.keys(policyFieldSchemas)).toEqual(settingNames)
+})
+
+test('the entries of the file go for the topics of their patterns, over the section "retry"', () => {
+  const config = load(`retry: { max_retries: 5, weight: 3 }\n${wayfair}`)
+  const policyFor = compilePolicies({ ...policyLayersOf(config), rows: [] })
+
+  expect(policyFor({ originalTopic: 'reports.daily', dlqTopic: null }).policy).toEqual({
+    ...retryPolicyOf(config.retry),
+    maxRetries: 240,
+    backoff: 'fixed',
+    initialDelayMs: 0,
+    runEveryMs: 21_600_000,
+    runLimit: 50,
+  })
+  expect(policyFor({ originalTopic: 'orders', dlqTopic: null })).toMatchObject({
+    policy: retryPolicyOf(config.retry),
+    origins: { maxRetries: { source: 'config', pattern: null }, backoff: { source: 'default', pattern: null } },
+  })
+})
+
+test('the section takes every setting from the environment', () => {
+  const config = load('', {
+    DLQ_RETRY_BACKOFF: 'list',
+    DLQ_RETRY_BACKOFF_LIST: '1s, 5m,1h',
+    DLQ_RETRY_RATE_PER_SECOND: '2.5',
+    DLQ_RETRY_PAUSED: 'true',
+    DLQ_RETRY_ORDERING: 'per-key',
+    DLQ_RETRY_RUN_EVERY: '0',
+  })
+  expect(retryPolicyOf(config.retry)).toMatchObject({
+    backoff: 'list',
+    backoffListMs: [1000, 300_000, 3_600_000],
+    ratePerSecond: 2.5,
+    paused: true,
+    ordering: 'per-key',
+    runEveryMs: null,
+  })
+})
+
+test.each(['policies:', 'policies: []', ''])('a list that is empty (%j) says nothing', (yaml) => {
+  expect(policyLayersOf(load(yaml)).fileEntries).toEqual([])
+})
+
+test('null says nothing', () => {
+  expect(v.parse(policySettingsSchema, { max_retries: null, backoff: null, backoff_list: null })).toEqual({
+    max_retries: null,
+    backoff: null,
+    backoff_list: null,
+  })
+})
+
+describe('a fault', () => {
+  test('is named by the entry and the key', () => {
+    const yaml = `
+policies:
+  - { pattern: orders.*, max_retries: 0, backof: fixed }
+  - { pattern: "orders.* payments.*", ordering: by-key, initial_delay: 367d }
+  - { max_in_flight: 10, refailure_window: 10ms, run_every: 10ms }
+  - { pattern: orders, backoff: list }
+`
+    expect(faultsOf(yaml)).toEqual([
+      'policies.0.max_retries: 0 is not a number of attempts (1 to 1000)',
+      expect.stringMatching(
+        /^policies\.0\.backof: unknown key; known here: pattern, auto_retry, max_retries, backoff, /,
+      ),
+      expect.stringMatching(/^policies\.1\.pattern: must be one topic glob/),
+      'policies.1.initial_delay: must be at most 366d',
+      'policies.1.ordering: must be one of none, per-key',
+      expect.stringMatching(/^policies\.2\.pattern: /),
+      'policies.2.run_every: must be at least 1s, or 0 for none',
+      'policies.2.refailure_window: must be at least 1s',
+      'policies.3.backoff_list: missing; the backoff "list" needs it in the same place',
+    ])
+  })
+
+  test('is a list that is none, an entry that is none, and a pattern given twice', () => {
+    expect(faultsOf('policies: { pattern: "*" }')).toEqual([
+      'policies: must be a list of policies, each with its pattern',
+    ])
+    expect(faultsOf('policies: [orders]')).toEqual(['policies.0: must be a policy with keys'])
+    expect(faultsOf('policies: [{ pattern: a }, { pattern: b }, { pattern: a, weight: 2 }]')).toEqual([
+      'policies: must not have two policies of the same pattern',
+    ])
+  })
+
+  test('is the backoff "list" without a list in the section "retry" too', () => {
+    expect(faultsOf('retry: { backoff: list }')).toEqual([
+      'retry.backoff_list: missing; the backoff "list" needs it in the same place',
+    ])
+  })
+
+  test.each(['', 'a b', 'a,b', 'größe', '[a-z]', 'x'.repeat(250)])('is the pattern %j', (pattern) => {
+    expect(faultsOf(JSON.stringify({ policies: [{ pattern }] }))).toEqual([
+      expect.stringMatching(/^policies\.0\.pattern: must be one topic glob/),
+    ])
+  })
+
+  test.each([
+    ['1s,', '" is not a duration'],
+    ['', '" is not a duration'],
+    [[], 'must not be empty'],
+    ['400d', 'must be at most 366d'],
+    [[null], 'must be a duration'],
+    [7, 'must be a list of durations'],
+  ])('is the list of delays %j', (backoff_list, fault) => {
+    const [only, ...more] = faultsOf(JSON.stringify({ policies: [{ pattern: '*', backoff_list }] }))
+    expect(only).toContain(fault)
+    expect(only).toMatch(/^policies\.0\.backoff_list/)
+    expect(more).toEqual([])
+  })
+})

@@ -51,6 +51,10 @@ describe('the exponential wait', () => {
   })
 })
 
+test('a delay of nothing stays nothing, however often it is multiplied', () => {
+  expect(waitAfter({ initialDelayMs: 0, multiplier: 100 }, 999, 0.5)).toBe(0)
+})
+
 test('a fixed wait is the same each time, whatever the dice and the longest wait say', () => {
   const policy = { backoff: 'fixed', initialDelayMs: 48 * hour, maxDelayMs: hour } as const
   expect([0, 1, 50].map((count) => waitAfter(policy, count, count / 100))).toEqual([48 * hour, 48 * hour, 48 * hour])

@@ -10,6 +10,7 @@ import { useFleet } from 'dlq-testing/test-fleet.ts'
 import { beforeAll, expect, test, vi } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
+const report = soak ? console.log : () => {}
 const total = soak ? 10_000 : 1000
 const producingMs = soak ? 120_000 : 12_000
 const minKills = soak ? 8 : 1
@@ -123,7 +124,7 @@ test('services killed at random moments lose no dead letter, store none twice an
     interval: 100,
   })
   const settledMs = Math.round(performance.now() - timer)
-  console.log(
+  report(
     `kills: ingester ${ingesterKills}, retrier ${retrierKills}, api ${apiKills}; settled ${settledMs} ms after the last`,
   )
   expect(Math.min(ingesterKills, retrierKills, apiKills)).toBeGreaterThanOrEqual(minKills)
@@ -145,5 +146,5 @@ test('services killed at random moments lose no dead letter, store none twice an
   }
   expect([...attemptIds.keys()].sort()).toEqual(ids)
   for (const [id, ofMessage] of attemptIds) expect([...ofMessage]).toEqual([deriveAttemptId(id, 1)])
-  console.log(`${republished.length} records for ${total} messages`)
+  report(`${republished.length} records for ${total} messages`)
 })

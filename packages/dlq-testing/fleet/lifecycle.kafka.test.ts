@@ -9,6 +9,7 @@ import { useFleet } from 'dlq-testing/test-fleet.ts'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
+const report = soak ? console.log : () => {}
 const flowMs = soak ? 30_000 : 4000
 const flowRecords = soak ? 6000 : 400
 const backlog = soak ? 20_000 : 1500
@@ -88,7 +89,7 @@ async function expectDrained(service: ServiceProcess): Promise<void> {
   service.child.kill('SIGTERM')
   const exit = await Promise.race([service.exited, sleep(drainMs, 'still running', { ref: false })])
   expect(exit).toEqual({ code: 0, signal: null })
-  console.log(`${service.name} drained in ${Math.round(performance.now() - start)} ms`)
+  report(`${service.name} drained in ${Math.round(performance.now() - start)} ms`)
 }
 
 test('a second ingester joins and leaves while records flow, and every record is stored once', async () => {

@@ -15,6 +15,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
+const report = soak ? console.log : () => {}
 const outageMs = soak ? 20_000 : 4500
 const waveSize = soak ? 1000 : 100
 /** How soon readiness must turn: its checks take 2 s at most. */
@@ -180,7 +181,7 @@ test.each(outages)(
       producing = produceWave()
       producing.catch(() => {})
       await untilReadiness(unready, 503, noticeMs)
-      console.log(`${title}: noticed after ${Math.round(performance.now() - since)} ms`)
+      report(`${title}: noticed after ${Math.round(performance.now() - since)} ms`)
       // Without PostgreSQL it fails, or does not answer in our time; Kafka is the retrier's concern alone.
       expect(server === 'kafka' ? [200, 202] : [0, 503]).toContain(await requestRetry(asked!.id))
       if (server === 'kafka') expect(await readiness('api')).toBe(200)
@@ -194,7 +195,7 @@ test.each(outages)(
     await producing
     const done = { rows: produced, resolved: produced }
     await vi.waitFor(async () => expect(await counts()).toEqual(done), { timeout: recoverMs, interval: 100 })
-    console.log(`${title}: ready after ${readyMs} ms, all done after ${Math.round(performance.now() - back)} ms`)
+    report(`${title}: ready after ${readyMs} ms, all done after ${Math.round(performance.now() - back)} ms`)
 
     const states = await sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2`
     expect([...states]).toEqual([{ status: 'RESOLVED', retry_count: 1, count: produced }])

@@ -16,6 +16,8 @@ export type Database = postgres.Sql<{ bigint: bigint; json: string }>
 /** What `sql.begin` hands to its callback. */
 export type Transaction = postgres.TransactionSql<{ bigint: bigint; json: string }>
 
+const idleInTransactionMs = 20_000
+
 /** A pool that connects when first used. End it with `sql.end({ timeout: 5 })`. */
 export function connectDatabase(
   config: DatabaseConfig,
@@ -24,7 +26,8 @@ export function connectDatabase(
   const place = config.url ? new URL(config.url) : null
   return postgres<typeof types>(config.url ?? '', {
     ...(config.url
-      ? {}
+      ? // A URL may come without its secret, which then has its own file.
+        config.password && { password: config.password }
       : {
           host: config.host!,
           port: config.port,
@@ -40,7 +43,12 @@ export function connectDatabase(
     connect_timeout: 5,
     // Waits between attempts to connect, in seconds.
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 2) * (0.75 + Math.random() / 2),
-    connection: { application_name: applicationName, statement_timeout: config.statement_timeout },
+    connection: {
+      application_name: applicationName,
+      statement_timeout: config.statement_timeout,
+      // A process that froze, or whose machine died, inside a transaction must not hold its locks for hours.
+      idle_in_transaction_session_timeout: idleInTransactionMs,
+    },
     onnotice: (notice) => log.debug({ notice: notice.message }, 'database_notice'),
     ...{ socket: connectSocket },
   }) as Database

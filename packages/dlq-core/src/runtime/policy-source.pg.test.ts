@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { connectAsService, useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeEach, expect, test } from 'vitest'
@@ -87,11 +88,29 @@ test('before the policies could be read once, none is guessed', async () => {
   expect(() => source.policyFor(orders)).toThrow('before load()')
 })
 
-test('a row that no service can compile does not exist: what SQL lets through is a policy', async () => {
-  await database.sql`
-    insert into dlq.dlq_policies (pattern, backoff_list, backoff, initial_delay, max_delay)
-    values ('orders', '{0}', 'list', '0', '0')`
+test('the handbook’s examples in SQL are policies that mean what they say', async () => {
+  const handbook = readFileSync(new URL('../../../../infra/docs/policies.md', import.meta.url), 'utf8')
+  const examples = [...handbook.matchAll(/^```sql\n(.*?)^```/gms)].map(([, statement]) => statement!)
+  expect(examples).toHaveLength(3)
+  for (const example of examples) await database.sql.unsafe(example)
   const source = createSource()
   await source.load()
-  expect(source.policyFor(orders).policy).toMatchObject({ backoff: 'list', backoffListMs: [0], initialDelayMs: 0 })
+  const policyOf = (originalTopic: string) => source.policyFor({ originalTopic, dlqTopic: null }).policy
+
+  expect(policyOf('reports.daily')).toMatchObject({
+    maxRetries: 240,
+    backoff: 'fixed',
+    initialDelayMs: 0,
+    runEveryMs: 21_600_000,
+    runLimit: 50,
+    refailureThreshold: null,
+    paused: true,
+  })
+  expect(policyOf('orders.v1')).toMatchObject({
+    maxRetries: 3,
+    backoffListMs: [60_000, 3_600_000, 86_400_000],
+    ratePerSecond: 20,
+    paused: true,
+  })
+  expect(policyOf('payments.v1').paused).toBe(false)
 })

@@ -59,7 +59,7 @@ export function createPolicySource({ sql, log, configured }: PolicySourceDeps): 
 function remembering(compiled: (topics: MessageTopics) => EffectivePolicy): (topics: MessageTopics) => EffectivePolicy {
   const known = new Map<string, EffectivePolicy>()
   return (topics) => {
-    // No topic name holds a space.
+    // Kafka's topic names hold no space, so the last part is the DLQ topic, whatever stands before it.
     const key = `${topics.originalTopic} ${topics.dlqTopic ?? ''}`
     const remembered = known.get(key)
     if (remembered !== undefined) return remembered

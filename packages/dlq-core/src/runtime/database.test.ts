@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { loadConfig } from './config.ts'
+import { connectDatabase } from './database.ts'
+import { createLog } from './log.ts'
+
+/** What the driver would connect with; nothing is connected before the first query. */
+function optionsOf(env: Record<string, string>) {
+  const { config } = loadConfig({ env, yaml: null, needs: ['database'] })
+  const { options } = connectDatabase(config.database, {
+    applicationName: 'test',
+    log: createLog({ service: 'test', level: 'silent' }),
+  })
+  return options
+}
+
+test('a database is named by its URL', () => {
+  const options = optionsOf({ DATABASE_URL: 'postgres://app:s%40cret@db-1:6432/dlq?sslmode=require' })
+  expect(options).toMatchObject({
+    host: ['db-1'],
+    port: [6432],
+    database: 'dlq',
+    user: 'app',
+    pass: 's@cret',
+    ssl: 'require',
+  })
+})
+
+test('a database is named by its parts', () => {
+  const options = optionsOf({
+    DLQ_DATABASE_HOST: 'db-1',
+    DLQ_DATABASE_NAME: 'dlq',
+    DLQ_DATABASE_USER: 'app',
+    DLQ_DATABASE_PASSWORD: 'secret',
+    DLQ_DATABASE_SSL_MODE: 'verify-full',
+  })
+  expect(options).toMatchObject({
+    host: ['db-1'],
+    port: [5432],
+    database: 'dlq',
+    user: 'app',
+    pass: 'secret',
+    ssl: { rejectUnauthorized: true },
+  })
+})
+
+test('a password of its own goes with a URL', () => {
+  expect(optionsOf({ DATABASE_URL: 'postgres://app@db-1/dlq', DLQ_DATABASE_PASSWORD: 'secret' })).toMatchObject({
+    user: 'app',
+    pass: 'secret',
+  })
+})
+
+test('sizes and times are those of the configuration, in seconds where the driver counts so', () => {
+  const options = optionsOf({
+    DATABASE_URL: 'postgres://app@db-1/dlq',
+    DLQ_DATABASE_MAX_OPEN_CONNS: '7',
+    DLQ_DATABASE_CONN_MAX_LIFETIME: '2m',
+    DLQ_DATABASE_STATEMENT_TIMEOUT: '5s',
+  })
+  expect(options).toMatchObject({
+    max: 7,
+    max_lifetime: 120,
+    connection: { application_name: 'test', statement_timeout: 5000 },
+  })
+})

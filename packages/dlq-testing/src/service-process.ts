@@ -32,14 +32,28 @@ export type ServiceOptions = {
 }
 
 /** The Node that runs this runs the service too. */
-export async function startService({ name, databaseUrl, kafkaBrokers, reaper, logFile, port, env }: ServiceOptions): Promise<ServiceProcess> {
+export async function startService({
+  name,
+  databaseUrl,
+  kafkaBrokers,
+  reaper,
+  logFile,
+  port,
+  env,
+}: ServiceOptions): Promise<ServiceProcess> {
   const chosen = port ?? (await freePort())
   const main = fileURLToPath(new URL(`../../../services/${name}/src/main.ts`, import.meta.url))
   const watched = await startWatchedProcess({
     command: [process.execPath, main],
     logFile,
     reaper,
-    env: { ...process.env, DATABASE_URL: databaseUrl, KAFKA_BROKERS: kafkaBrokers.join(','), DLQ_SERVER_PORT: String(chosen), ...env },
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      KAFKA_BROKERS: kafkaBrokers.join(','),
+      DLQ_SERVER_PORT: String(chosen),
+      ...env,
+    },
   })
   const url = `http://127.0.0.1:${chosen}`
   return {
@@ -52,7 +66,8 @@ export async function startService({ name, databaseUrl, kafkaBrokers, reaper, lo
       for (;;) {
         if (watched.hasExited()) throw new Error(`${name} ended before it was ready:\n${watched.lastOutput()}`)
         if (await isReady(url)) return
-        if (Date.now() > deadline) throw new Error(`${name} was not ready within ${timeoutMs / 1000} s:\n${watched.lastOutput()}`)
+        if (Date.now() > deadline)
+          throw new Error(`${name} was not ready within ${timeoutMs / 1000} s:\n${watched.lastOutput()}`)
         await sleep(100)
       }
     },

@@ -34,7 +34,10 @@ export function notFound(id: string): ApiError {
 }
 
 /** Answers with an error in the specification's form. */
-export function sendError(c: Context, { code, message, details }: Pick<ApiError, 'code' | 'message' | 'details'>): Response {
+export function sendError(
+  c: Context,
+  { code, message, details }: Pick<ApiError, 'code' | 'message' | 'details'>,
+): Response {
   if (code === 'SYS_DLQ_UNAVAILABLE') c.header('Retry-After', '2')
   return c.json({ error: { code, message, request_id: c.get('requestId'), details } }, statusOf[code])
 }

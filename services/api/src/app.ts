@@ -48,18 +48,22 @@ export function createApp({ log, registry, readiness, ...deps }: AppDeps): Hono<
   app.use(
     bodyLimit({
       maxSize: maxBodyBytes,
-      onError: (c) => sendError(c, new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxBodyBytes} bytes`)),
+      onError: (c) =>
+        sendError(c, new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxBodyBytes} bytes`)),
     }),
   )
   app.use(async (c, next) => {
     // Hono passes on what it cannot decode, so "%ff" would be looked up as the name "%ff".
-    if (!isPercentEncodedUtf8(c.req.url)) throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the path is not percent-encoded UTF-8')
+    if (!isPercentEncodedUtf8(c.req.url))
+      throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the path is not percent-encoded UTF-8')
     await next()
   })
   app.route('/', operationsRoutes({ registry, readiness }))
   app.route('/api/v1/dlq', dlqRoutes(deps))
 
-  app.notFound((c) => sendError(c, new ApiError('SYS_DLQ_NOT_FOUND', `no such endpoint: ${c.req.method} ${c.req.path}`)))
+  app.notFound((c) =>
+    sendError(c, new ApiError('SYS_DLQ_NOT_FOUND', `no such endpoint: ${c.req.method} ${c.req.path}`)),
+  )
   app.onError((error, c) => {
     if (error instanceof ApiError) return sendError(c, error)
     if (isDatabaseAway(error)) {
@@ -67,7 +71,10 @@ export function createApp({ log, registry, readiness, ...deps }: AppDeps): Hono<
       return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', 'the database does not answer; try again in a moment'))
     }
     log.error({ error, requestId: c.get('requestId'), method: c.req.method, path: c.req.path }, 'request_failed')
-    return sendError(c, new ApiError('SYS_DLQ_INTERNAL_ERROR', 'internal error; the log has the details under this request id'))
+    return sendError(
+      c,
+      new ApiError('SYS_DLQ_INTERNAL_ERROR', 'internal error; the log has the details under this request id'),
+    )
   })
   return app
 }

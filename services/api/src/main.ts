@@ -8,11 +8,16 @@ import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createApp } from './app.ts'
 
 await runService({ name: 'api', needs: ['database'] }, async ({ config, stack, signal, log, registry }) => {
-  const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-api', log }), (sql) => sql.end({ timeout: 5 }))
+  const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-api', log }), (sql) =>
+    sql.end({ timeout: 5 }),
+  )
   const readiness = createReadiness({ database: () => sql`select 1` })
   const app = createApp({ sql, log, registry, readiness, retryWaitMs: config.retry.wait, stopping: signal })
 
-  const server = stack.adopt(await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }), (server) => server.close())
+  const server = stack.adopt(
+    await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }),
+    (server) => server.close(),
+  )
   log.info({ url: server.url }, 'listening')
 
   // It may have been asked to stop while it started.

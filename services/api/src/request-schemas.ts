@@ -26,8 +26,13 @@ export const pageQuery = v.strictObject({
 export const noQuery = v.strictObject({})
 
 /** The query as the schema says. @throws {ApiError} 400, one detail per faulty parameter */
-export function parseQuery<Schema extends v.GenericSchema>(schema: Schema, query: Record<string, string[]>): v.InferOutput<Schema> {
-  const single = Object.fromEntries(Object.entries(query).map(([name, values]) => [name, values.length === 1 ? values[0] : values]))
+export function parseQuery<Schema extends v.GenericSchema>(
+  schema: Schema,
+  query: Record<string, string[]>,
+): v.InferOutput<Schema> {
+  const single = Object.fromEntries(
+    Object.entries(query).map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
+  )
   const parsed = v.safeParse(schema, single)
   if (parsed.success) return parsed.output
   const details = parsed.issues.map((issue) => {

@@ -15,20 +15,30 @@ const pollMs = 25
 export type RetryAnswer = { done: boolean; body: { id: string; status: string; message: string } }
 
 /** @throws {ApiError} 404 where there is no such message, 409 where it may not be retried */
-export async function retryMessage(sql: Database, { id, waitMs, signal }: { id: string; waitMs: number; signal: AbortSignal }): Promise<RetryAnswer> {
+export async function retryMessage(
+  sql: Database,
+  { id, waitMs, signal }: { id: string; waitMs: number; signal: AbortSignal },
+): Promise<RetryAnswer> {
   const deadline = Date.now() + waitMs
   const number = await request(sql, id)
   for (;;) {
     const attempt = await getAttempt(sql, { message_id: id, number })
-    if (attempt?.outcome === 'published') return { done: true, body: { id, status: 'RESOLVED', message: 'message retry initiated' } }
+    if (attempt?.outcome === 'published')
+      return { done: true, body: { id, status: 'RESOLVED', message: 'message retry initiated' } }
     if (attempt?.outcome === 'failed') {
       const message = await getMessage(sql, id)
-      return { done: true, body: { id, status: message?.status ?? 'PENDING', message: `message retry failed: ${attempt.error}` } }
+      return {
+        done: true,
+        body: { id, status: message?.status ?? 'PENDING', message: `message retry failed: ${attempt.error}` },
+      }
     }
     if (Date.now() + pollMs > deadline || signal.aborted) {
       const message = await getMessage(sql, id)
       if (!message) throw notFound(id)
-      return { done: false, body: { id, status: message.status, message: 'message retry accepted; no retrier has settled it yet' } }
+      return {
+        done: false,
+        body: { id, status: message.status, message: 'message retry accepted; no retrier has settled it yet' },
+      }
     }
     await sleep(pollMs)
   }
@@ -41,7 +51,8 @@ async function request(sql: Database, id: string): Promise<number> {
     for (let tries = 0; ; tries += 1) {
       const message = await getMessage(sql, id)
       if (!message) throw notFound(id)
-      if (!isRetryable({ status: message.status, retryCount: message.retry_count, maxRetries: message.max_retries })) throw notRetryable(message)
+      if (!isRetryable({ status: message.status, retryCount: message.retry_count, maxRetries: message.max_retries }))
+        throw notRetryable(message)
       if (message.status === 'RETRYING') return message.retry_count
       if (await requestRetry(sql, id)) {
         const number = message.retry_count + 1
@@ -55,5 +66,8 @@ async function request(sql: Database, id: string): Promise<number> {
 }
 
 function notRetryable({ status, retry_count, max_retries }: MessageView): ApiError {
-  return new ApiError('SYS_DLQ_CONFLICT', `message is not retryable: status=${status}, retry_count=${retry_count}/${max_retries}`)
+  return new ApiError(
+    'SYS_DLQ_CONFLICT',
+    `message is not retryable: status=${status}, retry_count=${retry_count}/${max_retries}`,
+  )
 }

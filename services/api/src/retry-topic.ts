@@ -8,12 +8,21 @@ const chunkSize = 1000
 const smallestId = '00000000-0000-0000-0000-000000000000'
 
 /** Returns how many messages were marked. */
-export async function retryTopic(sql: Database, { column, topic }: { column: TopicColumn; topic: string }): Promise<number> {
+export async function retryTopic(
+  sql: Database,
+  { column, topic }: { column: TopicColumn; topic: string },
+): Promise<number> {
   const untilId = await greatestMessageId(sql)
   if (untilId === null) return 0
   let marked = 0
   for (let afterId: string | null = smallestId; afterId !== null; ) {
-    const chunk: { lastId: string | null; marked: number } = await requestRetryOfTopic(sql, { column, topic, afterId, untilId, limit: chunkSize })
+    const chunk: { lastId: string | null; marked: number } = await requestRetryOfTopic(sql, {
+      column,
+      topic,
+      afterId,
+      untilId,
+      limit: chunkSize,
+    })
     if (chunk.marked > 0) await notifyDue(sql)
     marked += chunk.marked
     afterId = chunk.lastId

@@ -2,12 +2,12 @@
 // change a running consumer's topics and does not restart after every fault, so a consumer here is
 // something that is built, runs, ends, and is built again by its caller.
 
-import { DlqError } from 'dlq-core/runtime/errors.ts'
 import { listPositions } from 'dlq-core/queries/positions.ts'
 import type { DeadLetterRecord } from 'dlq-core/record.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
+import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import type { Batch as KafkaBatch, Consumer, EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
+import type { Consumer, EachBatchPayload, Kafka, Batch as KafkaBatch, KafkaMessage } from 'kafkajs'
 import { logBounds } from './log-bounds.ts'
 import type { Batch, StoreOutcome } from './store-batch.ts'
 import { untilStored } from './until-stored.ts'
@@ -59,7 +59,10 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       log.warn({ error: payload.error, restart: payload.restart }, 'consumer_crashed')
       deps.onCrash()
-      if (!payload.restart) reject(new DlqError('CONSUMER_CRASHED', `the consumer ended: ${payload.error.message}`, { cause: payload.error }))
+      if (!payload.restart)
+        reject(
+          new DlqError('CONSUMER_CRASHED', `the consumer ended: ${payload.error.message}`, { cause: payload.error }),
+        )
     })
   })
   const watchdog = watchForStall(consumer)
@@ -82,7 +85,8 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: 2,
-      eachBatch: (payload) => eachBatch({ ...deps, store: (...args) => passed.then(() => deps.store(...args)) }, consumer, payload),
+      eachBatch: (payload) =>
+        eachBatch({ ...deps, store: (...args) => passed.then(() => deps.store(...args)) }, consumer, payload),
     })
     await Promise.race([ended, watchdog.stalled])
   } finally {
@@ -102,7 +106,8 @@ function watchForStall(consumer: Consumer): { stalled: Promise<never>; stop(): v
   let timer: NodeJS.Timeout | undefined
   const stalled = new Promise<never>((_, reject) => {
     timer = setInterval(() => {
-      if (Date.now() - lastSign > stallMs) reject(new DlqError('CONSUMER_STALLED', `the consumer showed no sign of life for ${stallMs / 1000} s`))
+      if (Date.now() - lastSign > stallMs)
+        reject(new DlqError('CONSUMER_STALLED', `the consumer showed no sign of life for ${stallMs / 1000} s`))
     }, 5000)
   })
   stalled.catch(() => {})
@@ -113,10 +118,16 @@ function watchForStall(consumer: Consumer): { stalled: Promise<never>; stop(): v
  * The rows' own positions decide where to read on, not the committed offsets. This is a shortcut only:
  * a fetch may start before the seek, and storeBatch finds that out.
  */
-async function seekToPositions(deps: ConsumeDeps, consumer: Consumer, assignment: Record<string, number[]>): Promise<void> {
+async function seekToPositions(
+  deps: ConsumeDeps,
+  consumer: Consumer,
+  assignment: Record<string, number[]>,
+): Promise<void> {
   const { kafka, sql, cluster } = deps
   const topics = Object.keys(assignment).filter((topic) => deps.topics.includes(topic))
-  const positions = new Map((await listPositions(sql, { cluster, topics })).map((row) => [`${row.topic}:${row.partition}`, row.nextOffset]))
+  const positions = new Map(
+    (await listPositions(sql, { cluster, topics })).map((row) => [`${row.topic}:${row.partition}`, row.nextOffset]),
+  )
   for (const topic of topics) {
     const bounds = await logBounds(kafka, topic)
     for (const partition of assignment[topic]!) {
@@ -128,16 +139,33 @@ async function seekToPositions(deps: ConsumeDeps, consumer: Consumer, assignment
   }
 }
 
-type BatchProcessed = { topic: string; partition: number; firstOffset: string | null; lastOffset: string; highWatermark: string }
+type BatchProcessed = {
+  topic: string
+  partition: number
+  firstOffset: string | null
+  lastOffset: string
+  highWatermark: string
+}
 
 /**
  * Moves the position past a batch of nothing but aborted records and transaction markers. kafkajs does not
  * hand such a batch out; without this, the next one would begin behind the position for ever.
  */
-async function passOver({ cluster, store }: ConsumeDeps, { topic, partition, firstOffset, lastOffset, highWatermark }: BatchProcessed): Promise<void> {
+async function passOver(
+  { cluster, store }: ConsumeDeps,
+  { topic, partition, firstOffset, lastOffset, highWatermark }: BatchProcessed,
+): Promise<void> {
   // No first offset: compaction has left nothing at or after the offset asked for, which then is the last one.
   const fetchedOffset = BigInt(firstOffset ?? lastOffset)
-  await store({ cluster, topic, partition, fetchedOffset, nextOffset: BigInt(lastOffset) + 1n, highWatermark: BigInt(highWatermark), records: [] })
+  await store({
+    cluster,
+    topic,
+    partition,
+    fetchedOffset,
+    nextOffset: BigInt(lastOffset) + 1n,
+    highWatermark: BigInt(highWatermark),
+    records: [],
+  })
 }
 
 async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBatchPayload): Promise<void> {
@@ -162,7 +190,8 @@ async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBat
     const lowOffset = (await logBounds(kafka, topic)).get(partition)?.low ?? 0n
     const { expectedOffset } = outcome
     outcome = await untilStored(() => store(batch, { lowOffset }), payload, log)
-    if (outcome?.kind === 'stored' && lowOffset > expectedOffset) log.error({ topic, partition, expectedOffset, lowOffset }, 'records_lost_to_retention')
+    if (outcome?.kind === 'stored' && lowOffset > expectedOffset)
+      log.error({ topic, partition, expectedOffset, lowOffset }, 'records_lost_to_retention')
   }
   // Null: the consumer stops or has lost the partition; whoever reads it next starts at the position.
   if (outcome === null || outcome.kind === 'recreated') return
@@ -189,7 +218,10 @@ function toBatch(fetched: KafkaBatch, cluster: string): Batch {
   }
 }
 
-function toRecord(message: KafkaMessage, place: { cluster: string; topic: string; partition: number }): DeadLetterRecord {
+function toRecord(
+  message: KafkaMessage,
+  place: { cluster: string; topic: string; partition: number },
+): DeadLetterRecord {
   const { offset, timestamp, timestampType, key, value, headerPairs, undecodable } = message
   return {
     ...place,

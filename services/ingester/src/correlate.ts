@@ -19,8 +19,15 @@ export async function correlate(sql: Transaction, letters: readonly DeadLetter[]
 
 /** Null where our headers have told already, or the record does not say where it came from. */
 function originOf({ message, republished }: DeadLetter): OriginalPlace | null {
-  const { original_topic: topic, original_topic_source: source, original_partition: partition, original_offset: offset } = message
-  return republished === null && source === 'header' && partition !== null && offset !== null ? { topic, partition, offset } : null
+  const {
+    original_topic: topic,
+    original_topic_source: source,
+    original_partition: partition,
+    original_offset: offset,
+  } = message
+  return republished === null && source === 'header' && partition !== null && offset !== null
+    ? { topic, partition, offset }
+    : null
 }
 
 function keyOf({ topic, partition, offset }: OriginalPlace): string {

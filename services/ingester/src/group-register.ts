@@ -25,7 +25,10 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
   async function admit(unknown: ReadonlyMap<string, GroupOfTopic & { group: Fingerprint }>): Promise<void> {
     const wanted = [...unknown.values()]
     await createGroups(sql, [overflowGroup, ...new Map(wanted.map(({ group }) => [group.id, group])).values()])
-    const admitted = await admitGroups(sql, { groups: wanted.map(({ dlq_topic, group_id }) => ({ dlq_topic, group_id })), maxPerTopic: maxGroupsPerTopic })
+    const admitted = await admitGroups(sql, {
+      groups: wanted.map(({ dlq_topic, group_id }) => ({ dlq_topic, group_id })),
+      maxPerTopic: maxGroupsPerTopic,
+    })
     // A plain bound: forgetting all of it now and then costs one query per group.
     if (known.size + wanted.length > maxRemembered) known.clear()
     for (const key of unknown.keys()) known.set(key, overflowGroup.id)

@@ -13,7 +13,11 @@ export function createIngesterMetrics(registry: Registry) {
     labelNames: ['topic', 'outcome'],
     registers,
   })
-  const topics = new Gauge({ name: 'dlq_ingest_topics', help: 'DLQ topics that this ingester subscribes to.', registers })
+  const topics = new Gauge({
+    name: 'dlq_ingest_topics',
+    help: 'DLQ topics that this ingester subscribes to.',
+    registers,
+  })
   const seconds = new Histogram({
     name: 'dlq_ingest_batch_seconds',
     help: 'Time to store one batch of one partition.',

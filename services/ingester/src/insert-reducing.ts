@@ -7,7 +7,10 @@ import type { Transaction } from 'dlq-core/runtime/database.ts'
 import { isDataError } from 'dlq-core/runtime/database-errors.ts'
 
 /** Stores every message, whole where possible. */
-export async function insertReducing(sql: Transaction, messages: readonly NewMessage[]): Promise<{ stored: number; reduced: number }> {
+export async function insertReducing(
+  sql: Transaction,
+  messages: readonly NewMessage[],
+): Promise<{ stored: number; reduced: number }> {
   if (messages.length === 0) return { stored: 0, reduced: 0 }
   try {
     return { stored: await sql.savepoint((sql) => insertMessages(sql, messages)), reduced: 0 }

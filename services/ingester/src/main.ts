@@ -8,31 +8,43 @@ import { registerCodecs } from 'dlq-core/runtime/kafka-codecs.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
-import { createIngesterMetrics } from './ingester-metrics.ts'
 import { ingest } from './ingest.ts'
+import { createIngesterMetrics } from './ingester-metrics.ts'
 
-await runService({ name: 'ingester', needs: ['database', 'kafka'] }, async ({ config, stack, signal, log, registry }) => {
-  registerCodecs()
-  const kafkaConfig = config.kafka as KafkaConfig
-  const kafka = connectKafka(kafkaConfig, log)
-  const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-ingester', log }), (sql) => sql.end({ timeout: 5 }))
-  const admin = stack.adopt(kafka.admin(), (admin) => admin.disconnect())
-  const readiness = createReadiness({ database: () => sql`select 1`, kafka: () => admin.describeCluster() })
+await runService(
+  { name: 'ingester', needs: ['database', 'kafka'] },
+  async ({ config, stack, signal, log, registry }) => {
+    registerCodecs()
+    const kafkaConfig = config.kafka as KafkaConfig
+    const kafka = connectKafka(kafkaConfig, log)
+    const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-ingester', log }), (sql) =>
+      sql.end({ timeout: 5 }),
+    )
+    const admin = stack.adopt(kafka.admin(), (admin) => admin.disconnect())
+    const readiness = createReadiness({ database: () => sql`select 1`, kafka: () => admin.describeCluster() })
 
-  const app = operationsRoutes({ registry, readiness })
-  const server = stack.adopt(await listen(app, { host: config.server.host, port: config.server.port ?? 8081 }), (server) => server.close())
-  log.info({ url: server.url }, 'listening')
+    const app = operationsRoutes({ registry, readiness })
+    const server = stack.adopt(
+      await listen(app, { host: config.server.host, port: config.server.port ?? 8081 }),
+      (server) => server.close(),
+    )
+    log.info({ url: server.url }, 'listening')
 
-  await ingest({
-    kafka,
-    admin,
-    sql,
-    log,
-    signal,
-    metrics: createIngesterMetrics(registry),
-    groupId: kafkaConfig.consumer_group,
-    patterns: kafkaConfig.dlq_topic_pattern,
-    refreshIntervalMs: kafkaConfig.topic_refresh_interval,
-    settings: { policy: retryPolicyOf(config.retry), mappings: kafkaConfig.topics, dlqPatterns: kafkaConfig.dlq_topic_pattern },
-  })
-})
+    await ingest({
+      kafka,
+      admin,
+      sql,
+      log,
+      signal,
+      metrics: createIngesterMetrics(registry),
+      groupId: kafkaConfig.consumer_group,
+      patterns: kafkaConfig.dlq_topic_pattern,
+      refreshIntervalMs: kafkaConfig.topic_refresh_interval,
+      settings: {
+        policy: retryPolicyOf(config.retry),
+        mappings: kafkaConfig.topics,
+        dlqPatterns: kafkaConfig.dlq_topic_pattern,
+      },
+    })
+  },
+)

@@ -88,7 +88,11 @@ async function reopenRound(
   for (const id of news) {
     const { message, republished } = round.get(id)!
     const before = messages.get(id)!
-    const after = nextState(before, { type: 'failed_again', attempt: republished.attempt }, { policy, now, random: random() })
+    const after = nextState(
+      before,
+      { type: 'failed_again', attempt: republished.attempt },
+      { policy, now, random: random() },
+    )
     if (after === null) {
       counted.push(id)
       continue

@@ -106,7 +106,9 @@ async function copyWhole(...[sql, messages]: Parameters<typeof copyMessages>) {
 
 async function makePartitions(sql: Database, letters: readonly DeadLetter[]): Promise<void> {
   // Archived messages that come back may be of a month whose partition was dropped.
-  const ids = letters.flatMap(({ message, republished }) => (republished ? [message.id, republished.messageId] : [message.id]))
+  const ids = letters.flatMap(({ message, republished }) =>
+    republished ? [message.id, republished.messageId] : [message.id],
+  )
   const months = new Map(ids.map((id) => [monthOf(id), id]))
   for (const id of months.values()) await ensureMessagePartition(sql, id)
 }

@@ -21,7 +21,10 @@ export type GroupOfTopic = { dlq_topic: string; group_id: string }
  * Adds groups to their topics, as long as a topic has fewer than `maxPerTopic`. Returns those that the
  * topics have now. Two ingesters at once may exceed the bound by what they add in that moment.
  */
-export async function admitGroups(sql: Sql, { groups, maxPerTopic }: { groups: readonly GroupOfTopic[]; maxPerTopic: number }): Promise<GroupOfTopic[]> {
+export async function admitGroups(
+  sql: Sql,
+  { groups, maxPerTopic }: { groups: readonly GroupOfTopic[]; maxPerTopic: number },
+): Promise<GroupOfTopic[]> {
   if (groups.length === 0) return []
   const wanted = toJson(groups)
   await sql`
@@ -44,7 +47,10 @@ export async function admitGroups(sql: Sql, { groups, maxPerTopic }: { groups: r
 }
 
 /** Moves the groups' last_seen_at, each at most every `everyMs`: the rows are shared by all ingesters. */
-export async function touchGroups(sql: Sql, { ids, everyMs }: { ids: readonly string[]; everyMs: number }): Promise<void> {
+export async function touchGroups(
+  sql: Sql,
+  { ids, everyMs }: { ids: readonly string[]; everyMs: number },
+): Promise<void> {
   if (ids.length === 0) return
   await sql`
     with stale as materialized (

@@ -46,7 +46,10 @@ export async function listMessagesOfTopic(
     limit ${limit} offset ${offset}`
 }
 
-export async function countMessagesOfTopic(sql: Sql, { column, topic }: { column: TopicColumn; topic: string }): Promise<number> {
+export async function countMessagesOfTopic(
+  sql: Sql,
+  { column, topic }: { column: TopicColumn; topic: string },
+): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from dlq.dlq_messages where ${sql(column)} = ${topic}`
   return row!.count

@@ -24,14 +24,20 @@ export async function lockPosition(sql: Sql, { cluster, topic, partition }: Part
 }
 
 /** Moves a locked position. Belongs into the transaction that stores the records before it. */
-export async function movePosition(sql: Sql, { cluster, topic, partition, nextOffset }: PartitionOf & { nextOffset: bigint }): Promise<void> {
+export async function movePosition(
+  sql: Sql,
+  { cluster, topic, partition, nextOffset }: PartitionOf & { nextOffset: bigint },
+): Promise<void> {
   await sql`
     update dlq.dlq_positions set next_offset = ${nextOffset}, updated_at = now()
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition}`
 }
 
 /** The next offset of each partition that has a position. */
-export async function listPositions(sql: Sql, { cluster, topics }: { cluster: string; topics: readonly string[] }): Promise<(PartitionOf & { nextOffset: bigint })[]> {
+export async function listPositions(
+  sql: Sql,
+  { cluster, topics }: { cluster: string; topics: readonly string[] },
+): Promise<(PartitionOf & { nextOffset: bigint })[]> {
   return sql<(PartitionOf & { nextOffset: bigint })[]>`
     select cluster, topic, partition, next_offset as "nextOffset"
     from dlq.dlq_positions
@@ -57,7 +63,10 @@ export async function beginGeneration(
  * Sets where a partition is read next, for people who want records read again or skipped. What is stored
  * already is met by its id; a message that was deleted comes back.
  */
-export async function resetPosition(sql: Sql, { cluster, topic, partition, nextOffset }: PartitionOf & { nextOffset: bigint }): Promise<void> {
+export async function resetPosition(
+  sql: Sql,
+  { cluster, topic, partition, nextOffset }: PartitionOf & { nextOffset: bigint },
+): Promise<void> {
   await sql`
     insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
     values (${cluster}, ${topic}, ${partition}, ${nextOffset})

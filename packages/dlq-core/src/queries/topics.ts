@@ -5,7 +5,10 @@ import type { Sql } from './sql.ts'
 export type FoundTopic = { topic: string; partitions: number }
 
 /** Writes down what one ingester sees in Kafka: new topics appear, missing ones are marked gone. */
-export async function recordTopics(sql: Sql, { cluster, found }: { cluster: string; found: readonly FoundTopic[] }): Promise<void> {
+export async function recordTopics(
+  sql: Sql,
+  { cluster, found }: { cluster: string; found: readonly FoundTopic[] },
+): Promise<void> {
   const topics = found.map(({ topic }) => topic)
   const partitions = found.map(({ partitions }) => partitions)
   // Rows that would not change are not written: this runs every few seconds in every ingester.

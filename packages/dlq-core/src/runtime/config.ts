@@ -31,12 +31,15 @@ export class ConfigError extends Error {
   }
 }
 
+/** 'kafka-if-set': it can do without Kafka, but what is said about Kafka must be right. */
+export type Need = 'database' | 'kafka' | 'kafka-if-set'
+
 export type ConfigSource = {
   env: Readonly<Record<string, string | undefined>>
   /** Text of config.yaml; null where there is none. */
   yaml: string | null
   /** What the service cannot do without. */
-  needs: readonly ('database' | 'kafka')[]
+  needs: readonly Need[]
   readSecret?: (path: string) => string
 }
 
@@ -51,7 +54,7 @@ type Path = readonly string[]
  *
  * @throws {ConfigError} with every fault
  */
-export function loadConfig({ env, yaml, needs, readSecret = readSecretFile }: ConfigSource): {
+export function loadConfig({ env, yaml, needs: asked, readSecret = readSecretFile }: ConfigSource): {
   config: Config
   warnings: string[]
 } {
@@ -60,6 +63,8 @@ export function loadConfig({ env, yaml, needs, readSecret = readSecretFile }: Co
   // What is missing cannot be told from a file that cannot be read.
   if (faults.length > 0) throw new ConfigError(faults)
   const { raw: fromBoth, origins, warnings } = applyEnvironment(fromYaml, env, readSecret, faults)
+  const hasKafka = get(fromBoth, ['kafka', 'brokers']) !== undefined
+  const needs = asked.map((need) => (need === 'kafka-if-set' && hasKafka ? 'kafka' : need))
   const raw = readSecretSettings(fromBoth, { needs, origins, readSecret, faults })
 
   const parsed = v.safeParse(configSchema, raw)

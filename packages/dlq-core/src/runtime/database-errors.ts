@@ -20,5 +20,7 @@ export function isDatabaseAway(error: unknown): boolean {
   const code = sqlState(error)
   // Class 08 (connection), 57P (shutdown), 53 (resources), 57014 (statement_timeout); the driver's and Node's own codes.
   if (/^(08...|57P..|53...|57014)$/.test(code)) return true
-  return /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/.test(code)
+  return /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/.test(
+    code,
+  )
 }

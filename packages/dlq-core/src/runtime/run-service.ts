@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import { ConfigError, loadConfig } from './config.ts'
+import { ConfigError, loadConfig, type Need } from './config.ts'
 import type { Config } from './config-schema.ts'
 import { createLog, type Log } from './log.ts'
 
@@ -23,7 +23,7 @@ export type ServiceContext = {
   registry: Registry
 }
 
-export type ServiceOptions = { name: string; needs: readonly ('database' | 'kafka')[] }
+export type ServiceOptions = { name: string; needs: readonly Need[] }
 
 /** Runs `main` until it returns; then, or after a fault, releases everything and ends the process. */
 export async function runService(

@@ -35,7 +35,8 @@ export function dlqRoutes({ sql, retryWaitMs, stopping }: DlqRoutesDeps): Hono<A
     parseQuery(noQuery, c.req.queries())
     const outcome = await deleteMessage(sql, id)
     if (outcome === 'not_found') throw notFound(id)
-    if (outcome === 'retrying') throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} is being retried; delete it when that is settled`)
+    if (outcome === 'retrying')
+      throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} is being retried; delete it when that is settled`)
     return c.json({ success: true, message: `message ${id} deleted` })
   })
 
@@ -43,7 +44,11 @@ export function dlqRoutes({ sql, retryWaitMs, stopping }: DlqRoutesDeps): Hono<A
     const id = parseMessageId(c.req.param('id'))
     parseQuery(noQuery, c.req.queries())
     const waitMs = parseWait(c.req.header('prefer'), retryWaitMs)
-    const { done, body } = await retryMessage(sql, { id, waitMs, signal: AbortSignal.any([c.req.raw.signal, stopping]) })
+    const { done, body } = await retryMessage(sql, {
+      id,
+      waitMs,
+      signal: AbortSignal.any([c.req.raw.signal, stopping]),
+    })
     return c.json(body, done ? 200 : 202)
   })
 

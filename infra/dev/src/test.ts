@@ -79,7 +79,6 @@ async function main(args: string[]): Promise<number> {
   mkdirSync(dirname(reportFile), { recursive: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
   const exitCode = await runTool(join(bin, 'vitest'), ['run', ...reporters, ...vitestArgs], {
-    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --disable-warning=TimeoutNegativeWarning`.trim(),
     ...(soak && { DLQ_SOAK: '1' }),
   })
   const { passed, failed, skipped } = readCounts(reportFile)

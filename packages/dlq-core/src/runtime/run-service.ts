@@ -25,11 +25,26 @@ export type ServiceContext = {
 
 export type ServiceOptions = { name: string; needs: readonly Need[] }
 
+/**
+ * Starts this process over with a small young generation, which can only be set before V8 begins. Node lets it
+ * grow to hundreds of MiB when buffers pass through as fast as here: the ingester peaked at 336–391 MiB over
+ * a backlog and at 237 MiB with this, for no more CPU. The process id stays.
+ */
+function limitYoungGeneration(): void {
+  const flag = '--max-semi-space-size=4'
+  const isSet = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].some((option) =>
+    option.includes('semi-space-size'),
+  )
+  if (isSet || !process.execve) return
+  process.execve(process.execPath, [process.execPath, flag, ...process.execArgv, ...process.argv.slice(1)], process.env)
+}
+
 /** Runs `main` until it returns; then, or after a fault, releases everything and ends the process. */
 export async function runService(
   { name, needs }: ServiceOptions,
   main: (context: ServiceContext) => Promise<void>,
 ): Promise<never> {
+  limitYoungGeneration()
   const { config, warnings } = readConfig(name, needs)
   const log = createLog({ service: name, level: config.log.level })
   for (const warning of warnings) log.warn({ warning }, 'config_warning')

@@ -200,6 +200,8 @@ async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBat
     return
   }
   onStored(batch, outcome)
+  // kafkajs throws a TypeError, and ends the consumer, where the topic is not ours any more.
+  if (payload.isStale() || !payload.isRunning()) return
   resolveOffset(fetched.lastOffset())
   await commitOffsetsIfNecessary(uncommittedOffsets())
 }

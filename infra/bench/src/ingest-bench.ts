@@ -1,5 +1,6 @@
 // How fast one ingester stores a backlog, against bare inserts of the same rows in the same rounds.
 
+import { createTopics } from 'dlq-testing/create-topics.ts'
 import {
   type BenchDatabase,
   type BenchRun,
@@ -65,7 +66,7 @@ async function produceBacklog(run: BenchRun, topic: string, total: number): Prom
   const producer = kafka.producer({ idempotent: true })
   try {
     await Promise.all([admin.connect(), producer.connect()])
-    await admin.createTopics({ topics: [{ topic, numPartitions: partitions }], waitForLeaders: true })
+    await createTopics(admin, [{ topic, numPartitions: partitions }])
     for (let start = 0; start < total; start += recordsPerSend) {
       const messages = Array.from({ length: Math.min(recordsPerSend, total - start) }, (_, at) => {
         const { key, value, headers } = benchRecord(start + at, { originalTopic })

@@ -3,6 +3,7 @@
 import type { NewMessage } from 'dlq-core/new-message.ts'
 import { insertMessages } from 'dlq-core/queries/message-insert.ts'
 import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
+import { createTopics } from 'dlq-testing/create-topics.ts'
 import {
   type BenchDatabase,
   type BenchRun,
@@ -26,7 +27,7 @@ export async function benchRetry(run: BenchRun): Promise<void> {
   const topics = Array.from({ length: topicCount }, (_, at) => `bench-${process.pid}-${at}`)
   run.print(`retry: ${total} due messages over ${topicCount} topics, ${batchSize} per batch`)
   const kafka = connectBenchKafka(run)
-  await createTopics(run, topics)
+  await createTargets(run, topics)
   const postgresPid = run.stack.postgres?.pid
   const rounds = { retrier: [] as Measurement[], producer: [] as Measurement[], sql: [] as Measurement[] }
   for (let round = 1; round <= run.rounds; round++) {
@@ -48,12 +49,14 @@ export async function benchRetry(run: BenchRun): Promise<void> {
   run.print(`The floor is the slower one: ${floor.name}.`)
 }
 
-async function createTopics(run: BenchRun, topics: readonly string[]): Promise<void> {
+async function createTargets(run: BenchRun, topics: readonly string[]): Promise<void> {
   const admin = connectBenchKafka(run).admin()
   await admin.connect()
   try {
-    const wanted = topics.map((topic) => ({ topic, numPartitions: partitionsPerTopic }))
-    await admin.createTopics({ topics: wanted, waitForLeaders: true })
+    await createTopics(
+      admin,
+      topics.map((topic) => ({ topic, numPartitions: partitionsPerTopic })),
+    )
   } finally {
     await admin.disconnect()
   }

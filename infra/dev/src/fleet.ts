@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { migrateUp } from 'dlq-db/migrate.ts'
+import { createTopics } from 'dlq-testing/create-topics.ts'
 import { freePort } from 'dlq-testing/free-port.ts'
 import type { Reaper } from 'dlq-testing/reaper.ts'
 import { type ServiceName, serviceNames } from 'dlq-testing/service-process.ts'
@@ -160,7 +161,10 @@ async function createDemoTopics(brokers: string[]): Promise<void> {
     const existing = await admin.listTopics()
     const topics = ['orders', 'orders.dlq.v1'].filter((topic) => !existing.includes(topic))
     if (topics.length > 0)
-      await admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: 3 })), waitForLeaders: true })
+      await createTopics(
+        admin,
+        topics.map((topic) => ({ topic, numPartitions: 3 })),
+      )
   } finally {
     await admin.disconnect()
   }

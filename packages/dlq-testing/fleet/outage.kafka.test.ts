@@ -2,6 +2,7 @@
 // outage counts as a failed attempt of a message. On servers of its own, because it freezes and kills them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migrateUp } from 'dlq-db/migrate.ts'
+import { createTopics } from 'dlq-testing/create-topics.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { freezeProcess } from 'dlq-testing/process-tree.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
@@ -55,11 +56,10 @@ beforeAll(async () => {
   })
   const admin = kafka.admin()
   await admin.connect()
-  await admin.createTopics({
-    waitForLeaders: false,
-    topics: [original, dlq].map((topic) => ({ topic, numPartitions: 2 })),
-  })
-  await vi.waitFor(() => admin.fetchTopicMetadata({ topics: [original, dlq] }), { timeout: 20_000 })
+  await createTopics(
+    admin,
+    [original, dlq].map((topic) => ({ topic, numPartitions: 2 })),
+  )
   await admin.disconnect()
   producer = opened.adopt(kafka.producer({ idempotent: true, maxInFlightRequests: 1 }), (producer) =>
     producer.disconnect(),

@@ -2,6 +2,7 @@
 // that see nothing else. What is running at the end of the file is stopped, before leaks are looked for.
 import type { Producer } from 'kafkajs'
 import { afterAll, beforeAll, vi } from 'vitest'
+import { createTopics } from './create-topics.ts'
 import { useLogFolder } from './log-folder.ts'
 import { createReaper } from './reaper.ts'
 import { createFleet, type Fleet } from './service-fleet.ts'
@@ -39,11 +40,11 @@ export function useFleet(
     const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
     const original = topics.topicName(base)
     const dlq = `${original}${dlqSuffix}`
-    const created = [original, dlq].map((topic) => ({ topic, numPartitions: partitions }))
-    await topics.admin.createTopics({ waitForLeaders: false, topics: created })
     stack.defer(() => topics.admin.deleteTopics({ topics: [dlq] }))
-    // waitForLeaders gives up when a broker has not heard of the topic yet; this asks again.
-    await vi.waitFor(() => topics.admin.fetchTopicMetadata({ topics: [original, dlq] }), { timeout: 20_000 })
+    await createTopics(
+      topics.admin,
+      [original, dlq].map((topic) => ({ topic, numPartitions: partitions })),
+    )
     const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
     stack.adopt(producer, (producer) => producer.disconnect())
     await producer.connect()

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Admin, Kafka, logLevel } from 'kafkajs'
 import { afterAll, beforeAll, inject } from 'vitest'
+import { createTopics } from './create-topics.ts'
 import './provided.ts'
 
 /** How a topic is made; one partition by default. */
@@ -79,10 +80,7 @@ export function useTopics(): TestTopics {
     async createTopic(base, { partitions = 1, config = {}, suffix = '' } = {}) {
       const topic = topicName(base, suffix)
       const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
-      await use().admin.createTopics({
-        waitForLeaders: true,
-        topics: [{ topic, numPartitions: partitions, configEntries }],
-      })
+      await createTopics(use().admin, [{ topic, numPartitions: partitions, configEntries }])
       return topic
     },
   }

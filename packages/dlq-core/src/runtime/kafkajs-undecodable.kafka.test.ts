@@ -4,6 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createTopics } from 'dlq-testing/create-topics.ts'
 import { startKafka } from 'dlq-testing/kafka.ts'
 import { createReaper } from 'dlq-testing/reaper.ts'
 import { useTopics } from 'dlq-testing/test-topics.ts'
@@ -111,7 +112,7 @@ test('batches whose bytes went bad on the broker’s disk are passed: damaged da
   const admin = kafka.admin()
   await admin.connect()
   const configEntries = [{ name: 'compression.type', value: 'producer' }]
-  await admin.createTopics({ topics: [{ topic, numPartitions: 1, configEntries }], waitForLeaders: true })
+  await createTopics(admin, [{ topic, numPartitions: 1, configEntries }])
   await admin.disconnect()
   await send(kafka, topic, [
     [{ value: 'before' }],

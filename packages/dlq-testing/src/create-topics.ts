@@ -1,0 +1,25 @@
+// Makes topics and waits until the broker serves them. kafkajs's own waitForLeaders gives up at once
+// where a broker has not heard of the topic yet, and so fails now and then.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Admin, ITopicConfig } from 'kafkajs'
+
+const timeoutMs = 20_000
+
+/** Throws when a topic is not served within 20 s. One that exists already is left as it is. */
+export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
+  await admin.createTopics({ topics, waitForLeaders: false })
+  const names = topics.map(({ topic }) => topic)
+  for (const deadline = Date.now() + timeoutMs; !(await areServed(admin, names)); await sleep(50)) {
+    if (Date.now() > deadline) throw new Error(`not served within ${timeoutMs / 1000} s: ${names.join(', ')}`)
+  }
+}
+
+async function areServed(admin: Admin, names: string[]): Promise<boolean> {
+  try {
+    const { topics } = await admin.fetchTopicMetadata({ topics: names })
+    return topics.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0))
+  } catch {
+    return false
+  }
+}

@@ -1,7 +1,7 @@
 // A test file's own fleet: a database, an original topic X with its DLQ topic X.dlq.v1, and services
 // that see nothing else. What is running at the end of the file is stopped, before leaks are looked for.
 import type { Producer } from 'kafkajs'
-import { afterAll, beforeAll, vi } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { createTopics } from './create-topics.ts'
 import { useLogFolder } from './log-folder.ts'
 import { createReaper } from './reaper.ts'

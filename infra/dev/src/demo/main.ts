@@ -1,8 +1,8 @@
 // The demo's traffic, a process of its own: a producer of orders, and a payments consumer that fails
 // on some of them and dead-letters those the way Spring does.
 
+import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
 import kafkajs from 'kafkajs'
-import { springDeadLetter } from './spring-dead-letter.ts'
 import { makeOrder, type Order, takePayment } from './take-payment.ts'
 
 const group = 'payments'
@@ -26,10 +26,10 @@ await consumer.run({
     try {
       takePayment(JSON.parse(String(message.value)) as Order, Date.now() - startedAt)
     } catch (error) {
-      await producer.send({
-        topic: 'orders.dlq.v1',
-        messages: [springDeadLetter({ topic, partition, group, message, error: error as Error })],
-      })
+      const { key, value, headerPairs: headers } = message
+      const [offset, timestamp] = [BigInt(message.offset), BigInt(message.timestamp)]
+      const failed = { topic, partition, offset, timestamp, key, value, headers, group, error: error as Error }
+      await producer.send({ topic: 'orders.dlq.v1', messages: [springDeadLetter(failed)] })
     }
   },
 })

@@ -20,7 +20,9 @@ export function connectKafka(config: KafkaConfig, log: Log): kafkajs.Kafka {
       const { message, error, stack, timestamp, logger, ...context } = entry.log
       const { groupId, memberId, broker, topic, partition } = context
       // What kafkajs calls an error it mostly retries by itself; what it cannot retry reaches us as an exception.
-      const level = entry.level === kafkajs.logLevel.ERROR ? 'warn' : 'debug'
+      // A broker that is away makes ten lines a second of connections alone.
+      const isNoise = entry.level !== kafkajs.logLevel.ERROR || /Connection|BrokerPool/.test(entry.namespace)
+      const level = isNoise ? 'debug' : 'warn'
       log[level](
         { kafka: message, detail: error, namespace: entry.namespace, groupId, memberId, broker, topic, partition },
         'kafka_client',

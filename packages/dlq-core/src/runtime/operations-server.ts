@@ -33,7 +33,14 @@ export function listen(
         url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
         close: () =>
           new Promise((resolve) => {
-            server.close(() => resolve())
+            // A connection whose last request still runs is idle only afterwards, so this asks until all are gone.
+            const closing = setInterval(() => {
+              if ('closeIdleConnections' in server) server.closeIdleConnections()
+            }, 50)
+            server.close(() => {
+              clearInterval(closing)
+              resolve()
+            })
             if ('closeIdleConnections' in server) server.closeIdleConnections()
           }),
       })

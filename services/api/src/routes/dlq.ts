@@ -2,6 +2,7 @@
 
 import { countMessagesOfTopic, deleteMessage, getMessage, listMessagesOfTopic } from 'dlq-core/queries/message-read.ts'
 import type { TopicColumn } from 'dlq-core/queries/message-retry.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
 import { isDlqTopic } from 'dlq-core/queries/topics.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { type Context, Hono } from 'hono'
@@ -55,11 +56,14 @@ export function dlqRoutes({ sql, retryWaitMs, stopping }: DlqRoutesDeps): Hono<A
   app.get('/:topic', async (c) => {
     const topic = parseTopic(c.req.param('topic'))
     const { page, page_size: pageSize } = parseQuery(pageQuery, c.req.queries())
-    const column = await columnOf(sql, topic)
-    const [totalCount, messages] = await Promise.all([
-      countMessagesOfTopic(sql, { column, topic }),
-      listMessagesOfTopic(sql, { column, topic, limit: pageSize, offset: (page - 1) * pageSize }),
-    ])
+    // One snapshot, so that the count and the page agree.
+    const [totalCount, messages] = await sql.begin('isolation level repeatable read read only', async (sql) => {
+      const column = await columnOf(sql, topic)
+      return Promise.all([
+        countMessagesOfTopic(sql, { column, topic }),
+        listMessagesOfTopic(sql, { column, topic, limit: pageSize, offset: (page - 1) * pageSize }),
+      ])
+    })
     return sendJson(c, messageListJson(messages, { totalCount, page, pageSize }))
   })
 
@@ -75,7 +79,7 @@ export function dlqRoutes({ sql, retryWaitMs, stopping }: DlqRoutesDeps): Hono<A
 }
 
 /** A known DLQ topic means what was read from it; any other name, what came from there. One index each, never an OR. */
-async function columnOf(sql: Database, topic: string): Promise<TopicColumn> {
+async function columnOf(sql: Sql, topic: string): Promise<TopicColumn> {
   return (await isDlqTopic(sql, topic)) ? 'dlq_topic' : 'original_topic'
 }
 

@@ -71,6 +71,10 @@ create table dlq.dlq_messages (
     lease_until           timestamptz,
     lease_slot            int,
     lease_batch           bigint,
+    -- A hash of the key, where the policy's ordering is "per-key": whom this message may have to wait for.
+    order_key             bigint,
+    -- Somebody asked for the next attempt: a pause of its error group does not hold it up.
+    retry_requested       boolean      not null default false,
 
     failure_count         int          not null default 1,
     first_failed_at       timestamptz  not null default now(),
@@ -95,7 +99,7 @@ create index idx_dlq_messages_created_at on dlq.dlq_messages (created_at);
 -- The retrier's claim: oldest due first within a topic.
 create index idx_dlq_messages_due on dlq.dlq_messages (original_topic, next_retry_at, id)
     where status = 'PENDING' and next_retry_at is not null;
--- The sweep of expired leases; holds only what is being retried right now.
+-- The sweep of expired leases of programs that claim by SQL; what retriers hold, they hold by their slot.
 create index idx_dlq_messages_lease on dlq.dlq_messages (lease_until) where lease_until is not null;
 
 create trigger trg_dlq_messages_updated_at

@@ -92,7 +92,7 @@ begin
             original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
             record_key, record_value, record_headers, record_timestamp, record_timestamp_type, record_source,
             error_class, error_stacktrace, group_id,
-            next_retry_at, lease_token, lease_until, lease_slot, lease_batch,
+            next_retry_at, lease_token, lease_until, lease_slot, lease_batch, order_key, retry_requested,
             failure_count, first_failed_at, last_failed_at, run_id, successor_of
         )
         select
@@ -101,7 +101,7 @@ begin
             original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
             record_key, record_value, record_headers, record_timestamp, record_timestamp_type, record_source,
             error_class, error_stacktrace, group_id,
-            next_retry_at, lease_token, lease_until, lease_slot, lease_batch,
+            next_retry_at, lease_token, lease_until, lease_slot, lease_batch, order_key, retry_requested,
             failure_count, first_failed_at, last_failed_at, run_id, successor_of
         from gone;
 

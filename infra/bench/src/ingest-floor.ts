@@ -17,7 +17,7 @@ export function floorRows(
   total: number,
   { topic, originalTopic }: { topic: string; originalTopic: string },
 ): NewMessage[] {
-  const settings = { policy: defaultRetryPolicy, mappings: [], dlqPatterns: [topic] }
+  const settings = { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: [topic] }
   const now = new Date()
   return Array.from({ length: Math.min(total, maxDistinctRows) }, (_, index) => {
     const place = {

@@ -18,9 +18,9 @@ export type Measurement = {
 /** How long a service may make no progress. */
 const stalledMs = 120_000
 
-/** Watches a service until `count` says `total`. */
+/** Watches services that share the work until `count` says `total`. CPU is the sum, memory the most of one. */
 export async function measureService(
-  service: ServiceProcess,
+  service: ServiceProcess | readonly ServiceProcess[],
   {
     total,
     count,
@@ -28,21 +28,23 @@ export async function measureService(
     postgresPid,
   }: { total: number; count: () => Promise<number>; pollMs: number; postgresPid: number | undefined },
 ): Promise<Measurement> {
+  const services = [service].flat()
   const look = async () => {
     const seen = await count()
     return {
       atMs: performance.now(),
       count: seen,
-      client: cpuSecondsOf(service.pid),
+      client: sumOf(services.map(({ pid }) => cpuSecondsOf(pid))),
       postgres: cpuSecondsOf(postgresPid),
     }
   }
   let first = await look()
   let last = first
   for (let changedAt = performance.now(); last.count < total; ) {
-    if (service.hasExited()) throw new Error(`${service.name} ended:\n${service.lastOutput()}`)
+    const ended = services.find((service) => service.hasExited())
+    if (ended) throw new Error(`${ended.name} ended:\n${ended.lastOutput()}`)
     if (performance.now() - changedAt > stalledMs)
-      throw new Error(`${service.name} stands still at ${last.count} of ${total}`)
+      throw new Error(`${services[0]!.name} stands still at ${last.count} of ${total}`)
     await sleep(pollMs)
     const next = await look()
     if (next.count > last.count) changedAt = next.atMs
@@ -54,8 +56,17 @@ export async function measureService(
     rowsPerSecond: ratePerSecond(first, last),
     clientMicros: microsPerRow(first.client, last.client, rows),
     postgresMicros: microsPerRow(first.postgres, last.postgres, rows),
-    peakMemoryMiB: peakMemoryMiB(service.pid),
+    peakMemoryMiB: mostOf(services.map(({ pid }) => peakMemoryMiB(pid))),
   }
+}
+
+function sumOf(figures: readonly (number | null)[]): number | null {
+  return figures.reduce((sum, figure) => (sum === null || figure === null ? null : sum + figure), 0)
+}
+
+function mostOf(figures: readonly (number | null)[]): number | null {
+  const known = figures.filter((figure) => figure !== null)
+  return known.length === 0 ? null : Math.max(...known)
 }
 
 /** Runs a floor in this process: `work` handles `total` rows. */

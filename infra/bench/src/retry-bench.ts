@@ -21,6 +21,9 @@ const topicCount = 20
 const partitionsPerTopic = 4
 const batchSize = 500
 
+/** Messages of the same topics that are not due. */
+const waitingRows = 1_000_000
+
 /** Prints a table. */
 export async function benchRetry(run: BenchRun): Promise<void> {
   const total = run.quick ? 5000 : 50_000
@@ -29,24 +32,61 @@ export async function benchRetry(run: BenchRun): Promise<void> {
   const kafka = connectBenchKafka(run)
   await createTargets(run, topics)
   const postgresPid = run.stack.postgres?.pid
-  const rounds = { retrier: [] as Measurement[], producer: [] as Measurement[], sql: [] as Measurement[] }
+  const [producer, sql] = [variant('bare transactional producer'), variant('bare claim and settle')]
+  const [one, two] = [variant('retrier'), variant('retrier, 2 processes')]
+  const behind = variant(`retrier, ${waitingRows.toLocaleString('en')} more that wait`)
+  const rows = { total, topics, waiting: 0 }
   for (let round = 1; round <= run.rounds; round++) {
     run.print(`  round ${round} of ${run.rounds}`)
-    rounds.producer.push(await measureProducer(kafka, { records: floorRecords(total, topics), batchSize, postgresPid }))
-    await withBenchDatabase(run, async (database) => {
-      await insertDue(database, total, topics)
-      rounds.sql.push(await measureClaimAndSettle(database.sql, { total, batchSize, postgresPid }))
+    producer.rounds.push(await measureProducer(kafka, { records: floorRecords(total, topics), batchSize, postgresPid }))
+    await withRows(run, rows, async (database) => {
+      sql.rounds.push(await measureClaimAndSettle(database.sql, { total, batchSize, postgresPid }))
     })
-    await withBenchDatabase(run, async (database) => {
-      await insertDue(database, total, topics)
-      rounds.retrier.push(await measureRetrier(run, database, total))
+    await withRows(run, rows, async (database) => {
+      one.rounds.push(await measureRetriers(run, database, { total, processes: 1 }))
+    })
+    await withRows(run, rows, async (database) => {
+      two.rounds.push(await measureRetriers(run, database, { total, processes: 2 }))
+    })
+    if (run.quick) continue
+    await withRows(run, { ...rows, waiting: waitingRows }, async (database) => {
+      behind.rounds.push(await measureRetriers(run, database, { total, processes: 1 }))
     })
   }
-  const producer = { name: 'bare idempotent producer', rounds: rounds.producer }
-  const claimAndSettle = { name: 'bare claim and settle', rounds: rounds.sql }
-  const floor = slowest([producer, claimAndSettle])
-  run.print(formatVariants([producer, claimAndSettle, { name: 'retrier', rounds: rounds.retrier }], floor))
+  const floor = slowest([producer, sql])
+  run.print(formatVariants([producer, sql, one, two, ...(run.quick ? [] : [behind])], floor))
   run.print(`The floor is the slower one: ${floor.name}.`)
+}
+
+function variant(name: string): { name: string; rounds: Measurement[] } {
+  return { name, rounds: [] }
+}
+
+type Rows = { total: number; topics: readonly string[]; waiting: number }
+
+async function withRows(
+  run: BenchRun,
+  { total, topics, waiting }: Rows,
+  work: (database: BenchDatabase) => Promise<void>,
+): Promise<void> {
+  await withBenchDatabase(run, async (database) => {
+    await insertDue(database, total, topics)
+    if (waiting > 0) await insertWaiting(database, waiting, topics)
+    await database.sql`vacuum analyze dlq.dlq_messages`
+    await settleDatabase(database)
+    await work(database)
+  })
+}
+
+async function insertWaiting({ sql }: BenchDatabase, count: number, topics: readonly string[]): Promise<void> {
+  await sql.begin(async (sql) => {
+    await sql`set local statement_timeout = 0`
+    await sql`
+      insert into dlq.dlq_messages (original_topic, error_message, record_value, next_retry_at)
+      select (${sql.array([...topics])}::text[])[1 + n % ${topics.length}::int], 'processing failed', 'x',
+             now() + n * interval '1 s'
+      from generate_series(3601, ${3600 + count}::int) n`
+  })
 }
 
 async function createTargets(run: BenchRun, topics: readonly string[]): Promise<void> {
@@ -95,18 +135,25 @@ async function insertDue(database: BenchDatabase, total: number, topics: readonl
     const due = Array.from({ length: size }, (_, at) => dueRow(rows, start + at, topics))
     await insertMessages(database.sql, due)
   }
-  await database.sql`vacuum analyze dlq.dlq_messages`
-  await settleDatabase(database)
 }
 
-async function measureRetrier(run: BenchRun, { url, sql }: BenchDatabase, total: number): Promise<Measurement> {
+type Measuring = { total: number; processes: 1 | 2 }
+
+async function measureRetriers(
+  run: BenchRun,
+  { url, sql }: BenchDatabase,
+  { total, processes }: Measuring,
+): Promise<Measurement> {
   const count = async () => {
     const [row] = await sql<{ settled: number }[]>`select count(*)::int as settled from dlq.dlq_attempts`
     return row!.settled
   }
-  const env = { DLQ_RETRY_BATCH_SIZE: String(batchSize) }
-  const measured = await withService(run, { name: 'retrier', databaseUrl: url, env }, (service) =>
-    measureService(service, { total, count, pollMs: 100, postgresPid: run.stack.postgres?.pid }),
+  const options = { name: 'retrier' as const, databaseUrl: url, env: { DLQ_RETRY_BATCH_SIZE: String(batchSize) } }
+  const measuring = { total, count, pollMs: 100, postgresPid: run.stack.postgres?.pid }
+  const measured = await withService(run, options, (first) =>
+    processes === 1
+      ? measureService(first, measuring)
+      : withService(run, options, (second) => measureService([first, second], measuring)),
   )
   const [row] = await sql<{ resolved: number }[]>`
     select count(*)::int as resolved from dlq.dlq_messages where status = 'RESOLVED'`

@@ -1,9 +1,11 @@
 // From a record of a DLQ topic to a row of dlq_messages. What the table could not hold (a topic name
 // that is none, a partition beyond int32) becomes null here; the raw headers keep it.
 
+import type { MessageTopics } from './effective-policy.ts'
 import { type FailureContext, unknownFailure } from './failure-context.ts'
 import { encodeHeaders } from './header-json.ts'
 import { deriveMessageId } from './message-id.ts'
+import { orderKey } from './order-key.ts'
 import { projectPayload } from './payload-projection.ts'
 import { type Failure, readFailure } from './read-failure.ts'
 import type { DeadLetterRecord } from './record.ts'
@@ -40,6 +42,7 @@ export type NewMessage = {
   group_id: string | null
   next_retry_at: Date | null
   successor_of: string | null
+  order_key: bigint | null
 }
 
 /** A dead letter, read: the row it becomes, unless it is a message of ours that failed again. */
@@ -50,7 +53,8 @@ export type DeadLetter = {
 }
 
 export type ReadingSettings = {
-  policy: RetryPolicy
+  /** What goes for the dead letters of these topics. */
+  policyFor: (topics: MessageTopics) => RetryPolicy
   mappings: readonly TopicMapping[]
   /** Globs of the topics that are DLQ topics; nothing is republished to one. */
   dlqPatterns: readonly string[]
@@ -65,18 +69,29 @@ const maxNameBytes = 512
  *
  * @param random in [0, 1), for the jitter of the first retry
  */
-export function readDeadLetter(record: DeadLetterRecord, { policy, mappings, dlqPatterns }: ReadingSettings, now: Date, random: number): DeadLetter {
-  const { context, ours, family } = record.undecodable === undefined ? readFailure(record) : undecodableFailure(record.undecodable)
+export function readDeadLetter(
+  record: DeadLetterRecord,
+  { policyFor, mappings, dlqPatterns }: ReadingSettings,
+  now: Date,
+  random: number,
+): DeadLetter {
+  const { context, ours, family } =
+    record.undecodable === undefined ? readFailure(record) : undecodableFailure(record.undecodable)
   const { topic, source } = resolveOriginalTopic(context, record.topic, mappings)
   const hazard = replayHazard(topic, { source, dlqPatterns, partition: context.originalPartition, family })
-  const stacktrace = context.errorStacktrace === null ? null : textForPostgres(context.errorStacktrace, maxStacktraceBytes)
+  const policy = policyFor({ originalTopic: topic, dlqTopic: record.topic })
+  const stacktrace =
+    context.errorStacktrace === null ? null : textForPostgres(context.errorStacktrace, maxStacktraceBytes)
 
   const message: NewMessage = {
     id: deriveMessageId(record),
     original_topic: topic,
-    error_message: textForPostgres(`${context.errorMessage ?? 'unknown error'}${missingBytes(record)}`, maxErrorMessageBytes),
+    error_message: textForPostgres(
+      `${context.errorMessage ?? 'unknown error'}${missingBytes(record)}`,
+      maxErrorMessageBytes,
+    ),
     max_retries: policy.maxRetries,
-    payload: projectPayload(record.value),
+    payload: policy.payload === 'derived' ? null : projectPayload(record.value),
     dlq_cluster: record.cluster,
     dlq_topic: record.topic,
     dlq_partition: record.partition,
@@ -86,7 +101,10 @@ export function readDeadLetter(record: DeadLetterRecord, { policy, mappings, dlq
     consumer_group: shortText(context.consumerGroup),
     record_key: record.key,
     record_value: record.value,
-    record_headers: encodeHeaders(record.headers, stacktrace === null ? undefined : new Map([['error_stacktrace', stacktrace]])),
+    record_headers: encodeHeaders(
+      record.headers,
+      stacktrace === null ? undefined : new Map([['error_stacktrace', stacktrace]]),
+    ),
     record_timestamp: record.timestamp === -1n ? null : toTimestamp(record.timestamp),
     record_timestamp_type: record.timestampType ?? null,
     record_source: record.original === 'fetched' ? 'origin' : 'dlq',
@@ -95,8 +113,10 @@ export function readDeadLetter(record: DeadLetterRecord, { policy, mappings, dlq
     group_id: null,
     next_retry_at: hazard === null && hasBytes(record) ? nextRetryAt(policy, 0, now, random) : null,
     successor_of: null,
+    order_key: policy.ordering === 'per-key' ? orderKey(record.key) : null,
   }
-  const republished = ours.messageId !== null && ours.attempt !== null ? { messageId: ours.messageId, attempt: ours.attempt } : null
+  const republished =
+    ours.messageId !== null && ours.attempt !== null ? { messageId: ours.messageId, attempt: ours.attempt } : null
   return { message, republished }
 }
 
@@ -116,7 +136,8 @@ function hasBytes({ original, undecodable }: DeadLetterRecord): boolean {
 
 function missingBytes({ original }: DeadLetterRecord): string {
   if (original === 'gone') return ' (key and value were not copied to the DLQ topic, and the original record is gone)'
-  if (original === 'unreachable') return ' (key and value were not copied to the DLQ topic, and the original record could not be read)'
+  if (original === 'unreachable')
+    return ' (key and value were not copied to the DLQ topic, and the original record could not be read)'
   return ''
 }
 
@@ -139,8 +160,10 @@ const maxInt64 = 2n ** 63n - 1n
 
 function originalCoordinates({ originalPartition, originalOffset, originalTimestamp }: FailureContext) {
   return {
-    original_partition: originalPartition !== null && originalPartition >= 0 && originalPartition <= maxInt32 ? originalPartition : null,
-    original_offset: originalOffset !== null && originalOffset >= 0n && originalOffset <= maxInt64 ? originalOffset : null,
+    original_partition:
+      originalPartition !== null && originalPartition >= 0 && originalPartition <= maxInt32 ? originalPartition : null,
+    original_offset:
+      originalOffset !== null && originalOffset >= 0n && originalOffset <= maxInt64 ? originalOffset : null,
     original_timestamp: originalTimestamp === null ? null : toTimestamp(originalTimestamp),
   }
 }

@@ -17,10 +17,10 @@ export type FleetAnswer = { status: number; text: string; json(): unknown }
 
 export type Fleet = {
   /**
-   * Starts a service; `instance` names it where there is more than one of its kind. Does not wait
-   * until it is ready.
+   * Starts a service; `instance` names it where there is more than one of its kind, `env` holds settings
+   * for this start only. Does not wait until it is ready.
    */
-  start(name: ServiceName, instance?: string): Promise<ServiceProcess>
+  start(name: ServiceName, instance?: string, env?: NodeJS.ProcessEnv): Promise<ServiceProcess>
   /** Starts one of each and waits until all are ready. */
   startAll(): Promise<void>
   /** The running, or last, process of that name. */
@@ -49,7 +49,7 @@ export function createFleet(options: FleetOptions): Fleet {
     if (!process) throw new Error(`${instance} was never started`)
     return process
   }
-  const start = async (name: ServiceName, instance: string = name) => {
+  const start = async (name: ServiceName, instance: string = name, ofStart: NodeJS.ProcessEnv = {}) => {
     const started = await startService({
       ...servers,
       name,
@@ -59,7 +59,10 @@ export function createFleet(options: FleetOptions): Fleet {
         ...settings,
         DLQ_KAFKA_CONSUMER_GROUP: consumerGroup,
         DLQ_KAFKA_DLQ_TOPIC_PATTERN: topicPattern,
+        // Fleets on one broker would fence each other, and take each other's batches for their own.
+        DLQ_RETRY_TRANSACTIONAL_ID_PREFIX: `${consumerGroup}-retrier`,
         ...env,
+        ...ofStart,
       },
     })
     processes.set(instance, started)

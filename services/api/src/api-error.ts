@@ -10,6 +10,7 @@ const statusOf = {
   SYS_DLQ_CONFLICT: 409,
   SYS_DLQ_PAYLOAD_TOO_LARGE: 413,
   SYS_DLQ_INTERNAL_ERROR: 500,
+  SYS_DLQ_KAFKA_UNAVAILABLE: 503,
   SYS_DLQ_UNAVAILABLE: 503,
 } as const satisfies Record<string, ContentfulStatusCode>
 

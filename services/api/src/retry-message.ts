@@ -6,21 +6,23 @@ import { isRetryable } from 'dlq-core/message.ts'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
 import { getAttempt, requestAttempt } from 'dlq-core/queries/attempts.ts'
 import { getMessage, type MessageView } from 'dlq-core/queries/message-read.ts'
-import { notifyDue, requestRetry } from 'dlq-core/queries/message-retry.ts'
+import { requestRetry } from 'dlq-core/queries/message-retry.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { ApiError, notFound } from './api-error.ts'
+import { refuseWithoutKafka } from './refuse-without-kafka.ts'
 
 const pollMs = 25
 
 export type RetryAnswer = { done: boolean; body: { id: string; status: string; message: string } }
 
-/** @throws {ApiError} 404 where there is no such message, 409 where it may not be retried */
+/** @throws {ApiError} 404 where there is no such message, 409 where it may not be retried, 503 where no retrier has a Kafka */
 export async function retryMessage(
   sql: Database,
-  { id, waitMs, signal }: { id: string; waitMs: number; signal: AbortSignal },
+  { id, waitMs, signal, wakeRetriers }: { id: string; waitMs: number; signal: AbortSignal; wakeRetriers: () => void },
 ): Promise<RetryAnswer> {
   const deadline = Date.now() + waitMs
   const number = await request(sql, id)
+  wakeRetriers()
   for (;;) {
     const attempt = await getAttempt(sql, { message_id: id, number })
     if (attempt?.outcome === 'published')
@@ -54,10 +56,10 @@ async function request(sql: Database, id: string): Promise<number> {
       if (!isRetryable({ status: message.status, retryCount: message.retry_count, maxRetries: message.max_retries }))
         throw notRetryable(message)
       if (message.status === 'RETRYING') return message.retry_count
+      await refuseWithoutKafka(sql)
       if (await requestRetry(sql, id)) {
         const number = message.retry_count + 1
         await requestAttempt(sql, { message_id: id, number, attempt_id: deriveAttemptId(id, number), actor: 'api' })
-        await notifyDue(sql)
         return number
       }
       if (tries === 1) throw notRetryable(message)

@@ -1,7 +1,7 @@
 // Marks every message of a topic due that may be retried, in chunks along the ids, each its own
 // transaction. What comes in meanwhile was not asked for and is left alone.
 
-import { greatestMessageId, notifyDue, requestRetryOfTopic, type TopicColumn } from 'dlq-core/queries/message-retry.ts'
+import { greatestMessageId, requestRetryOfTopic, type TopicColumn } from 'dlq-core/queries/message-retry.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 
 const chunkSize = 1000
@@ -10,7 +10,7 @@ const smallestId = '00000000-0000-0000-0000-000000000000'
 /** Returns how many messages were marked. */
 export async function retryTopic(
   sql: Database,
-  { column, topic }: { column: TopicColumn; topic: string },
+  { column, topic, wakeRetriers }: { column: TopicColumn; topic: string; wakeRetriers: () => void },
 ): Promise<number> {
   const untilId = await greatestMessageId(sql)
   if (untilId === null) return 0
@@ -23,7 +23,7 @@ export async function retryTopic(
       untilId,
       limit: chunkSize,
     })
-    if (chunk.marked > 0) await notifyDue(sql)
+    if (chunk.marked > 0) wakeRetriers()
     marked += chunk.marked
     afterId = chunk.lastId
   }

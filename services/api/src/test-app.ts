@@ -1,13 +1,14 @@
 // What the API's tests share: the application on a test database, without listening, and a retrier
 // that takes every record as published.
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
 import { settleAttempts } from 'dlq-core/queries/attempts.ts'
-import { claimDueMessages, refuseMessage, resolveMessages } from 'dlq-core/queries/message-retry.ts'
+import { settleMessages } from 'dlq-core/queries/batches.ts'
+import { releaseSlot } from 'dlq-core/queries/slots.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
+import { claimDue } from 'dlq-testing/claim-due.ts'
 import { Registry } from 'prom-client'
 import { createApp } from './app.ts'
 
@@ -39,11 +40,12 @@ export async function answerOf(pending: Response | Promise<Response>): Promise<{
 export function startRetrier(sql: Database, { refusal = null as string | null } = {}): { stop(): Promise<void> } {
   let stopped = false
   const pass = async () => {
-    const token = randomUUID()
-    const claimed = await claimDueMessages(sql, { token, leaseMs: 60_000, limit: 100 })
+    const { messages: claimed, ...batch } = await claimDue(sql)
     await sql.begin(async (sql) => {
-      if (refusal === null) await resolveMessages(sql, { token, ids: claimed.map(({ id }) => id) })
-      else for (const { id } of claimed) await refuseMessage(sql, { token, id, status: 'PENDING', next_retry_at: null })
+      const status = refusal === null ? ('RESOLVED' as const) : ('PENDING' as const)
+      const messages = claimed.map(({ id }) => ({ id, status, next_retry_at: null }))
+      await settleMessages(sql, { ...batch, messages })
+      await releaseSlot(sql, batch)
       await settleAttempts(sql, {
         attempts: claimed.map(({ id, retry_count, original_topic }, index) => ({
           message_id: id,

@@ -1,11 +1,12 @@
 // Two loops: one keeps the list of topics true, the other consumes it and starts anew when it changes.
 
+import type { ReadingSettings } from 'dlq-core/new-message.ts'
 import { createMessagePartitions } from 'dlq-core/queries/message-insert.ts'
 import { beginGeneration } from 'dlq-core/queries/positions.ts'
-import type { ReadingSettings } from 'dlq-core/new-message.ts'
 import type { DeadLetterRecord } from 'dlq-core/record.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
+import { type PolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
 import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
 import type { Admin, Kafka } from 'kafkajs'
 import { completeRecords } from './complete-records.ts'
@@ -25,12 +26,13 @@ export type IngestDeps = {
   groupId: string
   patterns: readonly string[]
   refreshIntervalMs: number
+  policies: PolicySource
   settings: ReadingSettings
 }
 
 /** Ingests until the signal aborts. */
 export async function ingest(deps: IngestDeps): Promise<void> {
-  const { kafka, sql, log, signal, metrics, groupId, settings } = deps
+  const { kafka, sql, log, signal, metrics, groupId, policies, settings } = deps
   const subscription = createSubscription(signal)
   const groups = createGroupRegister(sql, { now: Date.now })
   const complete = (records: readonly DeadLetterRecord[]) => completeRecords(deps, records)
@@ -50,6 +52,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const consuming = runLoop(
     async () => {
       const { topics, signal: changed } = subscription.current()
+      await policies.load()
       metrics.topics.set(topics.length)
       if (topics.length === 0) return { more: false }
       log.info({ topics }, 'subscribing')
@@ -80,7 +83,8 @@ export async function ingest(deps: IngestDeps): Promise<void> {
     },
     { name: 'consume', intervalMs: 60_000, signal, log, wake: subscription.wake },
   )
-  await Promise.all([discovering, consuming])
+  const following = runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log })
+  await Promise.all([discovering, consuming, following])
 }
 
 async function readClusterId({ admin, sql, log }: IngestDeps): Promise<string> {

@@ -1,11 +1,12 @@
 // The ingester: takes dead letters out of every DLQ topic into PostgreSQL, each exactly once.
 
-import { retryPolicyOf } from 'dlq-core/runtime/config.ts'
+import { policyLayersOf } from 'dlq-core/runtime/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
 import { connectKafka } from 'dlq-core/runtime/kafka.ts'
 import { registerCodecs } from 'dlq-core/runtime/kafka-codecs.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
+import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
 import { ingest } from './ingest.ts'
@@ -30,6 +31,7 @@ await runService(
     )
     log.info({ url: server.url }, 'listening')
 
+    const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     await ingest({
       kafka,
       admin,
@@ -40,8 +42,9 @@ await runService(
       groupId: kafkaConfig.consumer_group,
       patterns: kafkaConfig.dlq_topic_pattern,
       refreshIntervalMs: kafkaConfig.topic_refresh_interval,
+      policies,
       settings: {
-        policy: retryPolicyOf(config.retry),
+        policyFor: (topics) => policies.policyFor(topics).policy,
         mappings: kafkaConfig.topics,
         dlqPatterns: kafkaConfig.dlq_topic_pattern,
       },

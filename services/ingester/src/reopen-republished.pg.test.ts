@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { deriveMessageId } from 'dlq-core/message-id.ts'
 import { settleAttempts } from 'dlq-core/queries/attempts.ts'
-import { claimDueMessages, resolveMessages } from 'dlq-core/queries/message-retry.ts'
+import { settleMessages } from 'dlq-core/queries/batches.ts'
 import type { DeadLetterRecord } from 'dlq-core/record.ts'
+import { claimDue } from 'dlq-testing/claim-due.ts'
 import { readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -35,10 +36,11 @@ async function storeFirst(): Promise<string> {
 /** Claims the message as the retrier does; the returned function settles it as published. */
 async function publish(id: string) {
   await database.sql`update dlq.dlq_messages set next_retry_at = now() where id = ${id}`
-  const token = randomUUID()
-  const [claimed] = await claimDueMessages(service.sql, { token, leaseMs: 60_000, limit: 1 })
+  const batch = await claimDue(service.sql)
+  const claimed = batch.messages.find((message) => message.id === id)
   return async () => {
-    const resolved = await resolveMessages(service.sql, { token, ids: [id] })
+    const messages = [{ id, status: 'RESOLVED' as const, next_retry_at: null }]
+    const resolved = await settleMessages(service.sql, { ...batch, messages })
     await settleAttempts(service.sql, {
       attempts: [
         {

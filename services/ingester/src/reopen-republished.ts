@@ -1,6 +1,7 @@
 // Dead letters that are messages of ours, failed again: their rows are reopened, not doubled. This is
 // what ends retry loops: the budget is spent on one row, however often it comes back.
 
+import type { MessageTopics } from 'dlq-core/effective-policy.ts'
 import { nextState } from 'dlq-core/message.ts'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
 import type { DeadLetter, NewMessage } from 'dlq-core/new-message.ts'
@@ -17,7 +18,7 @@ import type { RetryPolicy } from 'dlq-core/retry-policy.ts'
 import type { Transaction } from 'dlq-core/runtime/database.ts'
 
 type Republished = DeadLetter & { republished: NonNullable<DeadLetter['republished']> }
-type Deciding = { policy: RetryPolicy; now: Date; random: () => number }
+type Deciding = { policyFor: (topics: MessageTopics) => RetryPolicy; now: Date; random: () => number }
 
 /**
  * Reopens the messages that the letters are re-failures of. `orphans` are those whose message is
@@ -65,7 +66,7 @@ async function reopenRound(
   sql: Transaction,
   round: ReadonlyMap<string, Republished>,
   messages: Map<string, LockedMessage>,
-  { policy, now, random }: Deciding,
+  { policyFor, now, random }: Deciding,
 ): Promise<number> {
   if (round.size === 0) return 0
   const news = await recordFailedAgain(
@@ -91,7 +92,11 @@ async function reopenRound(
     const after = nextState(
       before,
       { type: 'failed_again', attempt: republished.attempt },
-      { policy, now, random: random() },
+      {
+        policy: policyFor({ originalTopic: before.original_topic, dlqTopic: before.dlq_topic }),
+        now,
+        random: random(),
+      },
     )
     if (after === null) {
       counted.push(id)

@@ -86,7 +86,7 @@ async function storeLetters({ deps, batch, letters, lowOffset, mayRefuse }: Work
     const { reopened, orphans } = await reopenRepublished(
       sql,
       unseen.filter(({ republished }) => republished !== null),
-      { policy: deps.settings.policy, now: deps.now(), random: deps.random },
+      { policyFor: deps.settings.policyFor, now: deps.now(), random: deps.random },
     )
     const second = await insert(sql, orphans)
     if (batch.nextOffset > position) await movePosition(sql, batch)

@@ -70,7 +70,7 @@ export function batchOf(records: readonly DeadLetterRecord[], more: Partial<Batc
 export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDeps {
   return {
     sql,
-    settings: { policy: defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] },
+    settings: { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] },
     groups: createGroupRegister(sql, { now: Date.now }),
     // Every record here says itself where it came from.
     complete: async (records) => [...records],

@@ -7,12 +7,16 @@ const permanentFaults: Readonly<Record<string, string>> = {
   UNKNOWN_TOPIC_OR_PARTITION: 'the topic does not exist',
   INVALID_TOPIC_EXCEPTION: 'the topic name is not a legal one',
   TOPIC_AUTHORIZATION_FAILED: 'the retrier may not write to the topic (ACL: Write on the topic)',
-  INVALID_RECORD: 'the broker says that the record is invalid for the topic (a compacted topic takes no record without key)',
+  INVALID_RECORD:
+    'the broker says that the record is invalid for the topic (a compacted topic takes no record without key)',
   CORRUPT_MESSAGE: 'the broker says that the record is corrupt',
   INVALID_TIMESTAMP: 'the record’s timestamp is outside what the topic allows',
   UNSUPPORTED_FOR_MESSAGE_FORMAT: 'the topic’s message format cannot hold the record’s headers',
   POLICY_VIOLATION: 'the broker’s policy forbids the record',
 }
+
+/** Those that say something about the topic, and so about every record for it. */
+const topicFaults = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION', 'TOPIC_AUTHORIZATION_FAILED'])
 
 export type KafkaFault = {
   error: Error
@@ -20,14 +24,59 @@ export type KafkaFault = {
   type: string | null
   /** In words, where the record itself is refused; null for an outage, which is nobody's fault. */
   refusal: string | null
+  /** Every other record for the topic is refused too. */
+  isOfTopic: boolean
+  isCoordinatorUnknown: boolean
 }
+
+type Wrapping = { type?: string; originalError?: unknown; errors?: readonly unknown[] }
 
 /** Looks through kafkajs's wrappers (retries exceeded, non-retriable) for what the broker said. */
 export function readKafkaFault(error: Error): KafkaFault {
+  const none: KafkaFault = { error, type: null, refusal: null, isOfTopic: false, isCoordinatorUnknown: false }
   for (let inner: unknown = error, depth = 0; inner instanceof Error && depth < 5; depth += 1) {
-    const { type, cause, originalError } = inner as Error & { type?: string; originalError?: unknown }
-    if (type !== undefined) return { error, type, refusal: permanentFaults[type] ?? null }
-    inner = cause ?? originalError
+    const { type, cause, originalError, errors } = inner as Error & Wrapping
+    if (type !== undefined) {
+      return { ...none, type, refusal: permanentFaults[type] ?? null, isOfTopic: topicFaults.has(type) }
+    }
+    if (inner.name === 'KafkaJSGroupCoordinatorNotFound') return { ...none, isCoordinatorUnknown: true }
+    inner = originalError ?? cause ?? errors?.[0]
   }
-  return { error, type: null, refusal: null }
+  return none
+}
+
+/**
+ * What the cluster's administrator has to allow or set, where the broker forbids transactions or the
+ * ledger; null where the fault is another one. ACLs: https://kafka.apache.org/documentation/#operations_resources_and_protocols
+ */
+export function kafkaAdvice(
+  error: Error,
+  { prefix, ledgerTopic }: { prefix: string; ledgerTopic: string },
+): string | null {
+  const orElse = 'or set retry.delivery to at-least-once'
+  const fault = readKafkaFault(error)
+  // kafkajs drops the broker's answer to the look for a coordinator, which is where both are refused first.
+  if (fault.isCoordinatorUnknown) {
+    return `the cluster names no coordinator; where that stays so, it forbids the transactional ids or the ledger's groups: allow Describe and Write on TransactionalId ${prefix}- (prefixed) and Read on Group ${prefix}-ledger- (prefixed), ${orElse}`
+  }
+  switch (fault.type) {
+    case 'TRANSACTIONAL_ID_AUTHORIZATION_FAILED':
+      return `the cluster forbids the transactional ids ${prefix}-*: allow Describe and Write on TransactionalId ${prefix}- (prefixed), ${orElse}`
+    case 'GROUP_AUTHORIZATION_FAILED':
+      return `the cluster forbids the ledger's groups: allow Read on Group ${prefix}-ledger- (prefixed), ${orElse}`
+    case 'TOPIC_AUTHORIZATION_FAILED':
+      return `the cluster forbids the ledger: allow Read and Describe on Topic ${ledgerTopic}, and Create or create it yourself (1 partition, cleanup.policy=compact), ${orElse}`
+    case 'CLUSTER_AUTHORIZATION_FAILED':
+      return `the cluster forbids to create the ledger or to write idempotently: allow Create on Topic ${ledgerTopic} and IdempotentWrite on the cluster, ${orElse}`
+    case 'INVALID_PRODUCER_EPOCH':
+      return `somebody else took a transactional id of ${prefix}-*, or a transaction took over a minute: two deployments on a cluster need two values of retry.transactional_id_prefix`
+    case 'INVALID_TRANSACTION_TIMEOUT':
+      return `the brokers' transaction.max.timeout.ms is below a minute: raise it, ${orElse}`
+    case 'INVALID_REPLICATION_FACTOR':
+      return `the ledger ${ledgerTopic} cannot be created with the brokers' default.replication.factor: create it yourself (1 partition, cleanup.policy=compact)`
+    case 'POLICY_VIOLATION':
+      return `the brokers' create.topic.policy refuses the ledger: create ${ledgerTopic} yourself (1 partition, cleanup.policy=compact)`
+    default:
+      return null
+  }
 }

@@ -5,11 +5,22 @@ import type { Log } from 'dlq-core/runtime/log.ts'
 import { runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
 
 /** Listens until the signal aborts. Once it listens, the driver does so again after each lost connection. */
-export async function listenForDue({ sql, wake, signal, log }: { sql: Database; wake: Wake; signal: AbortSignal; log: Log }): Promise<void> {
-  let listening: { unlisten(): Promise<void> } | null = null
+export async function listenForDue({
+  sql,
+  wake,
+  signal,
+  log,
+}: {
+  sql: Database
+  wake: Pick<Wake, 'notify'>
+  signal: AbortSignal
+  log: Log
+}): Promise<void> {
+  let isListening = false
   await runLoop(
     async () => {
-      listening ??= await sql.listen('dlq_due', () => wake.notify())
+      if (!isListening) await sql.listen('dlq_due', () => wake.notify())
+      isListening = true
       return { more: false }
     },
     { name: 'listen', intervalMs: 60_000, signal, log },

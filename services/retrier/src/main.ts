@@ -1,48 +1,56 @@
 // The retrier: republishes what is due to the topic it came from. The only part that writes to Kafka.
 
-import { retryPolicyOf } from 'dlq-core/runtime/config.ts'
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { isDlqTopic } from 'dlq-core/queries/topics.ts'
+import { policyLayersOf } from 'dlq-core/runtime/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
 import { connectKafka } from 'dlq-core/runtime/kafka.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
+import { createPolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
-import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
+import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
-import { listenForDue } from './listen-for-due.ts'
-import { createPublisher } from './publisher.ts'
+import { createFaultPoints } from './fault-points.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
-import { retryDue } from './retry-due.ts'
-import { sweepExpiredLeases } from './sweep-expired-leases.ts'
+import { retryForever } from './retry-forever.ts'
 
-const sweepIntervalMs = 5000
+await runService(
+  { name: 'retrier', needs: ['database', 'kafka-if-set'] },
+  async ({ config, stack, signal, log, registry }) => {
+    const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-retrier', log }), (sql) =>
+      sql.end({ timeout: 5 }),
+    )
+    const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log) : null
+    const admin = kafka && stack.adopt(kafka.admin(), (admin) => admin.disconnect())
+    const readiness = createReadiness({
+      database: () => sql`select 1`,
+      ...(admin && { kafka: () => admin.connect().then(() => admin.describeCluster()) }),
+    })
+    const app = operationsRoutes({ registry, readiness })
+    const server = stack.adopt(
+      await listen(app, { host: config.server.host, port: config.server.port ?? 8082 }),
+      (server) => server.close(),
+    )
+    log.info({ url: server.url }, 'listening')
 
-await runService({ name: 'retrier', needs: ['database', 'kafka'] }, async ({ config, stack, signal, log, registry }) => {
-  const kafka = connectKafka(config.kafka as KafkaConfig, log)
-  const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-retrier', log }), (sql) => sql.end({ timeout: 5 }))
-  const admin = stack.adopt(kafka.admin(), (admin) => admin.disconnect())
-  const publisher = stack.adopt(createPublisher({ kafka, admin, log }), (publisher) => publisher.close())
-  const metrics = createRetrierMetrics(registry)
-  const readiness = createReadiness({ database: () => sql`select 1`, kafka: () => admin.describeCluster() })
-
-  const app = operationsRoutes({ registry, readiness })
-  const server = stack.adopt(await listen(app, { host: config.server.host, port: config.server.port ?? 8082 }), (server) => server.close())
-  log.info({ url: server.url }, 'listening')
-
-  const wake = createWake()
-  const deps = {
-    sql,
-    publisher,
-    metrics,
-    log,
-    policy: retryPolicyOf(config.retry),
-    batchSize: config.retry.batch_size,
-    leaseMs: config.retry.lease,
-    now: () => new Date(),
-    random: Math.random,
-  }
-  await Promise.all([
-    runLoop(() => retryDue(deps), { name: 'retry', intervalMs: config.retry.poll_interval, signal, log, wake }),
-    runLoop(() => sweepExpiredLeases(deps), { name: 'sweep', intervalMs: sweepIntervalMs, signal, log }),
-    listenForDue({ sql, wake, signal, log }),
-  ])
-})
+    const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
+    await Promise.all([
+      runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
+      retryForever({
+        sql,
+        kafka,
+        policies,
+        metrics: createRetrierMetrics(registry),
+        log,
+        signal,
+        settings: config.retry,
+        dlqPatterns: config.kafka.dlq_topic_pattern,
+        isDlqTopic: (topic) => isDlqTopic(sql, topic),
+        retrierId: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+        passFaultPoint: createFaultPoints(process.env),
+      }),
+    ])
+  },
+)

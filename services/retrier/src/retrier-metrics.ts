@@ -9,7 +9,7 @@ export function createRetrierMetrics(registry: Registry) {
   return {
     attempts: new Counter({
       name: 'dlq_retry_attempts_total',
-      help: 'Messages that were claimed, by what became of them: published, refused by Kafka, released because Kafka was away, lost to another retrier.',
+      help: 'Messages that were claimed, by what became of them: published, refused by Kafka, released because Kafka was away.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -19,6 +19,16 @@ export function createRetrierMetrics(registry: Registry) {
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     }),
-    inFlight: new Gauge({ name: 'dlq_retry_in_flight', help: 'Messages that this retrier has claimed and not yet settled.', registers }),
+    recovered: new Counter({
+      name: 'dlq_retry_recovered_total',
+      help: 'Messages whose retrier had not settled them, by what the ledger said: published, unpublished, unknown (sent again under the same attempt id).',
+      labelNames: ['verdict'],
+      registers,
+    }),
+    inFlight: new Gauge({
+      name: 'dlq_retry_in_flight',
+      help: 'Messages that this retrier has claimed and not yet settled.',
+      registers,
+    }),
   }
 }

@@ -7,7 +7,13 @@ import type { Log } from 'dlq-core/runtime/log.ts'
 const sweepLimit = 1000
 
 /** One bounded sweep. */
-export async function sweepExpiredLeases({ sql, log }: { sql: Database; log: Log }): Promise<{ more: boolean; released: number }> {
+export async function sweepExpiredLeases({
+  sql,
+  log,
+}: {
+  sql: Database
+  log: Log
+}): Promise<{ more: boolean; released: number }> {
   const released = await releaseExpiredLeases(sql, { limit: sweepLimit })
   if (released > 0) log.warn({ released }, 'expired_leases_released')
   return { more: released === sweepLimit, released }

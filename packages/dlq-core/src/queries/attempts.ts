@@ -7,6 +7,7 @@ export type SettledAttempt = {
   number: number
   attempt_id: string
   outcome: 'published' | 'failed'
+  slot?: number | null
   target_topic: string
   target_partition: number | null
   target_offset: bigint | null
@@ -18,15 +19,15 @@ export async function settleAttempts(sql: Sql, { attempts }: { attempts: readonl
   if (attempts.length === 0) return
   await sql`
     insert into dlq.dlq_attempts as known (
-      message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, error, settled_at)
-    select message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, error, now()
+      message_id, number, attempt_id, outcome, slot, target_topic, target_partition, target_offset, error, settled_at)
+    select message_id, number, attempt_id, outcome, slot, target_topic, target_partition, target_offset, error, now()
     from json_to_recordset(${toJson(attempts)}::json) as settled (
-      message_id uuid, number int, attempt_id uuid, outcome text,
+      message_id uuid, number int, attempt_id uuid, outcome text, slot int,
       target_topic text, target_partition int, target_offset bigint, error text)
     order by message_id
     on conflict (message_id, number) do update set
       attempt_id = excluded.attempt_id, outcome = excluded.outcome, error = excluded.error, settled_at = excluded.settled_at,
-      target_topic = excluded.target_topic,
+      slot = excluded.slot, target_topic = excluded.target_topic,
       target_partition = excluded.target_partition, target_offset = excluded.target_offset`
 }
 
@@ -47,7 +48,10 @@ export type AttemptOutcome = { outcome: 'requested' | 'published' | 'failed'; er
  * What became of one attempt; null where it is still to be made, or running. An attempt that was given back
  * may have an outcome from a retrier that lost its lease; it counts when the message says that it was made.
  */
-export async function getAttempt(sql: Sql, { message_id, number }: { message_id: string; number: number }): Promise<AttemptOutcome | null> {
+export async function getAttempt(
+  sql: Sql,
+  { message_id, number }: { message_id: string; number: number },
+): Promise<AttemptOutcome | null> {
   const [row] = await sql<AttemptOutcome[]>`
     select a.outcome, a.error
     from dlq.dlq_attempts a

@@ -41,7 +41,7 @@ function message(offset: number, changes: Partial<NewMessage> = {}): NewMessage 
     value: Buffer.from('{"n":12345678901234567890.12,"é":"🚚"}'),
     headers,
   }
-  const settings = { policy: defaultRetryPolicy, mappings: [], dlqPatterns: [] }
+  const settings = { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: [] }
   return { ...readDeadLetter(record, settings, new Date(), 0.5).message, ...changes }
 }
 

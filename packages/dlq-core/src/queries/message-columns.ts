@@ -34,6 +34,8 @@ export const messageColumns = [
   'lease_until',
   'lease_slot',
   'lease_batch',
+  'order_key',
+  'retry_requested',
   'failure_count',
   'first_failed_at',
   'last_failed_at',

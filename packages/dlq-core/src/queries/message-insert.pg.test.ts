@@ -1,5 +1,7 @@
 // Bytes in, bytes out: whatever a record holds, its row has it, and the republished record too.
+
 import { randomUUID } from 'node:crypto'
+import { claimDue } from 'dlq-testing/claim-due.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import fc from 'fast-check'
@@ -13,7 +15,6 @@ import { toRepublishedRecord } from '../republished-record.ts'
 import { defaultRetryPolicy } from '../retry-policy.ts'
 import { stripFailureHeaders } from '../strip-failure-headers.ts'
 import { copyMessages, insertMessages } from './message-insert.ts'
-import { claimDueMessages } from './message-retry.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -22,7 +23,7 @@ beforeEach(async () => {
   await database.sql`truncate dlq.dlq_messages`
 })
 
-const settings = { policy: defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] }
+const settings = { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] }
 
 const bytes = fc.oneof(
   fc.constant(null),
@@ -145,9 +146,7 @@ describe.each([
 
         await service.sql`update dlq.dlq_messages set status = 'PENDING', next_retry_at = now(), max_retries = 9 where dlq_topic = ${records[0]!.topic}`
         const claimed = new Map(
-          (await claimDueMessages(service.sql, { token: randomUUID(), leaseMs: 60_000, limit: 1000 })).map(
-            (message) => [message.id, message],
-          ),
+          (await claimDue(service.sql).then(({ messages }) => messages)).map((message) => [message.id, message]),
         )
         for (const record of records) {
           const { key, value, headers } = toRepublishedRecord(claimed.get(deriveMessageId(record))!)

@@ -31,10 +31,11 @@ const columnTypes: CopyColumns<NewMessage> = {
   group_id: 'uuid',
   next_retry_at: 'timestamptz',
   successor_of: 'uuid',
+  order_key: 'int8',
 }
 const columns = Object.keys(columnTypes) as (keyof NewMessage)[]
 
-/** Rows per statement: 500 × 25 parameters stay well under the protocol's 65,535. */
+/** Rows per statement: 500 × 26 parameters stay well under the protocol's 65,535. */
 const rowsPerStatement = 500
 
 /** One piece is written to the socket while PostgreSQL works on the one before. */

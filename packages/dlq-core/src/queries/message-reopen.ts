@@ -3,13 +3,19 @@
 import type { RetryState, Status } from '../message.ts'
 import { type Sql, toJson } from './sql.ts'
 
-export type LockedMessage = RetryState & { id: string; error_class: string | null; error_message: string }
+export type LockedMessage = RetryState & {
+  id: string
+  original_topic: string
+  dlq_topic: string | null
+  error_class: string | null
+  error_message: string
+}
 
 /** Locks the messages that exist, in the order of their ids, which every locker of several rows keeps. */
 export async function lockMessages(sql: Sql, ids: readonly string[]): Promise<LockedMessage[]> {
   return sql<LockedMessage[]>`
     select id, status::text as status, retry_count as "retryCount", max_retries as "maxRetries",
-           next_retry_at as "nextRetryAt", error_class, error_message
+           next_retry_at as "nextRetryAt", original_topic, dlq_topic, error_class, error_message
     from dlq.dlq_messages
     where id = any(${sql.array([...ids])}::uuid[])
     order by id
@@ -82,7 +88,7 @@ export async function reopenMessages(sql: Sql, messages: readonly ReopenedMessag
     update dlq.dlq_messages m set
       record_headers = case when m.error_stacktrace is null or m.error_stacktrace = r.error_stacktrace then m.record_headers
         else replace(m.record_headers::text, '{"column":"error_stacktrace"}', to_json(m.error_stacktrace)::text)::json end,
-      status = r.status, retry_count = r.retry_count, next_retry_at = r.next_retry_at,
+      status = r.status, retry_count = r.retry_count, next_retry_at = r.next_retry_at, retry_requested = false,
       error_class = r.error_class, error_message = r.error_message, error_stacktrace = r.error_stacktrace,
       group_id = r.group_id, consumer_group = coalesce(r.consumer_group, m.consumer_group),
       failure_count = m.failure_count + 1, last_failed_at = now(),

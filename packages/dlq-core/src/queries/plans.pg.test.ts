@@ -5,17 +5,12 @@ import { randomUUID } from 'node:crypto'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import postgres from 'postgres'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
+import { listDueTopics } from './due-topics.ts'
 import { deleteMessage, getMessage, listMessagesOfTopic } from './message-read.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
-import {
-  claimDueMessages,
-  greatestMessageId,
-  releaseExpiredLeases,
-  releaseMessages,
-  requestRetry,
-  requestRetryOfTopic,
-  resolveMessages,
-} from './message-retry.ts'
+import { greatestMessageId, releaseExpiredLeases, requestRetry, requestRetryOfTopic } from './message-retry.ts'
+import { takeAbandonedSlot } from './slots.ts'
 import type { Sql } from './sql.ts'
 
 const database = useDatabase()
@@ -25,7 +20,8 @@ beforeAll(async () => {
   // Rows in every partition, 50 topics; a tenth waits, a hundredth is due, a thousandth is being retried.
   await database.sql`
     insert into dlq.dlq_messages (
-      id, original_topic, error_message, dlq_topic, record_value, status, next_retry_at, lease_token, lease_until)
+      id, original_topic, error_message, dlq_topic, record_value, status, next_retry_at, lease_token, lease_until,
+      lease_slot, lease_batch, order_key)
     select
       (case place when 0 then '00000000-0000' when 1 then 'ffffffff-ffff'
                   else left(dlq.uuid_floor(now() + (place - 2) * interval '1 month')::text, 13) end
@@ -34,10 +30,13 @@ beforeAll(async () => {
       case when n % 1000 = 0 then 'RETRYING' when n % 10 = 0 then 'PENDING' when n % 2 = 0 then 'DEAD' else 'RESOLVED' end,
       case when n % 10 = 0 then now() + (case when n % 100 = 0 then -n else n end) * interval '1 s' end,
       case when n % 1000 = 0 then gen_random_uuid() end,
-      case when n % 1000 = 0 then now() + (n - 15000) * interval '1 s' end
+      case when n % 1000 = 0 then now() + (n - 15000) * interval '1 s' end,
+      case when n % 1000 = 0 then 1 end, case when n % 1000 = 0 then 1 end,
+      case when topic = 7 then n % 10 end
     from (
       select n, abs(hashint4(n)) % 50 as topic, abs(hashint4(n)) / 50 % 6 as place from generate_series(1, ${rowCount}) n
     ) spread`
+  await database.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1), (2, 1)`
   await database.sql`vacuum analyze dlq.dlq_messages`
 })
 
@@ -49,7 +48,10 @@ async function plansOf(query: (sql: Sql) => Promise<unknown>, planCacheMode: str
   const sql = postgres(database.url, {
     max: 1,
     connection: { client_min_messages: 'log', application_name: 'plans' },
-    types: { json: { to: 114, from: [114, 3802], serialize: (text: string) => text, parse: (text: string) => text } },
+    types: {
+      bigint: postgres.BigInt,
+      json: { to: 114, from: [114, 3802], serialize: (text: string) => text, parse: (text: string) => text },
+    },
     onnotice: ({ message }) => {
       const json = /plan:\s*(\{.*\})\s*$/s.exec(message ?? '')?.[1]
       if (json) plans.push(JSON.parse(json).Plan)
@@ -102,18 +104,38 @@ const reopened = ids.map(
     consumer_group: null,
   }),
 )
+const slot = { slot: 1, epoch: 1n }
+const settled = ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
+const shares = (rest: Partial<TopicShare>): TopicShare[] =>
+  Array.from({ length: 50 }, (_, n) => ({
+    ...{ topic: `topic-${n}`, quota: 10, maxInFlight: null, ordered: false, pausedGroups: [] },
+    ...rest,
+  }))
 const smallest = '00000000-0000-0000-0000-000000000000'
 const greatest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 // (status, id) serves as well as the primary key where the status is known.
 const byId = /(_pkey|_status_id_idx)$/
+const byLease = /_lease_slot_lease_batch_idx$/
+const byIdOrLease = /(_pkey|_status_id_idx|_lease_slot_lease_batch_idx)$/
 
 const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unknown>][] = [
   [
     'the claim',
     /_original_topic_next_retry_at_id_idx$/,
-    (sql) => claimDueMessages(sql, { token, leaseMs: 1000, limit: 500 }),
+    (sql) => claimBatch(sql, { ...slot, token, shares: shares({ ordered: false }), maxBytes: 1e9 }),
   ],
+  [
+    'the claim in the order of keys',
+    /_original_topic_order_key_.*_idx$/,
+    (sql) => claimBatch(sql, { ...slot, token, shares: shares({ ordered: true }), maxBytes: 1e9 }),
+  ],
+  [
+    'the claim with a bound on what is in flight',
+    /_lease_slot_lease_batch_idx$/,
+    (sql) => claimBatch(sql, { ...slot, token, shares: shares({ maxInFlight: 9 }), maxBytes: 1e9 }),
+  ],
+  ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
   [
     'the list of an original topic',
     /_original_topic_id_idx$/,
@@ -128,8 +150,12 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the deletion of one message', byId, (sql) => deleteMessage(sql, ids[0]!)],
   ['the request for one retry', byId, (sql) => requestRetry(sql, ids[0]!)],
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
-  ['the settling of a batch', byId, (sql) => resolveMessages(sql, { token, ids })],
-  ['the release of a batch', byId, (sql) => releaseMessages(sql, { token, ids })],
+  ['the settling of a batch', byId, (sql) => settleMessages(sql, { ...slot, batch: 1n, messages: settled })],
+  ['the release of a part of a batch', byIdOrLease, (sql) => releaseBatch(sql, { ...slot, batch: 1n, ids })],
+  ['the release of a batch', byLease, (sql) => releaseBatch(sql, { ...slot, batch: 1n })],
+  ['the leasing of parts', byId, (sql) => leaseParts(sql, { ...slot, parts: [{ batch: 2n, token, ids }] })],
+  ['the look for what a slot holds', byLease, (sql) => listOutstanding(sql, slot)],
+  ['the look for an abandoned slot', byLease, (sql) => takeAbandonedSlot(sql, { owner: 'plans', leaseMs: 1000 })],
   ['the lock on messages that failed again', byId, (sql) => lockMessages(sql, ids)],
   ['the reopening of messages that failed again', byId, (sql) => reopenMessages(sql, reopened)],
   [

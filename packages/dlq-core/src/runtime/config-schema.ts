@@ -78,12 +78,30 @@ const kafka = v.strictObject({
   request_timeout: v.optional(duration, '15s'),
 })
 
+const withoutKafka = ['refuse', 'resolve'] as const
+
 /** What is said of policies here goes for every topic; the built-in defaults are in retry-policy.ts. */
 const retry = v.pipe(
   v.strictObject({
     ...policyFieldSchemas,
     batch_size: v.optional(integer('a number of messages', 1, 5000), 500),
-    lease: v.optional(duration, '60s'),
+    /** What one batch may take in memory, about. */
+    batch_bytes: v.optional(integer('a number of bytes', 1000, 1_000_000_000), 8 * 1024 * 1024),
+    /** Batches that one process has under way at once: one slot's commit overlaps with another's claim. */
+    slots: v.optional(integer('a number of slots', 1, 64), 2),
+    /** How long a dead retrier keeps its slots. */
+    lease: v.optional(duration, '30s'),
+    /** Every deployment on a Kafka cluster needs one of its own. */
+    transactional_id_prefix: v.optional(
+      v.pipe(text, v.regex(/^[\w.-]{1,200}$/, 'must be letters, digits, ".", "_" and "-"')),
+      'dlq-retrier',
+    ),
+    ledger_topic: v.optional(
+      v.pipe(text, v.regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'must be a topic name')),
+      'dlq-manager.ledger',
+    ),
+    /** What retries do where no Kafka is configured: be refused, or (for development) count as published. */
+    without_kafka: v.optional(v.picklist(withoutKafka, `must be one of ${withoutKafka.join(', ')}`), 'refuse'),
     poll_interval: v.optional(duration, '500ms'),
     /** How long POST …/retry waits for the outcome before it answers 202. */
     wait: v.optional(duration, '10s'),

@@ -9,9 +9,11 @@ import { type Context, Hono } from 'hono'
 import { ApiError, notFound } from '../api-error.ts'
 import type { ApiEnv } from '../app.ts'
 import { messageJson, messageListJson } from '../message-json.ts'
+import { refuseWithoutKafka } from '../refuse-without-kafka.ts'
 import { noQuery, pageQuery, parseMessageId, parseQuery, parseTopic, parseWait } from '../request-schemas.ts'
 import { retryMessage } from '../retry-message.ts'
 import { retryTopic } from '../retry-topic.ts'
+import { createWakeRetriers } from '../wake-retriers.ts'
 
 export type DlqRoutesDeps = {
   sql: Database
@@ -22,6 +24,7 @@ export type DlqRoutesDeps = {
 
 export function dlqRoutes({ sql, retryWaitMs, stopping }: DlqRoutesDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
+  const wakeRetriers = createWakeRetriers(sql)
 
   app.get('/messages/:id', async (c) => {
     const id = parseMessageId(c.req.param('id'))
@@ -49,6 +52,7 @@ export function dlqRoutes({ sql, retryWaitMs, stopping }: DlqRoutesDeps): Hono<A
       id,
       waitMs,
       signal: AbortSignal.any([c.req.raw.signal, stopping]),
+      wakeRetriers,
     })
     return c.json(body, done ? 200 : 202)
   })
@@ -71,7 +75,8 @@ export function dlqRoutes({ sql, retryWaitMs, stopping }: DlqRoutesDeps): Hono<A
     const topic = parseTopic(c.req.param('topic'))
     // A filter that is ignored would retry what nobody asked for.
     parseQuery(noQuery, c.req.queries())
-    const retried = await retryTopic(sql, { column: await columnOf(sql, topic), topic })
+    await refuseWithoutKafka(sql)
+    const retried = await retryTopic(sql, { column: await columnOf(sql, topic), topic, wakeRetriers })
     return c.json({ retried, message: `${retried} messages retried in topic ${topic}` })
   })
 

@@ -1,0 +1,294 @@
+// Claiming for a slot, splitting and settling.
+import { randomUUID } from 'node:crypto'
+import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import {
+  claimBatch,
+  leaseParts,
+  listOutstanding,
+  lockTopicsInFlight,
+  releaseBatch,
+  settleMessages,
+  type TopicShare,
+} from './batches.ts'
+import { listDueTopics } from './due-topics.ts'
+import { nextBatchNumbers, type Slot, takeSlot } from './slots.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_slots`
+})
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
+const insertDue = (columns: MessageColumns = {}) =>
+  insertMessageRow(database.sql, { original_topic: 'orders', next_retry_at: ago(60), ...columns })
+const read = (id: string) => readMessageRow(database.sql, id)
+const take = (leaseMs = 60_000) => takeSlot(service.sql, { owner: 'test', leaseMs })
+
+async function insertMany(count: number, topic: string) {
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, error_message, next_retry_at)
+    select ${topic}, 'processing failed', now() - interval '1 hour' from generate_series(1, ${count})`
+}
+
+const share = (topic: string, quota = 100, rest: Partial<TopicShare> = {}): TopicShare => ({
+  ...{ topic, quota, maxInFlight: null, ordered: false, pausedGroups: [] },
+  ...rest,
+})
+
+type Claiming = { token?: string; maxBytes?: number }
+
+async function claim(slot: Slot, shares: TopicShare[], { token = randomUUID(), maxBytes = 1e9 }: Claiming = {}) {
+  const claimed = await claimBatch(service.sql, { ...slot, token, shares, maxBytes })
+  return { ...slot, token, batch: claimed?.batch ?? 0n, messages: claimed?.messages ?? [] }
+}
+
+const idsOf = (messages: readonly { id: string }[]) => messages.map(({ id }) => id).toSorted()
+const resolved = (ids: readonly string[]) => ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
+
+describe('the due topics', () => {
+  test('are those with something due, each with the DLQ topic of its oldest', async () => {
+    await insertDue({ dlq_topic: 'young.dlq.v1', next_retry_at: ago(10) })
+    await insertDue({ dlq_topic: 'old.dlq.v1', next_retry_at: ago(20) })
+    await insertDue({ original_topic: 'payments' })
+    await insertDue({ original_topic: 'later', next_retry_at: ago(-60) })
+    await insertDue({ original_topic: 'manual', next_retry_at: null })
+    await insertDue({ original_topic: 'done', status: 'RESOLVED' })
+    expect([...(await listDueTopics(service.sql))]).toEqual([
+      { original_topic: 'orders', dlq_topic: 'old.dlq.v1' },
+      { original_topic: 'payments', dlq_topic: null },
+    ])
+  })
+})
+
+describe('a claim', () => {
+  test('takes what is due, counts the attempt and leases it to the slot under its next number', async () => {
+    const id = await insertDue({
+      ...{ dlq_topic: 'orders.dlq.v1', original_partition: 2, original_topic_source: 'header' },
+      ...{ record_key: Buffer.from([0, 255]), record_value: Buffer.from('{}'), error_stacktrace: 'at x' },
+    })
+    await database.sql`update dlq.dlq_messages set record_headers = ('[["a","b"]]'::text)::json, payload = ('1.10'::text)::jsonb`
+    const slot = await take()
+    const { token, batch, messages } = await claim(slot, [share('orders')])
+
+    expect(batch).toBe(1n)
+    expect(messages).toMatchObject([
+      {
+        ...{ id, retry_count: 1, max_retries: 3, original_topic: 'orders', original_partition: 2 },
+        ...{ original_topic_source: 'header', record_key: Buffer.from([0, 255]), record_value: Buffer.from('{}') },
+        // The payload is read only of what never was a record.
+        ...{ record_headers: '[["a","b"]]', payload: null, dlq_topic: 'orders.dlq.v1', error_stacktrace: 'at x' },
+      },
+    ])
+    const row = await read(id)
+    expect(row).toMatchObject({
+      status: 'RETRYING',
+      retry_count: 1,
+      lease_token: token,
+      lease_slot: 1,
+      lease_until: null,
+    })
+    expect(row.lease_batch).toBe('1')
+    expect(Date.now() - row.last_retry_at.getTime()).toBeLessThan(10_000)
+  })
+
+  test('leaves what is not due, not PENDING, has spent its budget, or is of a topic without a share', async () => {
+    await insertDue({ next_retry_at: ago(-60) })
+    await insertDue({ next_retry_at: null })
+    for (const status of ['RETRYING', 'RESOLVED', 'DEAD']) await insertDue({ status })
+    await insertDue({ retry_count: 3 })
+    await insertDue({ original_topic: 'payments' })
+    const slot = await take()
+
+    expect((await claim(slot, [share('orders')])).messages).toEqual([])
+    // And no number is used up for nothing.
+    expect(await nextBatchNumbers(service.sql, slot)).toBe(1n)
+  })
+
+  test('takes the longest due of a topic first, up to its quota', async () => {
+    const ids: string[] = []
+    for (const seconds of [10, 50, 30, 20, 40]) ids.push(await insertDue({ next_retry_at: ago(seconds) }))
+    await insertMany(10, 'payments')
+    const slot = await take()
+    const first = await claim(slot, [share('orders', 2)])
+    const second = await claim(slot, [share('orders', 2), share('payments', 7)])
+
+    expect(idsOf(first.messages)).toEqual([ids[1], ids[4]].toSorted())
+    expect(idsOf(second.messages.filter(({ original_topic }) => original_topic === 'orders'))).toEqual(
+      [ids[2], ids[3]].toSorted(),
+    )
+    expect(second.messages).toHaveLength(9)
+    expect([first.batch, second.batch]).toEqual([1n, 2n])
+  })
+
+  test('reads no more bytes than it may, but always one message', async () => {
+    for (let n = 0; n < 5; n += 1) await insertDue({ record_value: Buffer.alloc(1000), next_retry_at: ago(60 - n) })
+    const slot = await take()
+    expect((await claim(slot, [share('orders')], { maxBytes: 2500 })).messages).toHaveLength(2)
+    expect((await claim(slot, [share('orders')], { maxBytes: 10 })).messages).toHaveLength(1)
+  })
+
+  test('passes over what another claim holds, without waiting for it', async () => {
+    await insertMany(40, 'orders')
+    const [one, other] = [await take(), await take()]
+    await service.sql.begin(async (sql) => {
+      const first = await claimBatch(sql, { ...one, token: randomUUID(), shares: [share('orders', 15)], maxBytes: 1e9 })
+      // The first claim is not committed yet.
+      const second = await claim(other, [share('orders')])
+      const ids = new Set([...idsOf(first!.messages), ...idsOf(second.messages)])
+      expect([first!.messages.length, second.messages.length, ids.size]).toEqual([15, 25, 40])
+    })
+  })
+
+  test('by many slots at once gives each message to one', async () => {
+    for (let n = 0; n < 5; n += 1) await insertMany(100, `topic-${n}`)
+    const slots = await Promise.all(Array.from({ length: 8 }, () => take()))
+    const shares = Array.from({ length: 5 }, (_, n) => share(`topic-${n}`, 14))
+    const claims = await Promise.all(slots.map((slot) => claim(slot, shares)))
+    const ids = claims.flatMap(({ messages }) => idsOf(messages))
+
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.length).toBeGreaterThanOrEqual(70)
+    const [row] =
+      await database.sql`select count(*)::int as retrying, max(retry_count) as most from dlq.dlq_messages where status = 'RETRYING'`
+    expect(row).toEqual({ retrying: ids.length, most: 1 })
+  })
+
+  test('of an owner that lost the slot finds nothing, also when it lands late', async () => {
+    await insertMany(10, 'orders')
+    const zombie = await take(-1)
+    // It waits for the take-over, which has locked the slot, and must then see the new epoch.
+    const owner = await service.sql.begin(async (sql) => {
+      const owner = await takeSlot(sql, { owner: 'successor', leaseMs: 60_000 })
+      const late = claim(zombie, [share('orders')])
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      return { owner, late }
+    })
+    expect((await owner.late).messages).toEqual([])
+    expect((await claim(owner.owner, [share('orders')])).messages).toHaveLength(10)
+  })
+})
+
+describe('a topic with a bound on what is in flight', () => {
+  test('never has more, however many slots claim at once', async () => {
+    await insertMany(100, 'orders')
+    const slots = await Promise.all(Array.from({ length: 6 }, () => take()))
+    const claims = await Promise.all(
+      slots.map((slot) =>
+        service.sql.begin(async (sql) => {
+          await lockTopicsInFlight(sql, ['orders'])
+          const shares = [share('orders', 4, { maxInFlight: 10 })]
+          return claimBatch(sql, { ...slot, token: randomUUID(), shares, maxBytes: 1e9 })
+        }),
+      ),
+    )
+    expect(claims.reduce((sum, claim) => sum + (claim?.messages.length ?? 0), 0)).toBe(10)
+  })
+})
+
+describe('a topic with an order per key', () => {
+  const insertKeyed = (key: number, offset: number, columns: MessageColumns = {}) =>
+    insertDue({ order_key: key, original_partition: 0, original_offset: offset, ...columns })
+
+  test('gives of each key only the earliest that is not resolved, in the order of the original offsets', async () => {
+    // Due in another order than they stood in.
+    const second = await insertKeyed(7, 11, { next_retry_at: ago(90) })
+    const first = await insertKeyed(7, 10, { next_retry_at: ago(30) })
+    const other = await insertKeyed(8, 12)
+    const free = await insertDue({ order_key: null })
+    const slot = await take()
+    const shares = [share('orders', 100, { ordered: true })]
+
+    const one = await claim(slot, shares)
+    expect(idsOf(one.messages)).toEqual([first, other, free].toSorted())
+    expect((await claim(slot, shares)).messages).toEqual([])
+    await settleMessages(service.sql, { ...one, messages: resolved([first]) })
+    expect(idsOf((await claim(slot, shares)).messages)).toEqual([second])
+  })
+
+  test('makes a key wait while its earliest is not due, manual, or being retried, and not for one that is DEAD', async () => {
+    await insertKeyed(1, 10, { next_retry_at: ago(-600) })
+    await insertKeyed(1, 11)
+    await insertKeyed(2, 10, { next_retry_at: null })
+    await insertKeyed(2, 11)
+    await insertKeyed(3, 10, { status: 'RETRYING' })
+    await insertKeyed(3, 11)
+    await insertKeyed(4, 10, { status: 'DEAD' })
+    const free = await insertKeyed(4, 11)
+    const elsewhere = await insertKeyed(1, 11, { original_topic: 'payments' })
+    const slot = await take()
+    const shares = [share('orders', 100, { ordered: true }), share('payments', 100, { ordered: true })]
+    expect(idsOf((await claim(slot, shares)).messages)).toEqual([free, elsewhere].toSorted())
+  })
+})
+
+describe('settling', () => {
+  test('writes what became of messages of the batch, and once only', async () => {
+    const [first, second, third] = [await insertDue(), await insertDue(), await insertDue()]
+    const batch = await claim(await take(), [share('orders')])
+    const next_retry_at = ago(-600)
+    const messages = [
+      { id: first, status: 'RESOLVED' as const, next_retry_at: null },
+      { id: second, status: 'PENDING' as const, next_retry_at },
+      { id: third, status: 'DEAD' as const, next_retry_at: null },
+    ]
+    expect((await settleMessages(service.sql, { ...batch, messages })).toSorted()).toEqual(
+      [first, second, third].toSorted(),
+    )
+    const free = { lease_token: null, lease_slot: null, lease_batch: null }
+    expect(await read(first)).toMatchObject({ status: 'RESOLVED', retry_count: 1, next_retry_at: null, ...free })
+    expect(await read(second)).toMatchObject({ status: 'PENDING', retry_count: 1, next_retry_at, ...free })
+    expect(await read(third)).toMatchObject({ status: 'DEAD', retry_count: 1, ...free })
+    expect(await settleMessages(service.sql, { ...batch, messages })).toEqual([])
+    expect(await releaseBatch(service.sql, batch)).toBe(0)
+  })
+
+  test('gives released messages back as they were, due and with the attempt', async () => {
+    const id = await insertDue({ retry_count: 1 })
+    const before = await read(id)
+    const batch = await claim(await take(), [share('orders')])
+
+    expect(await releaseBatch(service.sql, { ...batch, ids: [randomUUID()] })).toBe(0)
+    expect(await releaseBatch(service.sql, { ...batch, ids: [id] })).toBe(1)
+    const { updated_at: _, last_retry_at: __, ...row } = await read(id)
+    expect(before).toMatchObject(row)
+  })
+
+  test('by an owner that lost the slot changes nothing', async () => {
+    const id = await insertDue()
+    const zombie = await claim(await take(-1), [share('orders')])
+    const owner = await take()
+    expect(owner.slot).toBe(zombie.slot)
+    const before = await read(id)
+
+    expect(await settleMessages(service.sql, { ...zombie, messages: resolved([id]) })).toEqual([])
+    expect(await releaseBatch(service.sql, zombie)).toBe(0)
+    const part = { batch: 9n, token: randomUUID(), ids: [id] }
+    expect(await leaseParts(service.sql, { ...zombie, parts: [part] })).toBe(false)
+    expect(await read(id)).toEqual(before)
+    expect(await settleMessages(service.sql, { ...owner, batch: zombie.batch, messages: resolved([id]) })).toEqual([id])
+  })
+
+  test('under the number of a part no longer finds what another part holds', async () => {
+    const [first, second] = [await insertDue(), await insertDue()]
+    const batch = await claim(await take(), [share('orders')])
+    const number = (await nextBatchNumbers(service.sql, { ...batch, count: 2 }))!
+    expect(number).toBe(2n)
+    const parts = [
+      { batch: number, token: randomUUID(), ids: [first] },
+      { batch: number + 1n, token: randomUUID(), ids: [second] },
+    ]
+    expect(await leaseParts(service.sql, { ...batch, parts })).toBe(true)
+    expect([...(await listOutstanding(service.sql, batch))]).toEqual(
+      parts.map(({ batch, token }) => ({ batch, token, messages: 1 })),
+    )
+    const both = resolved([first, second])
+    expect(await settleMessages(service.sql, { ...batch, messages: both })).toEqual([])
+    expect(await settleMessages(service.sql, { ...batch, batch: 2n, messages: both })).toEqual([first])
+    expect(await settleMessages(service.sql, { ...batch, batch: 3n, messages: both })).toEqual([second])
+  })
+})

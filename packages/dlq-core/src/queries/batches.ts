@@ -1,0 +1,287 @@
+// dlq_messages: claiming what is due for a slot, and settling it. Claim and settle lock the slot's row
+// and check its epoch in the same statement, and settling checks slot and batch besides: neither a
+// zombie nor a dead process's last statement, landing late, finds anything.
+
+import type { Slot } from './slots.ts'
+import { type Sql, toJson } from './sql.ts'
+
+export type ClaimedMessage = {
+  id: string
+  retry_count: number
+  max_retries: number
+  original_topic: string
+  original_partition: number | null
+  original_topic_source: string | null
+  record_key: Buffer | null
+  record_value: Buffer | null
+  /** Stored headers as JSON text; null for a message that never was a Kafka record. */
+  record_headers: string | null
+  record_timestamp: Date | null
+  original_timestamp: Date | null
+  /** Only of a message that never was a record. */
+  payload: string | null
+  dlq_topic: string | null
+  error_stacktrace: string | null
+}
+
+/** How much of a topic may be claimed. */
+export type TopicShare = {
+  topic: string
+  quota: number
+  /** So many of the topic may be RETRYING at once; null: any number. */
+  maxInFlight: number | null
+  /** A message waits for earlier unresolved ones of its key. */
+  ordered: boolean
+  /** Error groups of which only what somebody asked for is claimed. */
+  pausedGroups: readonly string[]
+}
+
+/** How many due messages of an ordered topic are looked through for some that need not wait. */
+const orderedWindow = 20_000
+
+/**
+ * Locks topics against other claims that name them, until the transaction ends. For topics with
+ * `maxInFlight`, so that what is in flight is counted when nobody else is adding to it: call it in the
+ * transaction of the claim, before it.
+ */
+export async function lockTopicsInFlight(sql: Sql, topics: readonly string[]): Promise<void> {
+  if (topics.length === 0) return
+  // In one order, as everybody locks them.
+  await sql`
+    select pg_advisory_xact_lock(hashtextextended('dlq.in_flight:' || topic, 0))
+    from (select topic from unnest(${sql.array([...topics])}::text[]) as capped (topic) order by topic) capped`
+}
+
+/** About what a message takes in memory; sizes are known without reading what is stored out of line. */
+function bytesOf(sql: Sql) {
+  return sql`
+    coalesce(octet_length(m.record_value), pg_column_size(m.payload), 0) + coalesce(octet_length(m.record_key), 0) + coalesce(pg_column_size(m.record_headers), 0)
+    + coalesce(pg_column_size(m.error_stacktrace), 0)`
+}
+
+/** Whether message m is none that the share s passes over. */
+function notPaused(sql: Sql) {
+  return sql`(s.paused = '{}' or m.retry_requested or m.group_id is null or m.group_id <> all (s.paused))`
+}
+
+/** The due messages of the shares whose topics have no order, oldest first, locked. */
+function dueOfFreeTopics(sql: Sql) {
+  return sql`
+    select oldest.id, oldest.bytes
+    from owner
+    cross join share s
+    cross join lateral (
+      select id, ${bytesOf(sql)} as bytes from dlq.dlq_messages m
+      where m.original_topic = s.topic and m.status = 'PENDING'
+        and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}
+      order by m.next_retry_at, m.id
+      limit s.quota
+      for update skip locked
+    ) oldest
+    where not s.ordered`
+}
+
+/** The due messages of the shares whose topics have an order, that need not wait for another of their key; locked. */
+function dueOfOrderedTopics(sql: Sql) {
+  return sql`
+    select first.id, first.bytes
+    from owner
+    cross join share s
+    cross join lateral (
+      select m.id, ${bytesOf(sql)} as bytes
+      from (
+        select w.id
+        from (
+          select m.id, m.order_key, m.original_partition, m.original_offset from dlq.dlq_messages m
+          where m.original_topic = s.topic and m.status = 'PENDING'
+            and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}
+          order by m.next_retry_at, m.id
+          limit ${orderedWindow}
+        ) w
+        -- An earlier one that this snapshot sees unresolved may be resolved by now, never the other way round.
+        where w.order_key is null or not exists (
+          select from dlq.dlq_messages e
+          where e.original_topic = s.topic and e.order_key = w.order_key and e.status in ('PENDING', 'RETRYING')
+            and (coalesce(e.original_partition, -1), coalesce(e.original_offset, -1), e.id)
+              < (coalesce(w.original_partition, -1), coalesce(w.original_offset, -1), w.id))
+        limit s.quota
+      ) candidate
+      -- Locked only now: what is looked through and passed over stays free.
+      join dlq.dlq_messages m on m.id = candidate.id
+      where m.status = 'PENDING' and m.next_retry_at <= now() and m.retry_count < m.max_retries
+      for update of m skip locked
+    ) first
+    where s.ordered`
+}
+
+/**
+ * Claims due messages for the slot's next batch: of each topic up to its quota, oldest due first. Sets
+ * RETRYING and counts the attempt. Nothing is claimed, and no number used up, where nothing is due or
+ * the slot was lost. Returns the batch's number with the messages.
+ *
+ * @param maxBytes bound of what is read, apart from the first message, which is taken whatever its size
+ * @param token tells this batch from every other, also from one of the same number in a restored database
+ */
+export async function claimBatch(
+  sql: Sql,
+  { slot, epoch, token, shares, maxBytes }: Slot & { token: string; shares: readonly TopicShare[]; maxBytes: number },
+): Promise<{ batch: bigint; messages: ClaimedMessage[] } | null> {
+  if (shares.length === 0) return null
+  // "materialized" keeps limits and row locks in one place: in an IN (…) the planner may run the
+  // subselect once per row and claim more than the limit.
+  const rows = await sql<(ClaimedMessage & { lease_batch: bigint })[]>`
+    with owner as materialized (
+      select slot, batch + 1 as batch from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
+    ),
+    share as materialized (
+      select topic, ordered, "pausedGroups" as paused,
+             case when "maxInFlight" is null then quota
+                  else greatest(0, least(quota, "maxInFlight" - (
+                    select count(*)::int from dlq.dlq_messages f
+                    where f.lease_slot is not null and f.original_topic = topic))) end as quota
+      from json_to_recordset(${toJson(shares)}::json) as s
+        (topic text, quota int, "maxInFlight" int, ordered boolean, "pausedGroups" uuid[])
+    ),
+    due as materialized (
+      ${dueOfFreeTopics(sql)}
+      union all
+      ${dueOfOrderedTopics(sql)}
+    ),
+    fitting as materialized (
+      select id from (select id, bytes, sum(bytes) over (rows unbounded preceding) as total from due) summed
+      where total <= ${maxBytes}::bigint or total = bytes
+    ),
+    numbered as (
+      update dlq.dlq_slots s set batch = owner.batch from owner where s.slot = owner.slot and exists (select from due)
+    )
+    update dlq.dlq_messages m set
+      status = 'RETRYING', retry_count = m.retry_count + 1, last_retry_at = now(),
+      lease_token = ${token}, lease_until = null, lease_slot = owner.slot, lease_batch = owner.batch
+    from fitting, owner
+    where m.id = fitting.id
+    returning m.lease_batch, m.id, m.retry_count, m.max_retries, m.original_topic, m.original_partition,
+      m.original_topic_source, m.record_key, m.record_value, m.record_headers, m.record_timestamp, m.original_timestamp,
+      case when m.record_headers is null and m.record_value is null then m.payload end as payload,
+      m.dlq_topic, m.error_stacktrace`
+  if (rows.length === 0) return null
+  // In the order of the records' times, so that they leave about as they came.
+  return { batch: rows[0]!.lease_batch, messages: rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
+}
+
+/** Part of a batch, to be published under a number of its own. */
+export type BatchPart = { batch: bigint; token: string; ids: readonly string[] }
+
+/**
+ * Leases parts of the slot's batches again, under numbers that the slot has given out for them. Before
+ * any of them is published, so that each Kafka transaction has a number of its own. False where the slot was lost.
+ */
+export async function leaseParts(
+  sql: Sql,
+  { slot, epoch, parts }: Slot & { parts: readonly BatchPart[] },
+): Promise<boolean> {
+  const leases = parts.flatMap(({ batch, token, ids }) => ids.map((id) => ({ id, batch, token })))
+  const rows = await sql<{ owned: boolean }[]>`
+    with owner as materialized (
+      select slot from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
+    ),
+    leased as (
+      update dlq.dlq_messages m set lease_batch = part.batch, lease_token = part.token
+      from owner, json_to_recordset(${toJson(leases)}::json) as part (id uuid, batch bigint, token uuid)
+      where m.id = part.id and m.id = any(${sql.array(leases.map(({ id }) => id))}::uuid[])
+        and m.status = 'RETRYING' and m.lease_slot = owner.slot
+    )
+    select exists (select from owner) as owned`
+  return rows[0]!.owned
+}
+
+/** What a statement must match of what it settles. */
+export type BatchLease = Slot & { batch: bigint }
+
+export type SettledMessage = {
+  id: string
+  /** RESOLVED: published. PENDING: refused, or to be tried again later. DEAD: refused, the budget spent. */
+  status: 'RESOLVED' | 'PENDING' | 'DEAD'
+  next_retry_at: Date | null
+}
+
+/** Writes what became of messages of the batch, where the lease still holds. Returns their ids. */
+export async function settleMessages(
+  sql: Sql,
+  { slot, epoch, batch, messages }: BatchLease & { messages: readonly SettledMessage[] },
+): Promise<string[]> {
+  if (messages.length === 0) return []
+  const rows = await sql<{ id: string }[]>`
+    with owner as materialized (
+      select slot from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
+    ),
+    held as materialized (
+      -- Locked in the order of ids, as every locker of several messages does.
+      select m.id from dlq.dlq_messages m
+      where m.id = any(${sql.array(messages.map(({ id }) => id))}::uuid[])
+        and m.status = 'RETRYING' and m.lease_slot = (select slot from owner) and m.lease_batch = ${batch}
+      order by m.id
+      for update
+    )
+    update dlq.dlq_messages m set
+      status = settled.status, next_retry_at = settled.next_retry_at, retry_requested = false,
+      lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
+    from held join json_to_recordset(${toJson(messages)}::json)
+      as settled (id uuid, status text, next_retry_at timestamptz) using (id)
+    where m.id = held.id
+    returning m.id`
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Gives messages of the batch back as they were before the claim: due, the attempt not counted. For
+ * what was certainly not published, or for what nobody knows: the next attempt then has the same id.
+ * Returns how many.
+ */
+export async function releaseBatch(
+  sql: Sql,
+  { slot, epoch, batch, ids = null }: BatchLease & { ids?: readonly string[] | null },
+): Promise<number> {
+  const only = ids === null ? sql`` : sql`and m.id = any(${sql.array([...ids])}::uuid[])`
+  const result = await sql`
+    with owner as materialized (
+      select slot from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
+    ),
+    held as materialized (
+      select m.id from dlq.dlq_messages m
+      where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING' ${only}
+      order by m.id
+      for update
+    )
+    update dlq.dlq_messages m set
+      status = 'PENDING', retry_count = m.retry_count - 1, next_retry_at = coalesce(m.next_retry_at, now()),
+      lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
+    from held
+    where m.id = held.id`
+  return result.count
+}
+
+export type OutstandingBatch = { batch: bigint; token: string | null; messages: number }
+
+/** The batches that the slot has claimed and not settled, oldest first. Normally at most one. */
+export async function listOutstanding(sql: Sql, { slot }: Pick<Slot, 'slot'>): Promise<OutstandingBatch[]> {
+  return sql<OutstandingBatch[]>`
+    select lease_batch as batch, max(lease_token::text)::uuid as token, count(*)::int as messages
+    from dlq.dlq_messages
+    where lease_slot = ${slot}
+    group by lease_batch
+    order by lease_batch`
+}
+
+export type OutstandingMessage = { id: string; retry_count: number; original_topic: string; dlq_topic: string | null }
+
+/** The messages of one outstanding batch. */
+export async function listOutstandingMessages(
+  sql: Sql,
+  { slot, batch }: { slot: number; batch: bigint },
+): Promise<OutstandingMessage[]> {
+  return sql<OutstandingMessage[]>`
+    select id, retry_count, original_topic, dlq_topic
+    from dlq.dlq_messages
+    where lease_slot = ${slot} and lease_batch = ${batch} and status = 'RETRYING'
+    order by id`
+}

@@ -1,0 +1,64 @@
+// Who owns a slot, and what an owner that lost it can still do: nothing.
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { nextBatchNumbers, releaseSlot, renewSlot, takeAbandonedSlot, takeSlot } from './slots.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const leaseMs = 60_000
+const take = (lease = leaseMs) => takeSlot(service.sql, { owner: 'test', leaseMs: lease })
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_slots, dlq.dlq_messages`
+})
+
+test('every taker gets a slot of its own, however many take at once', async () => {
+  const taken = await Promise.all(Array.from({ length: 12 }, () => take()))
+  expect(taken.map(({ slot }) => slot).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1))
+  expect(taken.every(({ epoch, fresh }) => epoch === 1n && fresh)).toBe(true)
+})
+
+test('a slot that was given back, or whose lease is over, is taken again under a higher epoch', async () => {
+  const first = await take()
+  await releaseSlot(service.sql, first)
+  expect(await take(-1)).toEqual({ slot: 1, epoch: 2n, batch: 0n, fresh: false })
+  expect(await take()).toEqual({ slot: 1, epoch: 3n, batch: 0n, fresh: false })
+  expect(await take()).toMatchObject({ slot: 2, epoch: 1n })
+})
+
+test('an owner that lost its slot cannot renew it, give it back, or use a number of it', async () => {
+  const lost = await take(-1)
+  const owner = await take()
+  expect(owner.slot).toBe(lost.slot)
+
+  expect(await renewSlot(service.sql, { ...lost, leaseMs })).toBe(false)
+  await releaseSlot(service.sql, lost)
+  expect(await nextBatchNumbers(service.sql, lost)).toBeNull()
+  const [row] = await database.sql`select owner, batch::int, owner_until > now() as held from dlq.dlq_slots`
+  expect(row).toEqual({ owner: 'test', batch: 0, held: true })
+  expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(true)
+})
+
+test('the numbers of a slot only rise, and above what Kafka knows', async () => {
+  const slot = await take()
+  expect(await nextBatchNumbers(service.sql, slot)).toBe(1n)
+  expect(await nextBatchNumbers(service.sql, { ...slot, count: 3 })).toBe(2n)
+  expect(await nextBatchNumbers(service.sql, { ...slot, floor: 3n })).toBe(5n)
+  expect(await nextBatchNumbers(service.sql, { ...slot, floor: 70n })).toBe(71n)
+})
+
+test('an abandoned slot is one that nobody owns and that holds messages', async () => {
+  const owned = await take()
+  const empty = await take(-1)
+  expect(empty.slot).toBe(2)
+  const hold = (slot: number) =>
+    insertMessageRow(database.sql, { status: 'RETRYING', retry_count: 1, lease_slot: slot, lease_batch: 1 })
+  await hold(owned.slot)
+  expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toBeNull()
+
+  await hold(empty.slot)
+  expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toMatchObject({ slot: 2, epoch: 2n })
+  expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toBeNull()
+})

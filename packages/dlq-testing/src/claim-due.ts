@@ -1,0 +1,24 @@
+// Claiming as a retrier does, for tests that are about what comes before or after.
+import { randomUUID } from 'node:crypto'
+import { type BatchLease, type ClaimedMessage, claimBatch } from 'dlq-core/queries/batches.ts'
+import { listDueTopics } from 'dlq-core/queries/due-topics.ts'
+import { takeSlot } from 'dlq-core/queries/slots.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+
+export type ClaimedBatch = BatchLease & { token: string; messages: ClaimedMessage[] }
+
+/** Takes a slot and claims what is due, at most `quota` of each topic. */
+export async function claimDue(sql: Database, { quota = 100 } = {}): Promise<ClaimedBatch> {
+  const { slot, epoch } = await takeSlot(sql, { owner: 'test', leaseMs: 60_000 })
+  const token = randomUUID()
+  const topics = await listDueTopics(sql)
+  const shares = topics.map(({ original_topic: topic }) => ({
+    topic,
+    quota,
+    maxInFlight: null,
+    ordered: false,
+    pausedGroups: [],
+  }))
+  const claimed = await claimBatch(sql, { slot, epoch, token, shares, maxBytes: 100_000_000 })
+  return { slot, epoch, token, batch: claimed?.batch ?? 0n, messages: claimed?.messages ?? [] }
+}

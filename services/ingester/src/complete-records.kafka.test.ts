@@ -1,0 +1,61 @@
+import { readDeadLetter } from 'dlq-core/new-message.ts'
+import type { DeadLetterRecord } from 'dlq-core/record.ts'
+import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { useTopics } from 'dlq-testing/test-topics.ts'
+import { expect, test } from 'vitest'
+import { completeRecords } from './complete-records.ts'
+
+const topics = useTopics()
+const log = createLog({ service: 'test', level: 'silent' })
+const settings = { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['dlq.*'] }
+
+/** What a broker writes for a share group that does not copy records (KIP-1191). */
+function shareGroupLetter(topic: string, offset: number): DeadLetterRecord {
+  const text = (value: string | number) => Buffer.from(String(value))
+  return {
+    cluster: 'c',
+    topic: 'dlq.orders',
+    partition: 0,
+    offset: BigInt(offset),
+    timestamp: 1_771_583_400_000n,
+    key: null,
+    value: null,
+    headers: [
+      ['__dlq.errors.topic', text(topic)],
+      ['__dlq.errors.partition', text(0)],
+      ['__dlq.errors.offset', text(offset)],
+      ['__dlq.errors.group', text('billing')],
+      ['__dlq.errors.delivery.count', text(5)],
+      ['__dlq.errors.message', text('delivery count exceeded')],
+    ],
+  }
+}
+
+test('a dead letter without bytes gets those of its original, and the row says where they come from or that they are gone', async () => {
+  const topic = await topics.createTopic('orders')
+  const producer = topics.kafka.producer()
+  await producer.connect()
+  await producer.send({
+    topic,
+    messages: [{ key: 'k', value: '{"order_id":"123"}', headers: { traceparent: '00-abc' } }],
+  })
+  await producer.disconnect()
+
+  const letters = [shareGroupLetter(topic, 0), shareGroupLetter(topic, 99)]
+  const completed = await completeRecords({ admin: topics.admin, log }, letters)
+  const [found, gone] = completed.map((record) => readDeadLetter(record, settings, new Date(), 0.5).message)
+
+  expect(found).toMatchObject({
+    record_source: 'origin',
+    record_key: Buffer.from('k'),
+    payload: '{"order_id":"123"}',
+    original_topic: topic,
+    error_message: 'delivery count exceeded',
+  })
+  expect(completed[0]!.headers[0]).toEqual(['traceparent', Buffer.from('00-abc')])
+  expect(found!.next_retry_at).not.toBeNull()
+
+  expect(gone).toMatchObject({ record_source: 'dlq', record_value: null, next_retry_at: null })
+  expect(gone!.error_message).toContain('the original record is gone')
+})

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { createBreaker } from './breaker.ts'
+
+function create() {
+  const clock = { ms: 0 }
+  const breaker = createBreaker({ now: () => clock.ms, random: () => 0.5, firstMs: 100, maxMs: 1000 })
+  return { clock, breaker }
+}
+
+test('a fault stops everybody, then one probes and the others wait for it', () => {
+  const { clock, breaker } = create()
+  expect(breaker.enter()).toBe('closed')
+  breaker.failed('away')
+  expect([breaker.enter(), breaker.fault()]).toEqual(['open', 'away'])
+  clock.ms = 100
+  expect([breaker.enter(), breaker.enter(), breaker.enter()]).toEqual(['probe', 'open', 'open'])
+  breaker.succeeded()
+  expect([breaker.enter(), breaker.enter(), breaker.fault()]).toEqual(['closed', 'closed', null])
+})
+
+test('the wait grows with every probe that fails, up to its bound, and not with the slots that meet the same fault', () => {
+  const { clock, breaker } = create()
+  for (const slot of ['one', 'two', 'three']) breaker.failed(slot)
+  for (const waitMs of [100, 200, 400, 800, 1000, 1000]) {
+    clock.ms += waitMs - 1
+    expect(breaker.enter()).toBe('open')
+    clock.ms += 1
+    expect(breaker.enter()).toBe('probe')
+    breaker.failed('still away')
+  }
+  clock.ms += 1000
+  breaker.enter()
+  breaker.succeeded()
+  breaker.failed('away again')
+  clock.ms += 100
+  expect(breaker.enter()).toBe('probe')
+})

@@ -1,0 +1,23 @@
+// Topics that could not be written to, though Kafka is there: left alone for a while, so that they
+// neither hold up the others nor spend attempts.
+
+export type Cooldown = {
+  has(topic: string): boolean
+  add(topic: string): void
+}
+
+export function createCooldown({ now, forMs = 15_000 }: { now: () => number; forMs?: number }): Cooldown {
+  const until = new Map<string, number>()
+  return {
+    has(topic) {
+      const end = until.get(topic)
+      if (end === undefined) return false
+      if (now() < end) return true
+      until.delete(topic)
+      return false
+    },
+    add(topic) {
+      until.set(topic, now() + forMs)
+    },
+  }
+}

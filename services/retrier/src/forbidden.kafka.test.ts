@@ -1,0 +1,135 @@
+// A cluster that forbids something, by ACLs: a topic, or what exactly-once needs. On a broker of its own.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { startKafka } from 'dlq-testing/kafka.ts'
+import { createReaper } from 'dlq-testing/reaper.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import kafkajs, { type Admin, type Kafka } from 'kafkajs'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createIdempotentProducer } from './idempotent-producer.ts'
+import { createSlotWorker } from './run-slot.ts'
+import { type TestRetrierOptions, testSlotDeps } from './test-retrier.ts'
+
+const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const reaper = createReaper()
+const folder = mkdtempSync(join(tmpdir(), 'dlq-forbidden-'))
+let kafka: Kafka
+let admin: Admin
+
+beforeAll(async () => {
+  const settings = {
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'allow.everyone.if.no.acl.found': 'true',
+  }
+  const { brokers } = await startKafka({ dataDir: join(folder, 'kafka'), reaper, extras: { settings } })
+  kafka = new kafkajs.Kafka({ clientId: 'test', brokers, logLevel: kafkajs.logLevel.NOTHING })
+  admin = kafka.admin()
+  await admin.connect()
+  const topics = ['orders', 'payments'].map((topic) => ({ topic, numPartitions: 2 }))
+  await admin.createTopics({ topics, waitForLeaders: true })
+})
+
+afterAll(async () => {
+  await admin?.disconnect()
+  await reaper.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts`
+})
+
+type Forbidden = { type: number; name: string; operation: number; pattern?: number }
+
+/** Forbids the operation, which everybody may otherwise do, until disposed of. */
+async function forbid({
+  type,
+  name,
+  operation,
+  pattern = ResourcePatternTypes.LITERAL,
+}: Forbidden): Promise<AsyncDisposable> {
+  const acl = {
+    ...{ resourceType: type, resourceName: name, resourcePatternType: pattern, operation },
+    ...{ principal: 'User:ANONYMOUS', host: '*', permissionType: AclPermissionTypes.DENY },
+  }
+  await admin.createAcls({ acl: [acl] })
+  return {
+    async [Symbol.asyncDispose]() {
+      await admin.deleteAcls({ filters: [acl] })
+    },
+  }
+}
+
+async function retryAll(options: Partial<TestRetrierOptions> = {}, more: Parameters<typeof testSlotDeps>[1] = {}) {
+  const deps = testSlotDeps({ sql: service.sql, kafka, prefix: 'forbidden', ...options }, more)
+  const worker = createSlotWorker(deps)
+  try {
+    while ((await worker.pass()).more);
+  } finally {
+    await worker.close()
+    await deps.targets.close()
+  }
+}
+
+const states = () =>
+  database.sql`select original_topic, status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2, 3 order by 1`
+
+test('messages for a topic that may not be written to are refused with the ACL that is missing, and the others go', async () => {
+  await insertDueRows(database.sql, { count: 100, topics: ['orders', 'payments'], partitions: 2 })
+  await using _ = await forbid({ type: AclResourceTypes.TOPIC, name: 'payments', operation: AclOperationTypes.WRITE })
+  await retryAll()
+  expect([...(await states())]).toEqual([
+    { original_topic: 'orders', status: 'RESOLVED', retry_count: 1, count: 50 },
+    { original_topic: 'payments', status: 'PENDING', retry_count: 1, count: 50 },
+  ])
+  const errors = await database.sql`select distinct error from dlq.dlq_attempts where outcome = 'failed'`
+  expect([...errors]).toEqual([{ error: 'payments: the retrier may not write to the topic (ACL: Write on the topic)' }])
+  const scheduled = await database.sql`select from dlq.dlq_messages where next_retry_at is not null`
+  expect(scheduled).toHaveLength(0)
+})
+
+const { TRANSACTIONAL_ID, GROUP, TOPIC } = AclResourceTypes
+const prefixed = ResourcePatternTypes.PREFIXED
+
+test.each<[what: string, forbidden: Forbidden, advice: string]>([
+  [
+    'transactional ids',
+    { type: TRANSACTIONAL_ID, name: 'forbidden-', operation: AclOperationTypes.WRITE, pattern: prefixed },
+    'allow Describe and Write on TransactionalId forbidden- (prefixed)',
+  ],
+  [
+    'the ledger’s groups',
+    { type: GROUP, name: 'forbidden-ledger-', operation: AclOperationTypes.READ, pattern: prefixed },
+    'Read on Group forbidden-ledger- (prefixed)',
+  ],
+  [
+    'the ledger',
+    { type: TOPIC, name: 'dlq-manager.ledger', operation: AclOperationTypes.READ },
+    'allow Read and Describe on Topic dlq-manager.ledger',
+  ],
+])(
+  'where the cluster forbids %s, the error says what to allow, and no attempt is spent',
+  async (_what, forbidden, advice) => {
+    await insertDueRows(database.sql, { count: 10, topics: ['orders'] })
+    await using _ = await forbid(forbidden)
+    await expect(retryAll()).rejects.toMatchObject({
+      code: 'KAFKA_FORBIDDEN',
+      message: expect.stringContaining(advice),
+    })
+    expect([...(await states())]).toEqual([{ original_topic: 'orders', status: 'PENDING', retry_count: 0, count: 10 }])
+  },
+)
+
+test('where the cluster forbids transactional ids, at-least-once delivers', async () => {
+  await insertDueRows(database.sql, { count: 10, topics: ['orders'] })
+  const name = 'forbidden-'
+  await using _ = await forbid({ type: TRANSACTIONAL_ID, name, operation: AclOperationTypes.WRITE, pattern: prefixed })
+  const { log } = testSlotDeps({ sql: service.sql, kafka, prefix: 'forbidden' })
+  await retryAll({}, { createProducer: () => createIdempotentProducer({ kafka, log, passFaultPoint: () => {} }) })
+  expect([...(await states())]).toEqual([{ original_topic: 'orders', status: 'RESOLVED', retry_count: 1, count: 10 }])
+})

@@ -1,0 +1,93 @@
+// From claimed messages to records on their way: where each goes, and which cannot go at all.
+
+import type { ClaimedMessage } from 'dlq-core/queries/batches.ts'
+import type { Header } from 'dlq-core/record.ts'
+import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
+import type { RetryPolicy } from 'dlq-core/retry-policy.ts'
+import type { FoundTarget, TargetTopics } from './target-topics.ts'
+
+/** A record with its place; `timestamp` undefined means the present. */
+export type Outgoing = {
+  id: string
+  topic: string
+  partition: number
+  key: Buffer | null
+  value: Buffer | null
+  headers: readonly Header[]
+  timestamp: string | undefined
+}
+
+/** A message that waits for a person now. */
+export type Refusal = { id: string; topic: string; reason: string }
+
+export type Prepared = {
+  outgoing: Outgoing[]
+  refused: Refusal[]
+  /** Messages of topics that cannot be written to now, though Kafka is there; the attempt is not counted. */
+  unavailable: { id: string; topic: string; error: Error }[]
+}
+
+export type PrepareDeps = {
+  targets: TargetTopics
+  policyOf: (message: { original_topic: string; dlq_topic: string | null }) => RetryPolicy
+  now: () => Date
+}
+
+/** @throws where Kafka is away and a topic's metadata is not remembered */
+export async function prepareOutgoing(
+  messages: readonly ClaimedMessage[],
+  { targets, policyOf, now }: PrepareDeps,
+): Promise<Prepared> {
+  const prepared: Prepared = { outgoing: [], refused: [], unavailable: [] }
+  const found = new Map<string, FoundTarget>()
+  for (const message of messages) {
+    const { id } = message
+    const policy = policyOf(message)
+    const topic = policy.redirectTopic ?? message.original_topic
+    const known = found.get(topic) ?? (await targets.find(topic))
+    found.set(topic, known)
+    if (known.kind === 'refused') prepared.refused.push({ id, topic, reason: known.reason })
+    else if (known.kind === 'unavailable') prepared.unavailable.push({ id, topic, error: known.error })
+    else {
+      try {
+        const { key, value, headers } = toRepublishedRecord(message)
+        const partition = known.target.partitionFor({ partition: message.original_partition, key, value })
+        const kept = policy.timestamp === 'keep' ? (message.original_timestamp ?? message.record_timestamp) : null
+        const timestamp = known.target.timestampFor(kept, now())
+        prepared.outgoing.push({ id, topic, partition, key, value, headers, timestamp })
+      } catch (error) {
+        // A row changed by hand may not be a record any more. It waits for a person; the others go.
+        const reason = `the stored record cannot be rebuilt: ${(error as Error).message}`
+        prepared.refused.push({ id, topic, reason })
+      }
+    }
+  }
+  return prepared
+}
+
+/** One send becomes one Kafka batch per partition, and brokers refuse batches over about 1 MB. */
+const maxChunkBytes = 900_000
+const maxChunkRecords = 500
+
+/** Records of one topic in pieces that one send may hold; a record that is larger goes alone. */
+export function* chunksOf(records: readonly Outgoing[]): Generator<Outgoing[]> {
+  let chunk: Outgoing[] = []
+  let bytes = 0
+  for (const record of records) {
+    const size = sizeOf(record)
+    if (chunk.length > 0 && (bytes + size > maxChunkBytes || chunk.length === maxChunkRecords)) {
+      yield chunk
+      chunk = []
+      bytes = 0
+    }
+    chunk.push(record)
+    bytes += size
+  }
+  if (chunk.length > 0) yield chunk
+}
+
+function sizeOf({ key, value, headers }: Outgoing): number {
+  let bytes = 70 + (key?.length ?? 0) + (value?.length ?? 0)
+  for (const [name, value] of headers) bytes += name.length + (value?.length ?? 0) + 4
+  return bytes
+}

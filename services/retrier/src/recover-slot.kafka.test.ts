@@ -1,0 +1,141 @@
+// Retriers that died at some point of a batch, and what their successor finds.
+import { randomUUID } from 'node:crypto'
+import { claimDue } from 'dlq-testing/claim-due.ts'
+import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { readTopic } from 'dlq-testing/read-topic.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useTopics } from 'dlq-testing/test-topics.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { ledgerGroup } from './ledger.ts'
+import { prepareOutgoing } from './outgoing.ts'
+import { createSlotWorker } from './run-slot.ts'
+import { sweepSlots } from './sweep-slots.ts'
+import { type TestRetrierOptions, testProducer, testSlotDeps } from './test-retrier.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const topics = useTopics()
+const count = 20
+let topic: string
+let options: TestRetrierOptions
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_slots`
+  topic = await topics.createTopic('orders', { partitions: 2 })
+  options = { sql: service.sql, kafka: topics.kafka, prefix: topics.groupName('retrier') }
+  await insertDueRows(database.sql, { count, topics: [topic], partitions: 2 })
+})
+
+/** A retrier that claims a batch, does `until`, and is never heard of again. Its slot's lease is over. */
+async function dieAfter(until: 'claim' | 'send' | 'commit'): Promise<void> {
+  const worker = createSlotWorker(testSlotDeps({ ...options, policies: { [topic]: { paused: true } } }))
+  await worker.pass()
+  await worker.close()
+  const batch = await claimDue(service.sql)
+  expect(batch.messages).toHaveLength(count)
+  const deps = testSlotDeps(options)
+  const { outgoing } = await prepareOutgoing(batch.messages, deps)
+  await deps.targets.close()
+  const passFaultPoint = (point: string) => {
+    if (until === 'send' && point === 'between-send-and-commit') throw new Error('died')
+  }
+  const producer = testProducer(options, batch.slot, passFaultPoint)
+  if (until !== 'claim') {
+    await producer.publish({ ...batch, records: outgoing }).catch(() => {})
+    if (until === 'commit') await producer.close()
+  }
+  await database.sql`update dlq.dlq_slots set owner_until = now() - interval '1 s'`
+}
+
+async function sweep() {
+  const deps = testSlotDeps(options)
+  try {
+    return await sweepSlots(deps)
+  } finally {
+    await deps.targets.close()
+  }
+}
+
+/** Works off everything with a slot of its own. */
+async function retryAll(): Promise<void> {
+  const deps = testSlotDeps(options)
+  const worker = createSlotWorker(deps)
+  while ((await worker.pass()).more);
+  await worker.close()
+  await deps.targets.close()
+}
+
+const states = () => database.sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2`
+const seen = async () => {
+  const records = await readTopic(topics.kafka, { topic, groupId: topics.groupName('reader') })
+  return records.map(({ value }) => String(value)).toSorted()
+}
+const each = () => Array.from({ length: count }, (_, n) => `{"n":${n}}`).toSorted()
+
+test('what was committed is RESOLVED, with its attempts, and not sent again', async () => {
+  await dieAfter('commit')
+  expect(await sweep()).toEqual({ more: true })
+  expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
+  const attempts =
+    await database.sql`select number, outcome, slot, target_topic, count(*)::int from dlq.dlq_attempts group by 1, 2, 3, 4`
+  expect([...attempts]).toEqual([{ number: 1, outcome: 'published', slot: 1, target_topic: topic, count }])
+  await retryAll()
+  expect(await seen()).toEqual(each())
+  expect(await sweep()).toEqual({ more: false })
+})
+
+test.each(['claim', 'send'] as const)(
+  'after a death behind the %s the messages come back with their attempt, and go once',
+  async (until) => {
+    await dieAfter(until)
+    expect(await sweep()).toEqual({ more: true })
+    expect([...(await states())]).toEqual([{ status: 'PENDING', retry_count: 0, count }])
+    await retryAll()
+    expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
+    expect(await seen()).toEqual(each())
+  },
+)
+
+test('a taker of the slot recovers it before it claims anything', async () => {
+  await dieAfter('commit')
+  await retryAll()
+  expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
+  expect(await seen()).toEqual(each())
+})
+
+test('where Kafka has forgotten the number, the messages go again under the same attempt id', async () => {
+  await dieAfter('commit')
+  await topics.admin.deleteGroups([ledgerGroup(options.prefix, 1)])
+  await retryAll()
+  expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
+  const records = await readTopic(topics.kafka, { topic, groupId: topics.groupName('reader') })
+  expect(records).toHaveLength(2 * count)
+  const ids = records.map(({ headerPairs }) => String(headerPairs.find(([name]) => name === 'dlq-attempt-id')?.[1]))
+  expect(new Set(ids).size).toBe(count)
+})
+
+test('a database restored from a backup goes on above the number that Kafka knows', async () => {
+  await dieAfter('commit')
+  // As if the backup were from before: the numbers of the lost batches are given out a second time.
+  await database.sql`update dlq.dlq_slots set batch = 0`
+  await database.sql`update dlq.dlq_messages set lease_batch = 1, lease_token = ${randomUUID()}`
+  await retryAll()
+  expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
+  expect(await seen()).toHaveLength(2 * count)
+  const [row] = await database.sql`select batch::int from dlq.dlq_slots`
+  // The first taker's greeting is 1, the lost batch 2, the second taker's greeting 3, the batch it sent 4.
+  expect(row).toEqual({ batch: 4 })
+})
+
+test('a batch of the same number by somebody else is not taken for ours', async () => {
+  await dieAfter('claim')
+  const [row] = await database.sql<{ batch: string }[]>`select batch from dlq.dlq_slots`
+  const foreign = testProducer(options, 1)
+  await foreign.connect()
+  await foreign.begin({ batch: BigInt(row!.batch), token: randomUUID() })
+  await foreign.close()
+  await retryAll()
+  expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
+  expect(await seen()).toEqual(each())
+})

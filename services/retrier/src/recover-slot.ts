@@ -1,0 +1,94 @@
+// What a slot's batches became whose owner did not settle them: a retrier that died, or this one, when
+// a commit's answer never came. The producer is connected first, which fences every earlier one.
+
+import { randomUUID } from 'node:crypto'
+import { deriveAttemptId } from 'dlq-core/message-id.ts'
+import type { SettledAttempt } from 'dlq-core/queries/attempts.ts'
+import {
+  listOutstanding,
+  listOutstandingMessages,
+  type OutstandingBatch,
+  type OutstandingMessage,
+  releaseBatch,
+} from 'dlq-core/queries/batches.ts'
+import { nextBatchNumbers, type Slot } from 'dlq-core/queries/slots.ts'
+import type { RetryPolicy } from 'dlq-core/retry-policy.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import { DlqError } from 'dlq-core/runtime/errors.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import { judgeBatch, type LedgerEntry, type Verdict } from './ledger.ts'
+import type { RetrierMetrics } from './retrier-metrics.ts'
+import { settleBatch } from './settle-batch.ts'
+import type { Sent, SlotProducer } from './slot-producer.ts'
+
+export type RecoverDeps = {
+  sql: Database
+  log: Log
+  metrics: RetrierMetrics
+  policyOf: (message: { original_topic: string; dlq_topic: string | null }) => RetryPolicy
+}
+
+export type Recovered = Record<Verdict, number>
+
+/**
+ * Connects the slot's producer and settles what the slot still holds. Afterwards the slot holds nothing,
+ * and the ledger has an entry that is above every number used so far. Returns messages by verdict.
+ *
+ * @param sent where the records of an unsure batch stand, if they were published
+ * @throws {DlqError} where Kafka is away or forbids it, or the slot was lost
+ */
+export async function connectAndRecover(
+  deps: RecoverDeps,
+  { slot, producer, sent = [] }: { slot: Slot; producer: SlotProducer; sent?: readonly Sent[] },
+): Promise<Recovered> {
+  const ledger = await producer.connect()
+  const recovered: Recovered = { published: 0, unpublished: 0, unknown: 0 }
+  for (const outstanding of await listOutstanding(deps.sql, slot)) {
+    const verdict = judgeBatch(outstanding, ledger ?? { batch: null, token: null })
+    recovered[verdict] += await settleOutstanding(deps, { slot, outstanding, verdict, sent })
+    report(deps, { slot, outstanding, verdict, ledger })
+  }
+  const batch = await nextBatchNumbers(deps.sql, { ...slot, floor: ledger?.batch ?? 0n })
+  if (batch === null) throw new DlqError('SLOT_LOST', `slot ${slot.slot} was taken over by another retrier`)
+  await producer.begin({ batch, token: randomUUID() })
+  return recovered
+}
+
+type Settling = { slot: Slot; outstanding: OutstandingBatch; verdict: Verdict; sent: readonly Sent[] }
+
+async function settleOutstanding(
+  { sql, policyOf }: RecoverDeps,
+  { slot, outstanding, verdict, sent }: Settling,
+): Promise<number> {
+  const { batch } = outstanding
+  if (verdict !== 'published') return releaseBatch(sql, { ...slot, batch })
+  const places = new Map(sent.map((place) => [place.id, place]))
+  const held = await listOutstandingMessages(sql, { slot: slot.slot, batch })
+  const toAttempt = (message: OutstandingMessage): SettledAttempt => ({
+    message_id: message.id,
+    number: message.retry_count,
+    attempt_id: deriveAttemptId(message.id, message.retry_count),
+    outcome: 'published',
+    slot: slot.slot,
+    target_topic: places.get(message.id)?.topic ?? policyOf(message).redirectTopic ?? message.original_topic,
+    target_partition: places.get(message.id)?.partition ?? null,
+    target_offset: places.get(message.id)?.offset ?? null,
+    error: null,
+  })
+  const messages = held.map(({ id }) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
+  const { settled } = await settleBatch(sql, { ...slot, batch, messages, attempts: held.map(toAttempt), released: [] })
+  return settled
+}
+
+type Reporting = Omit<Settling, 'sent'> & { ledger: LedgerEntry | null }
+
+function report({ log, metrics }: RecoverDeps, { slot, outstanding, verdict, ledger }: Reporting): void {
+  metrics.recovered.inc({ verdict }, outstanding.messages)
+  log[verdict === 'unknown' ? 'warn' : 'info'](
+    {
+      ...{ slot: slot.slot, batch: String(outstanding.batch), messages: outstanding.messages, verdict },
+      ledger: ledger?.batch === null || ledger === null ? null : String(ledger.batch),
+    },
+    'batch_recovered',
+  )
+}

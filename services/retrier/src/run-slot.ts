@@ -1,0 +1,116 @@
+// One slot of this process: takes a slot, connects and recovers it, then works off batch after batch.
+// Whatever goes wrong, the next pass begins where this one has to: with another slot where it was lost,
+// with a new producer where Kafka failed.
+
+import { type TakenSlot, takeSlot } from 'dlq-core/queries/slots.ts'
+import { DlqError } from 'dlq-core/runtime/errors.ts'
+import { runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
+import type { Breaker } from './breaker.ts'
+import { type HeldSlot, holdSlot } from './hold-slot.ts'
+import type { PlanMemory } from './plan-claim.ts'
+import { connectAndRecover } from './recover-slot.ts'
+import { type RetryDeps, retryDue } from './retry-due.ts'
+import { type Sent, type SlotProducer, UnsureError } from './slot-producer.ts'
+
+export type SlotDeps = RetryDeps & {
+  breaker: Breaker
+  createProducer: (slot: number) => SlotProducer
+  loadPolicies: () => Promise<void>
+  /** This process, in dlq_retriers. */
+  retrierId: string
+  leaseMs: number
+  pollMs: number
+}
+
+/** Works on one slot until the signal aborts, then gives it back. */
+export async function runSlot(deps: SlotDeps, { name, wake }: { name: string; wake: Wake }): Promise<void> {
+  const { log, signal, pollMs: intervalMs } = deps
+  const worker = createSlotWorker(deps)
+  try {
+    const pass = () =>
+      worker.pass().catch((error) => {
+        // The breaker has said so, and owns the wait.
+        if (isKafkaFault(error)) return { more: false }
+        throw error
+      })
+    await runLoop(pass, { name, intervalMs, signal, log, wake })
+  } finally {
+    await worker.close()
+  }
+}
+
+type Owned = { slot: HeldSlot; producer: SlotProducer; isConnected: boolean; sent: readonly Sent[] }
+
+/** The passes of one slot, and its end. */
+export function createSlotWorker(deps: SlotDeps) {
+  const { sql, breaker } = deps
+  const memory: PlanMemory = { turn: Math.floor(deps.random() * 1000), appetite: new Map() }
+  let owned: Owned | null = null
+
+  async function giveBack(): Promise<void> {
+    const old = owned
+    owned = null
+    await old?.producer.close()
+    await old?.slot.release()
+  }
+
+  async function ownSlot(): Promise<Owned> {
+    if (owned?.slot.isLost()) await giveBack()
+    owned ??= own(deps, await takeSlot(sql, { owner: deps.retrierId, leaseMs: deps.leaseMs }))
+    return owned
+  }
+
+  async function work(current: Owned) {
+    if (!current.isConnected) {
+      await connectAndRecover(deps, current)
+      current.isConnected = true
+      current.sent = []
+      breaker.succeeded()
+    }
+    return retryDue(deps, { slot: current.slot, producer: current.producer, memory })
+  }
+
+  return {
+    async pass(): Promise<{ more: boolean }> {
+      const gate = breaker.enter()
+      if (gate === 'open') return { more: false }
+      let current: Owned | null = null
+      try {
+        await deps.loadPolicies()
+        current = await ownSlot()
+        // The probe is a new connection with a transaction of its own, which harms no message.
+        if (gate === 'probe') current.isConnected = false
+        return await work(current)
+      } catch (error) {
+        if (current) afterFault(current, error)
+        // Whatever it was that failed: the probe has an end, or nobody would ever probe again.
+        if (gate === 'probe' && breaker.isProbing()) breaker.failed((error as Error).message)
+        if (error instanceof DlqError && error.code === 'SLOT_LOST') await giveBack()
+        throw error
+      }
+    },
+    close: giveBack,
+  }
+
+  function afterFault(current: Owned, error: unknown): void {
+    // Also where the database failed at some step: what is still claimed is settled by reading the ledger.
+    current.isConnected = false
+    if (error instanceof UnsureError) current.sent = error.sent
+    if (isKafkaFault(error)) breaker.failed((error as Error).message)
+  }
+}
+
+function isKafkaFault(error: unknown): boolean {
+  if (error instanceof UnsureError) return true
+  return error instanceof DlqError && (error.code === 'KAFKA_UNAVAILABLE' || error.code === 'KAFKA_FORBIDDEN')
+}
+
+function own({ sql, leaseMs, log, createProducer }: SlotDeps, taken: TakenSlot): Owned {
+  log.info({ slot: taken.slot, epoch: String(taken.epoch), fresh: taken.fresh }, 'slot_taken')
+  return {
+    slot: holdSlot(taken, { sql, leaseMs, log }),
+    producer: createProducer(taken.slot),
+    isConnected: false,
+    sent: [],
+  }
+}

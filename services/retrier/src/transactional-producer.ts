@@ -1,0 +1,230 @@
+// One Kafka transaction per part: its records, and its number as the slot's offset in the ledger. After
+// any fault the producer is replaced. kafkajs then has wrong sequence numbers where a request was
+// accepted for some partitions and refused for others, and the broker would take the next records for
+// duplicates of those and drop them.
+
+import { DlqError } from 'dlq-core/runtime/errors.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import type { Kafka, Message, RecordMetadata, Transaction } from 'kafkajs'
+import { createFencedProducer, type FencedProducer } from './fenced-producer.ts'
+import { type KafkaFault, kafkaAdvice, readKafkaFault } from './kafka-fault.ts'
+import { ensureLedger, ledgerGroup, ledgerOffsets, readLedger } from './ledger.ts'
+import { chunksOf, type Outgoing } from './outgoing.ts'
+import {
+  type Part,
+  type PublishResult,
+  type Sent,
+  type SlotProducer,
+  type SlotProducerDeps,
+  UnsureError,
+} from './slot-producer.ts'
+
+export type TransactionalProducerOptions = SlotProducerDeps & {
+  kafka: Kafka
+  log: Log
+  slot: number
+  /** Begins the transactional ids and the ledger's groups. */
+  prefix: string
+  ledgerTopic: string
+  transactionTimeoutMs: number
+}
+
+type Entry = { batch: bigint; token: string }
+
+type Context = TransactionalProducerOptions & {
+  producer: FencedProducer
+  /** Writes the number of a batch, or part, into the ledger, as part of the transaction. */
+  enter: (transaction: Transaction, entry: Entry) => Promise<void>
+}
+
+export function createTransactionalProducer(options: TransactionalProducerOptions): SlotProducer {
+  const { kafka, log, slot, prefix, ledgerTopic: topic, transactionTimeoutMs } = options
+  const groupId = ledgerGroup(prefix, slot)
+  const producer = createFencedProducer({ kafka, log, transactionTimeoutMs, transactionalId: `${prefix}-${slot}` })
+  const enter = (transaction: Transaction, entry: Entry) =>
+    transaction.sendOffsets({ consumerGroupId: groupId, topics: ledgerOffsets(topic, entry) })
+  const context: Context = { ...options, producer, enter }
+
+  /** Does the work in bounded time; what fails is explained, and leaves no producer behind. */
+  async function explained<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await producer.bounded(work())
+    } catch (error) {
+      await producer.discard()
+      throw explain(error as Error, options)
+    }
+  }
+
+  return {
+    connect: () =>
+      explained(async () => {
+        await withAdmin(kafka, (admin) => ensureLedger(admin, topic))
+        await producer.fence()
+        return readLedger(kafka, { topic, groupId })
+      }),
+    begin: (entry) =>
+      explained(async () => {
+        const transaction = await producer.transaction()
+        await enter(transaction, entry)
+        await transaction.commit()
+      }),
+    async publish(part) {
+      const { sent, failure } = await sendAll(context, part)
+      if (failure === null) return { ...nothing, published: sent }
+      await producer.discard()
+      if (failure.kind === 'unsure') throw new UnsureError(part, sent, failure.error)
+      return divide(part, failure.kind === 'away' ? { ...failure, error: explain(failure.error, options) } : failure)
+    },
+    close: producer.discard,
+  }
+}
+
+type Transacted = { sent: Sent[]; failure: Failure | null }
+
+/** Sends everything at once; where Kafka refuses that, once more piece by piece, to see which piece it is. */
+async function sendAll(context: Context, part: Part): Promise<Transacted> {
+  const byTopic = [...Map.groupBy(part.records, ({ topic }) => topic).values()].map((records) => [...chunksOf(records)])
+  const rounds = Math.max(...byTopic.map((chunks) => chunks.length))
+  const together = Array.from({ length: rounds }, (_, round) => byTopic.flatMap((chunks) => chunks[round] ?? []))
+  const first = await transact(context, part, together)
+  if (first.failure?.kind !== 'piece' || first.failure.records.length === 1) return first
+  // The same number: the first transaction can no longer be committed.
+  await context.producer.discard()
+  return transact(context, part, byTopic.flat())
+}
+
+async function transact(
+  { producer, enter, passFaultPoint, ...options }: Context,
+  part: Part,
+  pieces: readonly (readonly Outgoing[])[],
+): Promise<Transacted> {
+  const sent: Sent[] = []
+  let transaction: Transaction
+  try {
+    transaction = await producer.bounded(producer.transaction())
+  } catch (error) {
+    return { sent, failure: { kind: 'away', error: explain(error as Error, options) } }
+  }
+  for (const piece of pieces) {
+    try {
+      sent.push(...(await producer.bounded(send(transaction, piece))))
+    } catch (error) {
+      return { sent, failure: toFailure(piece, error as Error) }
+    }
+  }
+  try {
+    await producer.bounded(enter(transaction, part))
+  } catch (error) {
+    return { sent, failure: { kind: 'away', error: explain(error as Error, options) } }
+  }
+  passFaultPoint('between-send-and-commit')
+  try {
+    await producer.bounded(transaction.commit())
+  } catch (error) {
+    return { sent, failure: { kind: 'unsure', error: error as Error } }
+  }
+  passFaultPoint('between-commit-and-settle')
+  return { sent, failure: null }
+}
+
+const nothing: PublishResult = { published: [], refused: [], released: [], again: [], fault: null }
+
+type Failure =
+  /** Kafka has something against these records, or one of them. */
+  | { kind: 'piece'; records: readonly Outgoing[]; fault: KafkaFault }
+  | { kind: 'away'; error: Error }
+  | { kind: 'unsure'; error: Error }
+
+/** Errors that the broker answers with because of the producer's state, whatever the records. */
+const producerFaults = new Set([
+  'INVALID_PRODUCER_EPOCH',
+  'INVALID_PRODUCER_ID_MAPPING',
+  'INVALID_TXN_STATE',
+  'OUT_OF_ORDER_SEQUENCE_NUMBER',
+  'UNKNOWN_PRODUCER_ID',
+  'TRANSACTION_COORDINATOR_FENCED',
+  'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
+  'KAFKAJS_UNKNOWN_ERROR_CODE',
+])
+
+function toFailure(records: readonly Outgoing[], error: Error): Failure {
+  const fault = readKafkaFault(error)
+  if (fault.refusal === null && (fault.type === null || producerFaults.has(fault.type))) return { kind: 'away', error }
+  return { kind: 'piece', records, fault }
+}
+
+/** What becomes of a part of which nothing was published, because of a failure. */
+function divide(part: Part, failure: Failure & { kind: 'piece' | 'away' }): PublishResult {
+  const idsOf = (records: readonly Outgoing[]) => records.map(({ id }) => id)
+  if (failure.kind === 'away') {
+    return { ...nothing, released: idsOf(part.records), fault: { error: failure.error, topics: null } }
+  }
+  const { records, fault } = failure
+  const suspects = new Set(records)
+  const others = part.records.filter((record) => !suspects.has(record))
+  const topics = [...new Set(records.map(({ topic }) => topic))]
+  const again = others.length === 0 ? [] : [others]
+  if (fault.refusal === null && topics.length === 1) {
+    return { ...nothing, released: idsOf(records), again, fault: { error: fault.error, topics } }
+  }
+  if (fault.refusal !== null && (records.length === 1 || (fault.isOfTopic && topics.length === 1))) {
+    const refused = records.map(({ id, topic }) => ({ id, topic, reason: `${topic}: ${fault.refusal}` }))
+    return { ...nothing, refused, again }
+  }
+  const middle = records.length >> 1
+  return { ...nothing, again: [...again, records.slice(0, middle), records.slice(middle)] }
+}
+
+async function send(transaction: Transaction, records: readonly Outgoing[]): Promise<Sent[]> {
+  const byTopic = Map.groupBy(records, ({ topic }) => topic)
+  const topicMessages = [...byTopic].map(([topic, ofTopic]) => ({ topic, messages: toMessages(ofTopic) }))
+  return toSent(records, await transaction.sendBatch({ acks: -1, topicMessages }))
+}
+
+/** The records of one topic as kafkajs takes them. */
+export function toMessages(records: readonly Outgoing[]): Message[] {
+  return records.map(({ key, value, headers, partition, timestamp }) => ({
+    ...{ key, value, partition, headers: [...headers] },
+    ...(timestamp === undefined ? {} : { timestamp }),
+  }))
+}
+
+/**
+ * Where each record stands: Kafka answers with each partition's base offset; the records of one send
+ * follow it in their order.
+ *
+ * @throws where an answer is missing: nothing may count as published that Kafka has not named
+ */
+export function toSent(records: readonly Outgoing[], results: readonly RecordMetadata[]): Sent[] {
+  const next = new Map<string, bigint | null>()
+  for (const { topicName, partition, baseOffset } of results) {
+    next.set(`${topicName} ${partition}`, baseOffset === undefined || baseOffset === '-1' ? null : BigInt(baseOffset))
+  }
+  return records.map(({ id, topic, partition }) => {
+    const key = `${topic} ${partition}`
+    const offset = next.get(key)
+    if (offset === undefined) throw new Error(`Kafka gave no answer for partition ${partition} of ${topic}`)
+    if (offset !== null) next.set(key, offset + 1n)
+    return { id, topic, partition, offset }
+  })
+}
+
+function explain(
+  error: Error,
+  { prefix, ledgerTopic }: Pick<TransactionalProducerOptions, 'prefix' | 'ledgerTopic'>,
+): DlqError {
+  const advice = kafkaAdvice(error, { prefix, ledgerTopic })
+  if (error instanceof DlqError) return error
+  if (advice !== null) return new DlqError('KAFKA_FORBIDDEN', advice, { cause: error })
+  return new DlqError('KAFKA_UNAVAILABLE', `cannot publish to Kafka: ${error.message}`, { cause: error })
+}
+
+async function withAdmin<T>(kafka: Kafka, work: (admin: ReturnType<Kafka['admin']>) => Promise<T>): Promise<T> {
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    return await work(admin)
+  } finally {
+    await admin.disconnect()
+  }
+}

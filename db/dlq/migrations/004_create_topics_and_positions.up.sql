@@ -5,6 +5,8 @@
 create table dlq.dlq_topics (
     cluster      text        not null,
     topic        text        not null,
+    -- Kafka's own (KIP-516): another one means that the topic was deleted and made anew. Null before Kafka 2.8.
+    topic_id     text,
     partitions   int         not null,
     display_name text,
     found_at     timestamptz not null default now(),

@@ -33,3 +33,6 @@ create table dlq.dlq_attempts (
 -- A dead letter without our headers is recognised by the coordinates that we published to.
 create index idx_dlq_attempts_target on dlq.dlq_attempts (target_topic, target_partition, target_offset)
     where target_offset is not null;
+-- The few whose retrier died between publishing and settling: where their records stand is looked up in Kafka.
+create index idx_dlq_attempts_unplaced on dlq.dlq_attempts (target_topic)
+    where target_offset is null and outcome = 'published' and failed_again_at is null;

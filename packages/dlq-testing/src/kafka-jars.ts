@@ -1,7 +1,8 @@
 // The jars of Apache Kafka, copied once per machine from Maven's repository into a cache
 // outside the clone. Made under another name and renamed, so two processes may do it at once.
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,17 +15,18 @@ const pom = fileURLToPath(new URL('../kafka/pom.xml', import.meta.url))
 const downloadMs = 15 * 60_000
 const maxTries = 3
 
-/** The folder the jars are cached in, whether it exists or not. */
+/** The folder the jars are cached in, whether it exists or not: another one when the list of jars has changed. */
 export function kafkaJarsFolder(): string {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
-  return join(cache, 'dlq-manager', `kafka-${kafkaVersion}`)
+  const digest = createHash('sha256').update(readFileSync(pom)).digest('hex').slice(0, 8)
+  return join(cache, 'dlq-manager', `kafka-${kafkaVersion}-${digest}`)
 }
 
 /** Makes sure the jars are there and returns their folder. Throws with Maven's words when it fails thrice. */
 export async function kafkaJars(log: (line: string) => void): Promise<string> {
   const folder = kafkaJarsFolder()
   if (existsSync(folder)) return folder
-  log(`downloading Apache Kafka ${kafkaVersion} with Maven (44 MB, once per machine)`)
+  log(`downloading Apache Kafka ${kafkaVersion} with Maven (47 MB, once per machine)`)
   const started = Date.now()
   const fresh = `${folder}.new-${process.pid}`
   mkdirSync(dirname(folder), { recursive: true })

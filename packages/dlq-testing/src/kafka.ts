@@ -10,8 +10,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Kafka, logLevel } from 'kafkajs'
 import { freePort } from './free-port.ts'
+import { findJava } from './java.ts'
 import { containerEngine, removeContainer, startKafkaContainer } from './kafka-container.ts'
-import { kafkaJars, kafkaJarsFolder } from './kafka-jars.ts'
+import { kafkaJars } from './kafka-jars.ts'
 import { jvmFlags, type KafkaListener, kafkaSettings, kafkaVersion } from './kafka-settings.ts'
 import type { Reaper } from './reaper.ts'
 import { type ProcessExit, startWatchedProcess, type WatchedProcess } from './watched-process.ts'
@@ -150,20 +151,6 @@ function randomClusterId(): string {
   const bytes = randomBytes(16)
   bytes[0]! &= 0x7f
   return bytes.toString('base64url')
-}
-
-/** The java to use: 17 or later, and with it either Maven or jars fetched before. */
-async function findJava(): Promise<string | undefined> {
-  const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin', 'java') : 'java'
-  try {
-    const { stderr } = await run(java, ['-version'], { timeout: 20_000 })
-    const major = Number(/version "(\d+)/.exec(stderr)?.[1])
-    if (!(major >= 17)) return undefined
-    if (!existsSync(kafkaJarsFolder())) await run('mvn', ['-v'], { timeout: 20_000 })
-    return java
-  } catch {
-    return undefined // Not installed.
-  }
 }
 
 async function untilAnswers(server: WatchedProcess, port: number): Promise<void> {

@@ -80,7 +80,7 @@ describe('GET /api/v1/dlq/:topic', () => {
   })
 
   test('means what was read from a DLQ topic, and what came from any other topic', async () => {
-    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', partitions: 1 }] })
+    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', topicId: null, partitions: 1 }] })
     const both = await insert({ original_topic: 'orders.events.v1', dlq_topic: 'orders.dlq.v1' })
     const other = await insert({ original_topic: 'orders.events.v1', dlq_topic: 'late.dlq.v1' })
     const confusing = await insert({ original_topic: 'orders.dlq.v1', dlq_topic: 'late.dlq.v1' })
@@ -94,7 +94,7 @@ describe('GET /api/v1/dlq/:topic', () => {
   })
 
   test('keeps showing the messages of a DLQ topic that is gone', async () => {
-    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', partitions: 1 }] })
+    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', topicId: null, partitions: 1 }] })
     await recordTopics(service.sql, { cluster: 'c', found: [] })
     const id = await insert({ dlq_topic: 'orders.dlq.v1' })
     expect(await list('orders.dlq.v1')).toMatchObject({ body: { messages: [{ id }] } })
@@ -325,7 +325,7 @@ describe('DELETE /api/v1/dlq/messages/:id', () => {
 
 describe('POST /api/v1/dlq/:topic/retry-all', () => {
   test('counts the messages that may be retried and leaves the others alone', async () => {
-    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', partitions: 1 }] })
+    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', topicId: null, partitions: 1 }] })
     const columns = { dlq_topic: 'orders.dlq.v1' }
     for (let n = 0; n < 15; n += 1) await insert(columns)
     const others = [

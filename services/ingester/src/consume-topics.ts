@@ -22,8 +22,8 @@ export type ConsumeDeps = {
   /** Ends this consumer: the service stops, or the topics have changed. */
   signal: AbortSignal
   store: (batch: Batch, options?: { lowOffset: bigint }) => Promise<StoreOutcome>
-  /** The consumer met a fault, which kafkajs may or may not mend by itself. */
-  onCrash: () => void
+  /** The consumer met a fault, which kafkajs may or may not mend by itself. Called again while it lasts. */
+  onFault: () => void
   /** The topic was deleted and made anew: its offsets begin again. */
   onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
   onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
@@ -38,7 +38,8 @@ const sessionTimeoutMs = 6000
 const rebalanceTimeoutMs = 30_000
 /** What one answer of a broker may hold, over all its partitions; kafkajs decodes all of it before it hands on any. */
 const maxFetchBytes = 4 * 1024 * 1024
-const heartbeatIntervalMs = 2000
+/** By its heartbeat a member learns that the group waits for it: so long all of them may stand still. */
+const heartbeatIntervalMs = 1000
 /** A consumer that showed no sign of life for so long hangs (tulios/kafkajs#1441) and is built anew. */
 const stallMs = 90_000
 
@@ -58,13 +59,14 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true })
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       log.warn({ error: payload.error, restart: payload.restart }, 'consumer_crashed')
-      deps.onCrash()
+      deps.onFault()
       if (!payload.restart)
         reject(
           new DlqError('CONSUMER_CRASHED', `the consumer ended: ${payload.error.message}`, { cause: payload.error }),
         )
     })
   })
+  watchForFailedFetches(consumer, deps.onFault)
   const watchdog = watchForStall(consumer)
   // Awaited below; until then a crash during connect() must not count as unhandled.
   ended.catch(() => {})
@@ -93,6 +95,16 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     watchdog.stop()
     await consumer.disconnect()
   }
+}
+
+/** kafkajs tells of fetches that succeed; one that failed shows when the broker is asked once more. */
+function watchForFailedFetches(consumer: Consumer, onFailed: () => void): void {
+  const asked = new Set<number>()
+  consumer.on(consumer.events.FETCH_START, ({ payload: { nodeId } }) => {
+    if (asked.has(nodeId)) onFailed()
+    asked.add(nodeId)
+  })
+  consumer.on(consumer.events.FETCH, ({ payload }) => void asked.delete(payload.nodeId))
 }
 
 function watchForStall(consumer: Consumer): { stalled: Promise<never>; stop(): void } {

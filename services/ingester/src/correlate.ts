@@ -18,7 +18,7 @@ export async function correlate(sql: Transaction, letters: readonly DeadLetter[]
 }
 
 /** Null where our headers have told already, or the record does not say where it came from. */
-function originOf({ message, republished }: DeadLetter): OriginalPlace | null {
+export function originOf({ message, republished }: DeadLetter): OriginalPlace | null {
   const {
     original_topic: topic,
     original_topic_source: source,
@@ -30,6 +30,7 @@ function originOf({ message, republished }: DeadLetter): OriginalPlace | null {
     : null
 }
 
-function keyOf({ topic, partition, offset }: OriginalPlace): string {
+/** The key under which places are compared. */
+export function keyOf({ topic, partition, offset }: OriginalPlace): string {
   return `${topic}:${partition}:${offset}`
 }

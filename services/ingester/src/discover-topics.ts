@@ -1,22 +1,54 @@
 // Finds the DLQ topics in Kafka and writes them down, so that every ingester consumes the same list.
 
-import { type FoundTopic, listTopics, recordTopics } from 'dlq-core/queries/topics.ts'
+import {
+  type FoundTopic,
+  listTopics,
+  recordTopics,
+  type SharedTopic,
+  type StartedOver,
+} from 'dlq-core/queries/topics.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { matchesTopicGlobs } from 'dlq-core/topic-names.ts'
 import type { Admin } from 'kafkajs'
 
 export type DiscoverDeps = { admin: Admin; sql: Database; cluster: string; patterns: readonly string[] }
 
-/** One look at Kafka. Returns the list that all ingesters share. */
-export async function discoverTopics({ admin, sql, cluster, patterns }: DiscoverDeps): Promise<string[]> {
+/** One look at Kafka. Returns the list that all ingesters share, and the partitions of topics that were made anew. */
+export async function discoverTopics({
+  admin,
+  sql,
+  cluster,
+  patterns,
+}: DiscoverDeps): Promise<{ topics: SharedTopic[]; startedOver: StartedOver[] }> {
   const names = (await admin.listTopics()).filter((topic) => matchesTopicGlobs(patterns, topic))
-  await recordTopics(sql, { cluster, found: await countPartitions(admin, names) })
-  return listTopics(sql, { cluster })
+  const known = new Set((await listTopics(sql, { cluster })).map(({ topic }) => topic))
+  const readable = await Promise.all(names.map((topic) => known.has(topic) || isReadable(admin, topic)))
+  const found = await describe(
+    admin,
+    names.filter((_, index) => readable[index]),
+  )
+  const startedOver = await recordTopics(sql, { cluster, found })
+  return { topics: await listTopics(sql, { cluster }), startedOver }
 }
 
-async function countPartitions(admin: Admin, topics: string[]): Promise<FoundTopic[]> {
+/** A topic so new that a partition has no leader yet would stop the consumer on all its topics. It is found next time. */
+function isReadable(admin: Admin, topic: string): Promise<boolean> {
+  return admin.fetchTopicOffsets(topic).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function describe(admin: Admin, topics: string[]): Promise<FoundTopic[]> {
   // An empty list would ask kafkajs for every topic of the cluster.
   if (topics.length === 0) return []
-  const metadata = await admin.fetchTopicMetadata({ topics })
-  return metadata.topics.map(({ name, partitions }) => ({ topic: name, partitions: partitions.length }))
+  const [metadata, topicIds] = await Promise.all([
+    admin.fetchTopicMetadata({ topics }),
+    admin.fetchTopicIds({ topics }),
+  ])
+  return metadata.topics.map(({ name, partitions }) => ({
+    topic: name,
+    topicId: topicIds.get(name) ?? null,
+    partitions: partitions.length,
+  }))
 }

@@ -3,6 +3,7 @@
 import type { ReadingSettings } from 'dlq-core/new-message.ts'
 import { createMessagePartitions } from 'dlq-core/queries/message-insert.ts'
 import { beginGeneration } from 'dlq-core/queries/positions.ts'
+import type { SharedTopic } from 'dlq-core/queries/topics.ts'
 import type { DeadLetterRecord } from 'dlq-core/record.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -12,9 +13,10 @@ import type { Admin, Kafka } from 'kafkajs'
 import { completeRecords } from './complete-records.ts'
 import { consumeTopics } from './consume-topics.ts'
 import { discoverTopics } from './discover-topics.ts'
+import { fetchOriginals } from './fetch-originals.ts'
 import { createGroupRegister } from './group-register.ts'
 import type { IngesterMetrics } from './ingester-metrics.ts'
-import { storeBatch } from './store-batch.ts'
+import { type StoreDeps, storeBatch } from './store-batch.ts'
 
 export type IngestDeps = {
   kafka: Kafka
@@ -36,15 +38,29 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const subscription = createSubscription(signal)
   const groups = createGroupRegister(sql, { now: Date.now })
   const complete = (records: readonly DeadLetterRecord[]) => completeRecords(deps, records)
-  const store = { sql, settings, groups, complete, now: () => new Date(), random: Math.random }
+  const store: StoreDeps = {
+    ...{ sql, settings, groups, complete },
+    fetchOriginals: (places) => fetchOriginals(deps.admin, places, { log }),
+    now: () => new Date(),
+    random: Math.random,
+  }
   // A topic that was deleted makes kafkajs fail for all topics until it is off the list.
   const lookAgain = createWake()
   let cluster = ''
 
+  async function discover(): Promise<void> {
+    const { topics, startedOver } = await discoverTopics({ ...deps, cluster })
+    for (const { topic, partition, seenOffset } of startedOver) {
+      metrics.recreated.inc({ topic })
+      log.error({ topic, partition, seenOffset }, 'topic_recreated')
+    }
+    subscription.update(topics)
+  }
+
   const discovering = runLoop(
     async () => {
       cluster ||= await readClusterId(deps)
-      subscription.update(await discoverTopics({ ...deps, cluster }))
+      await discover()
       return { more: false }
     },
     { name: 'discover', intervalMs: deps.refreshIntervalMs, signal, log, wake: lookAgain },
@@ -70,9 +86,11 @@ export async function ingest(deps: IngestDeps): Promise<void> {
           stop()
           return outcome
         },
-        onCrash: () => lookAgain.notify(),
+        onFault: () => lookAgain.notify(),
         onRecreated: async (batch, seenOffset, lowOffset) => {
           const { topic, partition } = batch
+          // By the topic's id, which tells of all its partitions; where Kafka has no ids, this one starts over here.
+          await discover()
           if (!(await beginGeneration(sql, { ...batch, seenOffset, nextOffset: lowOffset }))) return
           metrics.recreated.inc({ topic })
           log.error({ topic, partition, seenOffset, lowOffset }, 'topic_recreated')
@@ -96,16 +114,21 @@ async function readClusterId({ admin, sql, log }: IngestDeps): Promise<string> {
   return clusterId
 }
 
-/** The topics to consume, and a signal that aborts when they are no longer these. */
+/** The topics to consume, and a signal that aborts when they are no longer these, or one of them was made anew. */
 function createSubscription(stop: AbortSignal) {
   const wake = createWake()
-  let topics: string[] = []
+  let topics: SharedTopic[] = []
   let changed = new AbortController()
   return {
     wake,
-    current: () => ({ topics, signal: AbortSignal.any([stop, changed.signal]) }),
-    update(found: string[]) {
-      if (found.length === topics.length && found.every((topic, index) => topic === topics[index])) return
+    current: () => ({
+      topics: topics.map(({ topic }) => topic),
+      signal: AbortSignal.any([stop, changed.signal]),
+    }),
+    update(found: SharedTopic[]) {
+      const isSame = ({ topic, topicId }: SharedTopic, index: number) =>
+        topic === topics[index]!.topic && topicId === topics[index]!.topicId
+      if (found.length === topics.length && found.every(isSame)) return
       topics = found
       changed.abort()
       changed = new AbortController()

@@ -12,6 +12,7 @@ import { correlate } from './correlate.ts'
 import type { GroupRegister } from './group-register.ts'
 import { insertReducing } from './insert-reducing.ts'
 import { reopenRepublished } from './reopen-republished.ts'
+import { type TraceDeps, traceOrigins } from './trace-origins.ts'
 
 export type Batch = PartitionOf & {
   /** Where the fetch began: everything committed from there to `nextOffset` is in `records`. */
@@ -36,6 +37,7 @@ export type StoreDeps = {
   groups: GroupRegister
   /** Fetches what dead letters without bytes point to. */
   complete: (records: readonly DeadLetterRecord[]) => Promise<readonly DeadLetterRecord[]>
+  fetchOriginals: TraceDeps['fetchOriginals']
   now: () => Date
   random: () => number
 }
@@ -46,7 +48,8 @@ export type StoreDeps = {
  */
 export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n } = {}): Promise<StoreOutcome> {
   const { settings, groups, complete, now, random } = deps
-  const letters = (await complete(batch.records)).map((record) => readDeadLetter(record, settings, now(), random()))
+  const read = (await complete(batch.records)).map((record) => readDeadLetter(record, settings, now(), random()))
+  const letters = await traceOrigins(deps, read)
   await groups.assign(letters)
   const work: Work = { deps, batch, letters, lowOffset, mayRefuse: false }
   for (let partitionsMade = false; ; ) {

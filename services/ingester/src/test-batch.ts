@@ -74,6 +74,7 @@ export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDe
     groups: createGroupRegister(sql, { now: Date.now }),
     // Every record here says itself where it came from.
     complete: async (records) => [...records],
+    fetchOriginals: async () => new Map(),
     now: () => new Date(),
     random: () => 0,
     ...more,

@@ -59,6 +59,8 @@ export async function publishClaimed(deps: PublishDeps, work: Work, claimed: Cla
     if (part.records.length === 0) continue
     const result = await timed(deps, () => work.producer.publish(part!))
     for (const topic of result.fault?.topics ?? []) deps.cooldown.add(topic)
+    // What was known of the topic may not be true any more.
+    for (const { topic } of result.refused) deps.targets.forget(topic)
     if (result.fault !== null && result.fault.topics === null) {
       await settle(part.batch, { ...result, released: [...result.released, ...idsOf(result.again.flat())] })
       for (const rest of parts) await settle(rest.batch, { ...nothing, released: idsOf(rest.records) })

@@ -85,8 +85,8 @@ describe('a position', () => {
 
 describe('the topics', () => {
   const record = (...topics: string[]) =>
-    recordTopics(service.sql, { cluster: 'c', found: topics.map((topic) => ({ topic, partitions: 3 })) })
-  const list = () => listTopics(service.sql, { cluster: 'c' })
+    recordTopics(service.sql, { cluster: 'c', found: topics.map((topic) => ({ topic, topicId: null, partitions: 3 })) })
+  const list = async () => (await listTopics(service.sql, { cluster: 'c' })).map(({ topic }) => topic)
 
   test('are those that were found last, in the order of their bytes', async () => {
     await record('b.dlq.v1', 'a.dlq.v1', 'B.dlq.v1')
@@ -125,8 +125,37 @@ describe('the topics', () => {
     const before = await version()
     await record('a')
     expect(await version()).toEqual(before)
-    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'a', partitions: 12 }] })
+    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'a', topicId: null, partitions: 12 }] })
     expect(await version()).toMatchObject({ partitions: 12 })
+  })
+
+  test('with another id than before start over, each partition once under a new generation, and no other topic does', async () => {
+    const place = (topic: string, partition: number) => ({ cluster: 'c', topic, partition, nextOffset: 7n })
+    for (const at of [place('a', 0), place('a', 1), place('b', 0)]) await resetPosition(service.sql, at)
+    const found = (topicId: string | null) =>
+      recordTopics(service.sql, {
+        cluster: 'c',
+        found: [
+          { topic: 'a', topicId, partitions: 2 },
+          { topic: 'b', topicId: 'same', partitions: 1 },
+        ],
+      })
+    expect(await found('one')).toEqual([])
+    // A broker that has no ids says nothing about it.
+    expect(await found(null)).toEqual([])
+    const started = await Promise.all([found('two'), found('two'), found('two')])
+    expect(started.flat().sort((a, b) => a.partition - b.partition)).toEqual([
+      { topic: 'a', partition: 0, seenOffset: 7n },
+      { topic: 'a', partition: 1, seenOffset: 7n },
+    ])
+    const rows = await database.sql`
+      select topic, partition, generation, next_offset from dlq.dlq_positions order by topic, partition`
+    expect([...rows]).toEqual([
+      { topic: 'a', partition: 0, generation: 1, next_offset: '0' },
+      { topic: 'a', partition: 1, generation: 1, next_offset: '0' },
+      { topic: 'b', partition: 0, generation: 0, next_offset: '7' },
+    ])
+    expect(await found('two')).toEqual([])
   })
 
   test('that were never found are no DLQ topics', async () => {

@@ -2,33 +2,80 @@
 
 import type { Sql } from './sql.ts'
 
-export type FoundTopic = { topic: string; partitions: number }
+/** `topicId` is null where Kafka has none. */
+export type FoundTopic = { topic: string; topicId: string | null; partitions: number }
 
-/** Writes down what one ingester sees in Kafka: new topics appear, missing ones are marked gone. */
+/** A partition that is read from its beginning again; `seenOffset` is how far it had been stored. */
+export type StartedOver = { topic: string; partition: number; seenOffset: bigint }
+
+/**
+ * Writes down what one ingester sees in Kafka: new topics appear, missing ones are marked gone. A topic with
+ * another id than before was made anew: its partitions start over, each under a new generation; they are returned.
+ */
 export async function recordTopics(
   sql: Sql,
   { cluster, found }: { cluster: string; found: readonly FoundTopic[] },
-): Promise<void> {
+): Promise<StartedOver[]> {
   const topics = found.map(({ topic }) => topic)
+  const topicIds = found.map(({ topicId }) => topicId)
   const partitions = found.map(({ partitions }) => partitions)
+  // One statement: the row lock makes a second ingester wait, and then see the new id. The old offset is read
+  // by the locking part, because "returning" knows only the new one.
+  const startedOver = await sql<StartedOver[]>`
+    with found as (
+      select * from unnest(${sql.array(topics)}::text[], ${sql.array(topicIds)}::text[]) as found (topic, topic_id)
+    ),
+    anew as materialized (
+      select known.topic, found.topic_id
+      from dlq.dlq_topics known
+      join found using (topic)
+      where known.cluster = ${cluster} and known.topic_id <> found.topic_id
+      order by known.topic
+      for update of known
+    ),
+    marked as (
+      update dlq.dlq_topics known set topic_id = anew.topic_id
+      from anew
+      where known.cluster = ${cluster} and known.topic = anew.topic
+    ),
+    stale as materialized (
+      select p.topic, p.partition, p.next_offset
+      from dlq.dlq_positions p
+      join anew using (topic)
+      where p.cluster = ${cluster}
+      order by p.topic, p.partition
+      for update of p
+    )
+    update dlq.dlq_positions p set generation = p.generation + 1, next_offset = 0, updated_at = now()
+    from stale
+    where p.cluster = ${cluster} and p.topic = stale.topic and p.partition = stale.partition
+    returning p.topic, p.partition, stale.next_offset as "seenOffset"`
   // Rows that would not change are not written: this runs every few seconds in every ingester.
   await sql`
-    insert into dlq.dlq_topics as known (cluster, topic, partitions)
-    select ${cluster}, topic, partitions
-    from unnest(${sql.array(topics)}::text[], ${sql.array(partitions)}::int[]) as found (topic, partitions)
+    insert into dlq.dlq_topics as known (cluster, topic, topic_id, partitions)
+    select ${cluster}, topic, topic_id, partitions
+    from unnest(${sql.array(topics)}::text[], ${sql.array(topicIds)}::text[], ${sql.array(partitions)}::int[])
+      as found (topic, topic_id, partitions)
     order by topic
-    on conflict (cluster, topic) do update set partitions = excluded.partitions, gone_at = null
-    where known.partitions <> excluded.partitions or known.gone_at is not null`
+    on conflict (cluster, topic) do update set
+      partitions = excluded.partitions, topic_id = coalesce(excluded.topic_id, known.topic_id), gone_at = null
+    where known.partitions <> excluded.partitions or known.gone_at is not null
+       or known.topic_id is distinct from coalesce(excluded.topic_id, known.topic_id)`
   await sql`
     update dlq.dlq_topics set gone_at = now()
     where cluster = ${cluster} and gone_at is null and topic <> all(${sql.array(topics)}::text[])`
+  return startedOver
 }
 
+export type SharedTopic = { topic: string; topicId: string | null }
+
 /** The topics to consume, in a stable order. */
-export async function listTopics(sql: Sql, { cluster }: { cluster: string }): Promise<string[]> {
-  const rows = await sql<{ topic: string }[]>`
-    select topic from dlq.dlq_topics where cluster = ${cluster} and gone_at is null order by topic collate "C"`
-  return rows.map(({ topic }) => topic)
+export async function listTopics(sql: Sql, { cluster }: { cluster: string }): Promise<SharedTopic[]> {
+  return sql<SharedTopic[]>`
+    select topic, topic_id as "topicId"
+    from dlq.dlq_topics
+    where cluster = ${cluster} and gone_at is null
+    order by topic collate "C"`
 }
 
 /** Whether the name is a DLQ topic that was found, now or earlier, in any cluster. */

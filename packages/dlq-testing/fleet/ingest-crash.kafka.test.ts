@@ -1,0 +1,206 @@
+// Ingesters are killed, join and leave while records arrive, and PostgreSQL is started again. What is stored
+// follows from the records alone: each once, under the id that its place gives it. On a PostgreSQL of its own.
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deriveMessageId } from 'dlq-core/message-id.ts'
+import { migrateUp } from 'dlq-db/migrate.ts'
+import { useLogFolder } from 'dlq-testing/log-folder.ts'
+import { createReaper, type Reaper } from 'dlq-testing/reaper.ts'
+import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
+import { type Stack, startStack } from 'dlq-testing/stack.ts'
+import { useTopics } from 'dlq-testing/test-topics.ts'
+import type { Producer } from 'kafkajs'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+const soak = process.env.DLQ_SOAK === '1'
+const report = soak ? console.log : () => {}
+const total = soak ? 200_000 : 4000
+const producingMs = soak ? 120_000 : 7000
+const databaseRestarts = soak ? 2 : 1
+const afterwards = soak ? 10_000 : 500
+const partitions = 8
+const sendSize = soak ? 500 : 50
+const killEveryMs = 2000
+const storedMs = soak ? 300_000 : 60_000
+const ingesters = ['ingester-1', 'ingester-2', 'ingester-3']
+
+const topics = useTopics()
+const logs = useLogFolder()
+const firstTimestamp = Date.now()
+let release: AsyncDisposableStack | undefined
+let stack: Stack
+let sql: postgres.Sql
+let producer: Producer
+let cluster: string
+let dlq: string
+let group: string
+let reaperOfFile: Reaper
+let fleet: Fleet
+let produced = 0
+/** Deleted by an operator. Nothing may bring it back. */
+let deletedId: string | undefined
+
+beforeAll(async () => {
+  await using opened = new AsyncDisposableStack()
+  const reaper = opened.adopt(createReaper(), (reaper) => reaper.close())
+  const postgresSettings = { fsync: 'off', full_page_writes: 'off', shared_buffers: '64MB' }
+  const kafkaBrokers = topics.brokers.join()
+  stack = opened.adopt(
+    await startStack({ dataDir: `${logs.path}/stack`, reaper, postgresSettings, kafkaBrokers }),
+    (stack) => stack.stop({ discard: true }),
+  )
+  await migrateUp({ databaseUrl: stack.databaseUrl })
+  sql = opened.adopt(postgres(stack.databaseUrl, { max: 2, onnotice: () => {} }), (sql) => sql.end({ timeout: 5 }))
+  dlq = await topics.createTopic('ingest-crash', { partitions, suffix: '.dlq.v1' })
+  group = topics.groupName('ingest-crash')
+  cluster = (await topics.admin.describeCluster()).clusterId
+  producer = opened.adopt(topics.kafka.producer({ idempotent: true, maxInFlightRequests: 1 }), (producer) =>
+    producer.disconnect(),
+  )
+  await producer.connect()
+  reaperOfFile = reaper
+  release = opened.move()
+  fleet = createIngesters(stack.databaseUrl)
+}, 120_000)
+
+afterAll(() => release?.disposeAsync())
+
+/** Ingesters on one database, of which none runs yet. */
+function createIngesters(databaseUrl: string): Fleet {
+  const servers = { databaseUrl, kafkaBrokers: topics.brokers, reaper: reaperOfFile }
+  const fleet = createFleet({ ...servers, topicPattern: dlq, consumerGroup: group, logDir: logs.path })
+  return release!.adopt(fleet, (fleet) => fleet.stop())
+}
+
+const timestampOf = (n: number) => firstTimestamp + n
+const textOf = (n: number) => `{"n":${n}}`
+
+/** The only producer sends in order, so the place of each record is known beforehand. */
+function idOf(n: number): string {
+  const place = { cluster, topic: dlq, partition: n % partitions, offset: BigInt(Math.floor(n / partitions)) }
+  return deriveMessageId({ ...place, timestamp: BigInt(timestampOf(n)) })
+}
+
+async function produce(count: number, { overMs = 0 } = {}): Promise<void> {
+  for (let sent = 0; sent < count; sent += sendSize) {
+    const messages = Array.from({ length: Math.min(sendSize, count - sent) }, (_, i) => {
+      const n = produced + i
+      return { partition: n % partitions, timestamp: String(timestampOf(n)), key: `${n}`, value: textOf(n) }
+    })
+    await producer.send({ topic: dlq, messages })
+    produced += messages.length
+    await sleep((overMs * sendSize) / count)
+  }
+}
+
+async function countRows(sql: postgres.Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from dlq.dlq_messages`
+  return row!.count
+}
+
+async function untilStored(sql: postgres.Sql, count: number): Promise<void> {
+  await vi.waitFor(async () => expect(await countRows(sql)).toBe(count), { timeout: storedMs, interval: 100 })
+}
+
+/** Rows against what was produced: nothing may be missing, foreign, or under another record's id. */
+async function differences(sql: postgres.Sql): Promise<{ missing: string[]; wrong: string[] }> {
+  const rows = await sql<{ id: string; value: string }[]>`
+    select id, convert_from(record_value, 'UTF8') as value from dlq.dlq_messages`
+  const stored = new Map(rows.map(({ id, value }) => [id, value]))
+  const missing: string[] = []
+  const wrong = new Map(stored)
+  for (let n = 0; n < produced; n += 1) {
+    const id = idOf(n)
+    if (stored.get(id) === textOf(n)) wrong.delete(id)
+    else if (id !== deletedId) missing.push(`${n} ${id}`)
+  }
+  return { missing: missing.slice(0, 10), wrong: [...wrong.entries()].map(String).slice(0, 10) }
+}
+
+const nothing = { missing: [], wrong: [] }
+
+/** Kills one after the other, whatever it is doing, and starts it again. Returns how often. */
+async function killInTurn(isOver: () => boolean): Promise<number> {
+  let kills = 0
+  while (!isOver()) {
+    await sleep(killEveryMs - 250 + randomInt(0, 500))
+    const name = ingesters[kills % ingesters.length]!
+    await fleet.get(name).stop('SIGKILL', 0)
+    kills += 1
+    await fleet.start('ingester', name)
+  }
+  return kills
+}
+
+/** A further ingester joins, which moves partitions, and leaves again. */
+async function joinAndLeave(): Promise<void> {
+  const guest = await fleet.start('ingester', 'guest')
+  await guest.ready()
+  await sleep(1000)
+  await guest.stop('SIGTERM', 15_000)
+}
+
+async function restartDatabase(): Promise<void> {
+  for (let restarts = 0; restarts < databaseRestarts; restarts += 1) {
+    await sleep(producingMs / (databaseRestarts + 1))
+    await stack.postgres!.restart()
+  }
+}
+
+test('ingesters that are killed, join and leave, on a database that restarts, store every record once under its own id', {
+  timeout: soak ? 900_000 : 120_000,
+}, async () => {
+  await Promise.all(ingesters.map((name) => fleet.start('ingester', name)))
+  await fleet.get(ingesters[0]!).ready()
+  let isOver = false
+  const killing = killInTurn(() => isOver)
+  const disturbing = Promise.all([restartDatabase(), joinAndLeave()])
+  await produce(total, { overMs: producingMs })
+  isOver = true
+  const kills = await killing
+  await disturbing
+  const since = performance.now()
+  const storedWhileKilled = await countRows(sql)
+  await untilStored(sql, total)
+  report(
+    `${kills} kills, ${databaseRestarts} restarts of PostgreSQL: ${storedWhileKilled} of ${total} rows stored meanwhile, ` +
+      `the rest ${Math.round(performance.now() - since)} ms after`,
+  )
+  expect(kills).toBeGreaterThanOrEqual(3)
+  expect(await differences(sql)).toEqual(nothing)
+})
+
+test("without the group's committed offsets ingestion goes on where the rows end, and what was deleted stays deleted", {
+  timeout: soak ? 600_000 : 120_000,
+}, async () => {
+  await Promise.all(ingesters.map((name) => fleet.get(name).stop('SIGTERM', 15_000)))
+  await topics.admin.deleteGroups([group])
+  deletedId = idOf(total >> 1)
+  await sql`delete from dlq.dlq_messages where id = ${deletedId}`
+
+  await Promise.all(ingesters.map((name) => fleet.start('ingester', name)))
+  await produce(afterwards)
+  await untilStored(sql, produced - 1)
+  expect(await differences(sql)).toEqual(nothing)
+  await Promise.all(ingesters.map((name) => fleet.get(name).stop('SIGTERM', 15_000)))
+})
+
+test('a new database reads the topic from its beginning, whatever the group has committed, and has the same ids', {
+  timeout: soak ? 600_000 : 120_000,
+}, async () => {
+  const committed = await topics.admin.fetchOffsets({ groupId: group, topics: [dlq] })
+  expect(committed[0]!.partitions.every(({ offset }) => Number(offset) > 0)).toBe(true)
+  const url = new URL(stack.databaseUrl)
+  url.pathname = 'rebuilt'
+  await sql`create database rebuilt`
+  await migrateUp({ databaseUrl: url.href })
+  await using opened = new AsyncDisposableStack()
+  const rebuilt = opened.adopt(postgres(url.href, { max: 1, onnotice: () => {} }), (sql) => sql.end({ timeout: 5 }))
+  const since = performance.now()
+  await createIngesters(url.href).start('ingester', 'rebuilding')
+  await untilStored(rebuilt, produced)
+  report(`${produced} records read again in ${Math.round(performance.now() - since)} ms`)
+  deletedId = undefined
+  expect(await differences(rebuilt)).toEqual(nothing)
+})

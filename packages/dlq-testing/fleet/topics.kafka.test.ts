@@ -1,0 +1,199 @@
+// DLQ topics come, go and come again while records flow on others, at the default interval of looking for
+// them. Nobody restarts anything, and the others hardly notice.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { useLogFolder } from 'dlq-testing/log-folder.ts'
+import { createReaper } from 'dlq-testing/reaper.ts'
+import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useTopics } from 'dlq-testing/test-topics.ts'
+import type { Producer } from 'kafkajs'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+const soak = process.env.DLQ_SOAK === '1'
+const report = soak ? console.log : () => {}
+const steadyTopics = 5
+const addedTopics = 20
+const deletedTopics = 5
+const settleMs = soak ? 30_000 : 2000
+const sendEveryMs = 100
+const maxLagMs = 5000
+const pickUpMs = 30_000
+const suffix = '.dlq.v1'
+
+const database = useDatabase()
+const topics = useTopics()
+const logs = useLogFolder()
+let release: AsyncDisposableStack | undefined
+let fleet: Fleet
+/** Begins the name of every topic of this file. */
+let prefix: string
+
+beforeAll(async () => {
+  await using opened = new AsyncDisposableStack()
+  const reaper = opened.adopt(createReaper(), (reaper) => reaper.close())
+  prefix = topics.topicName('topics')
+  opened.defer(deleteTopicsOfFile)
+  fleet = createFleet({
+    databaseUrl: database.url,
+    kafkaBrokers: topics.brokers,
+    reaper,
+    topicPattern: `${prefix}-*${suffix}`,
+    consumerGroup: topics.groupName('topics'),
+    logDir: logs.path,
+    // The default.
+    env: { DLQ_KAFKA_TOPIC_REFRESH_INTERVAL: '5s' },
+  })
+  opened.adopt(fleet, (fleet) => fleet.stop())
+  release = opened.move()
+})
+
+afterAll(() => release?.disposeAsync())
+
+async function deleteTopicsOfFile(): Promise<void> {
+  const left = (await topics.admin.listTopics()).filter((topic) => topic.startsWith(prefix))
+  if (left.length > 0) await topics.admin.deleteTopics({ topics: left })
+}
+
+const nameOf = (base: string) => `${prefix}-${base}${suffix}`
+const namesOf = (base: string, count: number) => Array.from({ length: count }, (_, i) => nameOf(`${base}-${i}`))
+
+async function createTopics(names: readonly string[], numPartitions = 1): Promise<void> {
+  await topics.admin.createTopics({
+    waitForLeaders: false,
+    topics: names.map((topic) => ({ topic, numPartitions })),
+  })
+  await vi.waitFor(() => topics.admin.fetchTopicMetadata({ topics: [...names] }), { timeout: 20_000 })
+}
+
+/** Not one for all: a topic that is deleted makes a producer that knows it fail for the others too. */
+async function connectProducer(stack: AsyncDisposableStack): Promise<Producer> {
+  const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
+  stack.adopt(producer, (producer) => producer.disconnect())
+  await producer.connect()
+  return producer
+}
+
+async function countRowsOf(names: readonly string[]): Promise<Map<string, number>> {
+  const rows = await database.sql<{ topic: string; count: number }[]>`
+    select dlq_topic as topic, count(*)::int as count
+      from dlq.dlq_messages
+     where dlq_topic = any(${[...names]})
+     group by dlq_topic`
+  return new Map(rows.map(({ topic, count }) => [topic, count]))
+}
+
+async function untilRows(names: readonly string[], each: number, timeoutMs: number): Promise<void> {
+  const expected = new Map(names.map((name) => [name, each]))
+  await vi.waitFor(async () => expect(await countRowsOf(names)).toEqual(expected), { timeout: timeoutMs, interval: 50 })
+}
+
+test('an ingester that finds no topic is ready, and takes the first one that appears', async () => {
+  const ingester = await fleet.start('ingester')
+  await ingester.ready()
+  await sleep(1000)
+  expect(ingester.hasExited()).toBe(false)
+
+  await using stack = new AsyncDisposableStack()
+  const producer = await connectProducer(stack)
+  const first = nameOf('first')
+  await createTopics([first])
+  await producer.send({ topic: first, messages: [{ value: 'one' }] })
+  await untilRows([first], 1, pickUpMs)
+})
+
+/** Records without a timestamp get the time of the send. */
+async function sendToEach(producer: Producer, names: readonly string[], value: string): Promise<void> {
+  // One by one: where one partition of several has no leader yet, kafkajs sends to the others once more.
+  await Promise.all(names.map((topic) => producer.send({ topic, messages: [{ value }] })))
+}
+
+/** One record for each topic, again and again, until `isOver`. Returns how many each got. */
+async function keepSending(producer: Producer, names: readonly string[], isOver: () => boolean): Promise<number> {
+  let rounds = 0
+  for (; !isOver(); rounds += 1) {
+    await sendToEach(producer, names, String(rounds))
+    await sleep(sendEveryMs)
+  }
+  return rounds
+}
+
+async function worstLagMs(names: readonly string[]): Promise<number> {
+  const [row] = await database.sql<{ lag: number }[]>`
+    select max(extract(epoch from created_at - record_timestamp) * 1000)::int as lag
+      from dlq.dlq_messages
+     where dlq_topic = any(${[...names]})`
+  return row!.lag
+}
+
+test('while records flow on five topics twenty are added and five deleted, and the five lag by less than five seconds', {
+  timeout: 180_000,
+}, async () => {
+  await using stack = new AsyncDisposableStack()
+  const producer = await connectProducer(stack)
+  const steady = namesOf('steady', steadyTopics)
+  await createTopics(steady, 2)
+  await sendToEach(producer, steady, 'first')
+  await fleet.start('ingester', 'second')
+  await untilRows(steady, 1, pickUpMs)
+  await database.sql`delete from dlq.dlq_messages where dlq_topic = any(${steady})`
+
+  let isOver = false
+  const sending = keepSending(producer, steady, () => isOver)
+  await sleep(settleMs)
+  const added = namesOf('added', addedTopics)
+  await createTopics(added)
+  const since = performance.now()
+  await sendToEach(await connectProducer(stack), added, 'new')
+  await untilRows(added, 1, pickUpMs)
+  const pickedUpMs = Math.round(performance.now() - since)
+  await topics.admin.deleteTopics({ topics: added.slice(0, deletedTopics) })
+  const { sql } = database
+  const goneTopics = () => sql`select from dlq.dlq_topics where topic = any(${added}) and gone_at is not null`
+  await vi.waitFor(async () => expect(await goneTopics()).toHaveLength(deletedTopics), { timeout: pickUpMs })
+  await sleep(settleMs)
+
+  isOver = true
+  await untilRows(steady, await sending, 10_000)
+  const lagMs = await worstLagMs(steady)
+  report(`${addedTopics} topics picked up within ${pickedUpMs} ms; the others lagged by ${lagMs} ms at worst`)
+  expect(lagMs).toBeLessThan(maxLagMs)
+  // Those that stayed are still read.
+  const left = added.slice(deletedTopics)
+  await sendToEach(producer, left, 'more')
+  await untilRows(left, 2, 10_000)
+})
+
+type Generation = { partition: number; generation: number; next_offset: string }
+
+test('a topic that is deleted and made anew starts over under a new generation, and loses nothing', {
+  timeout: 120_000,
+}, async () => {
+  await using stack = new AsyncDisposableStack()
+  const producer = await connectProducer(stack)
+  const topic = nameOf('anew')
+  await createTopics([topic], 2)
+  const send = (label: string, count: number) =>
+    producer.send({
+      topic,
+      messages: Array.from({ length: count }, (_, n) => ({ partition: n % 2, value: `${label} ${n}` })),
+    })
+  await send('old', 20)
+  await untilRows([topic], 20, pickUpMs)
+
+  await topics.admin.deleteTopics({ topics: [topic] })
+  await vi.waitFor(async () => expect(await topics.admin.listTopics()).not.toContain(topic), { timeout: 10_000 })
+  await createTopics([topic], 2)
+  // Partition 0 grows beyond where the old one ended, partition 1 stays behind that.
+  const fresh = [...Array.from({ length: 15 }, () => 0), ...Array.from({ length: 5 }, () => 1)]
+  await producer.send({
+    topic,
+    messages: fresh.map((partition, n) => ({ partition, value: `new ${n}` })),
+  })
+  await untilRows([topic], 40, pickUpMs)
+  const positions = await database.sql<Generation[]>`
+    select partition, generation, next_offset from dlq.dlq_positions where topic = ${topic} order by partition`
+  expect([...positions]).toEqual([
+    { partition: 0, generation: 1, next_offset: '15' },
+    { partition: 1, generation: 1, next_offset: '5' },
+  ])
+})

@@ -1,0 +1,54 @@
+// The Java of this machine, and programs for it: a source file beside Kafka's jars, compiled when it is run
+// by the compiler among them, because a runtime alone has none.
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { kafkaJars, kafkaJarsFolder } from './kafka-jars.ts'
+import { jvmFlags } from './kafka-settings.ts'
+
+const run = promisify(execFile)
+
+const runMs = 5 * 60_000
+const maxOutputBytes = 256 * 1024 * 1024
+
+/** The java to use: 17 or later, and with it either Maven or jars fetched before. */
+export async function findJava(): Promise<string | undefined> {
+  const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin', 'java') : 'java'
+  try {
+    const { stderr } = await run(java, ['-version'], { timeout: 20_000 })
+    const major = Number(/version "(\d+)/.exec(stderr)?.[1])
+    if (!(major >= 17)) return undefined
+    if (!existsSync(kafkaJarsFolder())) await run('mvn', ['-v'], { timeout: 20_000 })
+    return java
+  } catch {
+    return undefined // Not installed.
+  }
+}
+
+/** A compiled program. `run` resolves to what it printed, and throws with its words where it fails. */
+export type JavaProgram = { run(args: readonly string[]): Promise<string>; [Symbol.asyncDispose](): Promise<void> }
+
+/** Compiles one source file against Kafka's client. Null where this machine has no Java. */
+export async function compileJava(source: string): Promise<JavaProgram | null> {
+  const java = await findJava()
+  if (!java) return null
+  const jars = await kafkaJars(() => {})
+  const classes = mkdtempSync(join(tmpdir(), 'dlq-java-'))
+  const compiler = readdirSync(jars).find((name) => name.startsWith('ecj-'))!
+  const main = ['-cp', join(jars, compiler), 'org.eclipse.jdt.internal.compiler.batch.Main']
+  const clients = readdirSync(jars).filter((name) => name.startsWith('kafka-clients-'))
+  const options = ['--release', '17', '-nowarn', '-proc:none', '-cp', join(jars, clients[0]!), '-d', classes]
+  await run(java, [...jvmFlags, ...main, ...options, source], { timeout: runMs })
+  return {
+    async run(args) {
+      const command = [...jvmFlags, '-cp', [classes, join(jars, '*')].join(':'), basename(source, '.java'), ...args]
+      const { stdout } = await run(java, command, { timeout: runMs, maxBuffer: maxOutputBytes })
+      return stdout
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(classes, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,56 @@
+// A retrier that has no Kafka configured.
+import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { useLogFolder } from 'dlq-testing/log-folder.ts'
+import { createReaper } from 'dlq-testing/reaper.ts'
+import { startService } from 'dlq-testing/service-process.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+
+const database = useDatabase()
+const logs = useLogFolder()
+const reaper = createReaper()
+afterAll(() => reaper.close())
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_slots`
+  await insertDueRows(database.sql, { count: 30, topics: ['orders', 'payments'] })
+})
+
+/** Starts one and waits until it is ready. */
+async function startRetrier(env: NodeJS.ProcessEnv = {}) {
+  const logFile = `${logs.path}/retrier.log`
+  const service = await startService({
+    ...{ name: 'retrier', databaseUrl: database.url, kafkaBrokers: [], reaper, logFile },
+    env: { DLQ_RETRY_POLL_INTERVAL: '100ms', ...env },
+  })
+  await service.ready()
+  return { [Symbol.asyncDispose]: () => service.stop('SIGTERM', 10_000) }
+}
+
+const states = () => database.sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2`
+const publishes = async () =>
+  (await database.sql<{ publishes: string }[]>`select publishes from dlq.dlq_retriers`).map(
+    ({ publishes }) => publishes,
+  )
+
+test('runs, says that it cannot publish, leaves what is due, and takes itself off the list at its end', async () => {
+  {
+    await using _ = await startRetrier()
+    await vi.waitFor(async () => expect(await publishes()).toEqual(['nothing']), { timeout: 5000, interval: 50 })
+    expect([...(await states())]).toEqual([{ status: 'PENDING', retry_count: 0, count: 30 }])
+  }
+  expect(await publishes()).toEqual([])
+})
+
+test('takes everything as published where the configuration says so, for development', async () => {
+  await using _ = await startRetrier({ DLQ_RETRY_WITHOUT_KAFKA: 'resolve' })
+  const done = [{ status: 'RESOLVED', retry_count: 1, count: 30 }]
+  await vi.waitFor(async () => expect([...(await states())]).toEqual(done), { timeout: 10_000, interval: 50 })
+  expect(await publishes()).toEqual(['resolve'])
+  const attempts = await database.sql`
+    select distinct outcome, target_topic, target_offset from dlq.dlq_attempts order by target_topic`
+  expect([...attempts]).toEqual([
+    { outcome: 'published', target_topic: 'orders', target_offset: null },
+    { outcome: 'published', target_topic: 'payments', target_offset: null },
+  ])
+})

@@ -21,22 +21,8 @@ export async function discoverTopics({
   patterns,
 }: DiscoverDeps): Promise<{ topics: SharedTopic[]; startedOver: StartedOver[] }> {
   const names = (await admin.listTopics()).filter((topic) => matchesTopicGlobs(patterns, topic))
-  const known = new Set((await listTopics(sql, { cluster })).map(({ topic }) => topic))
-  const readable = await Promise.all(names.map((topic) => known.has(topic) || isReadable(admin, topic)))
-  const found = await describe(
-    admin,
-    names.filter((_, index) => readable[index]),
-  )
-  const startedOver = await recordTopics(sql, { cluster, found })
+  const startedOver = await recordTopics(sql, { cluster, found: await describe(admin, names) })
   return { topics: await listTopics(sql, { cluster }), startedOver }
-}
-
-/** A topic so new that a partition has no leader yet would stop the consumer on all its topics. It is found next time. */
-function isReadable(admin: Admin, topic: string): Promise<boolean> {
-  return admin.fetchTopicOffsets(topic).then(
-    () => true,
-    () => false,
-  )
 }
 
 async function describe(admin: Admin, topics: string[]): Promise<FoundTopic[]> {

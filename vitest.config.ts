@@ -45,7 +45,8 @@ export default defineConfig({
         test: {
           name: 'kafka',
           include: ['**/*.kafka.test.ts', fleet],
-          exclude: never,
+          // What measures time needs a machine to itself.
+          exclude: soak ? never : [...never, '**/*.soak.kafka.test.ts'],
           globalSetup,
           testTimeout: soak ? 60 * minute : 2 * minute,
           hookTimeout: 2 * minute,

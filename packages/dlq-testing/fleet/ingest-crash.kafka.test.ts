@@ -190,7 +190,7 @@ test('a new database reads the topic from its beginning, whatever the group has 
   timeout: soak ? 600_000 : 120_000,
 }, async () => {
   const committed = await topics.admin.fetchOffsets({ groupId: group, topics: [dlq] })
-  expect(committed[0]!.partitions.every(({ offset }) => Number(offset) > 0)).toBe(true)
+  expect(committed[0]!.partitions.some(({ offset }) => Number(offset) > 0)).toBe(true)
   const url = new URL(stack.databaseUrl)
   url.pathname = 'rebuilt'
   await sql`create database rebuilt`

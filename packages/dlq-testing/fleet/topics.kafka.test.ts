@@ -173,23 +173,21 @@ test('a topic that is deleted and made anew starts over under a new generation, 
   const producer = await connectProducer(stack)
   const topic = nameOf('anew')
   await createTopics([topic], 2)
-  const send = (label: string, count: number) =>
-    producer.send({
-      topic,
-      messages: Array.from({ length: count }, (_, n) => ({ partition: n % 2, value: `${label} ${n}` })),
-    })
-  await send('old', 20)
+  // One partition after the other: see sendToEach.
+  const send = async (label: string, counts: readonly number[]) => {
+    for (const [partition, count] of counts.entries()) {
+      const messages = Array.from({ length: count }, (_, n) => ({ partition, value: `${label} ${n}` }))
+      await producer.send({ topic, messages })
+    }
+  }
+  await send('old', [10, 10])
   await untilRows([topic], 20, pickUpMs)
 
   await topics.admin.deleteTopics({ topics: [topic] })
   await vi.waitFor(async () => expect(await topics.admin.listTopics()).not.toContain(topic), { timeout: 10_000 })
   await createTopics([topic], 2)
   // Partition 0 grows beyond where the old one ended, partition 1 stays behind that.
-  const fresh = [...Array.from({ length: 15 }, () => 0), ...Array.from({ length: 5 }, () => 1)]
-  await producer.send({
-    topic,
-    messages: fresh.map((partition, n) => ({ partition, value: `new ${n}` })),
-  })
+  await send('new', [15, 5])
   await untilRows([topic], 40, pickUpMs)
   const positions = await database.sql<Generation[]>`
     select partition, generation, next_offset from dlq.dlq_positions where topic = ${topic} order by partition`

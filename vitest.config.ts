@@ -11,7 +11,7 @@ const fleet = 'packages/dlq-testing/fleet/**/*.test.ts'
 
 const minute = 60_000
 /** More than cores: these tests mostly wait, for a session to end or a server to be back. */
-const serverWorkers = Math.max(4, availableParallelism())
+const serverWorkers = Math.max(3, availableParallelism())
 
 export default defineConfig({
   test: {

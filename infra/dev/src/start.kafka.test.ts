@@ -65,9 +65,11 @@ async function statusesOf({ api }: StackFile): Promise<string[]> {
   return messages.map(({ status }) => status)
 }
 
-test('the demo shows messages resolve and one go DEAD within a minute; a killed service comes back; Ctrl-C leaves nothing', async () => {
+test('the demo shows messages resolve and one go DEAD within a minute; a killed service comes back; Ctrl-C leaves nothing', {
+  timeout: 400_000,
+}, async () => {
   const fleet = start([])
-  const stack = await until('the fleet is ready', fleet.stack, 60_000)
+  const stack = await until('the fleet is ready', fleet.stack, 150_000)
   expect(Object.keys(stack.pids).sort()).toEqual(['api', 'ingester', 'kafka', 'postgres', 'retrier', 'runner'])
 
   const second = start([], fleet.dir)
@@ -94,14 +96,16 @@ test('the demo shows messages resolve and one go DEAD within a minute; a killed 
   expect(fleet.stack()).toBeNull()
 })
 
-test('a runner that is killed takes everything with it, and the next one goes on with the data', async () => {
+test('a runner that is killed takes everything with it, and the next one goes on with the data', {
+  timeout: 400_000,
+}, async () => {
   const fleet = start(['--no-demo'])
-  const stack = await until('the fleet is ready', fleet.stack, 60_000)
+  const stack = await until('the fleet is ready', fleet.stack, 150_000)
   fleet.child.kill('SIGKILL')
   await fleet.exited
   await until('every process is gone', () => living(stack).length === 0, 20_000)
 
   const next = start(['--no-demo'], fleet.dir)
-  await until('the fleet is ready again', () => next.stack()?.pids.runner === next.child.pid, 60_000)
+  await until('the fleet is ready again', () => next.stack()?.pids.runner === next.child.pid, 150_000)
   expect(next.output()).toContain('The database is up to date')
 })

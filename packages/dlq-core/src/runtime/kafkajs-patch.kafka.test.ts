@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { useTopics } from 'dlq-testing/test-topics.ts'
 import kafkajs, { type ConsumerConfig, type KafkaMessage, type Message, type Producer } from 'kafkajs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { registerCodecs } from './kafka-codecs.ts'
 
 const { CompressionTypes } = kafkajs
@@ -115,9 +115,14 @@ describe('an explicit partition', () => {
     const topic = await topics.createTopic('partitions')
     await producer.send({ topic, messages: [{ value: 'v', partition: 0 }] })
     await topics.admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] })
-    expect(await producer.send({ topic, messages: [{ value: 'v', partition: 1 }] })).toMatchObject([
-      { partition: 1, errorCode: 0 },
-    ])
+    // The broker itself needs a moment before it knows its new partition.
+    await vi.waitFor(
+      async () =>
+        expect(await producer.send({ topic, messages: [{ value: 'v', partition: 1 }] })).toMatchObject([
+          { partition: 1, errorCode: 0 },
+        ]),
+      { timeout: 10_000 },
+    )
   })
 })
 

@@ -54,10 +54,10 @@ async function produce(count: number): Promise<void> {
   }
 }
 
-/** Records in a steady stream. */
-async function flow(): Promise<void> {
+/** Records in a steady stream, which goes on, within a bound, until it was enough. */
+async function flow(isEnough: () => boolean = () => true): Promise<void> {
   const steps = 100
-  for (let step = 0; step < steps; step += 1) {
+  for (let step = 0; step < steps || (!isEnough() && step < 10 * steps); step += 1) {
     await produce(flowRecords / steps)
     await sleep(flowMs / steps)
   }
@@ -94,9 +94,11 @@ async function expectDrained(service: ServiceProcess): Promise<void> {
 
 test('a second ingester joins and leaves while records flow, and every record is stored once', async () => {
   const first = fleet.services.get('ingester')
-  const flowing = flow()
+  let isShared = false
+  const flowing = flow(() => isShared)
   const second = await fleet.services.start('ingester', 'second-ingester')
-  await vi.waitFor(async () => expect(await storedBy(second)).toBeGreaterThan(0), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(async () => expect(await storedBy(second)).toBeGreaterThan(0), { timeout: 30_000, interval: 50 })
+  isShared = true
   const before = await storedBy(first)
   await expectDrained(second)
   await flowing

@@ -10,7 +10,7 @@ import { readWithKcat } from 'dlq-testing/kcat.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { readTopic, type TopicRecord } from 'dlq-testing/read-topic.ts'
 import { createReaper } from 'dlq-testing/reaper.ts'
-import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
+import { createFleet, type Fleet, type FleetOptions } from 'dlq-testing/service-fleet.ts'
 import { type Stack, startStack } from 'dlq-testing/stack.ts'
 import { Kafka, logLevel } from 'kafkajs'
 import postgres from 'postgres'
@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(() => release?.disposeAsync())
 
 beforeEach(async () => {
-  await sql`truncate dlq.dlq_messages, dlq.dlq_attempts`
+  await sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_policies`
 })
 
 /** Topics that this test alone writes to. */
@@ -66,13 +66,17 @@ async function createTopics(test: string): Promise<string[]> {
   return names
 }
 
-/** Retriers that are started again whenever they end, until they are disposed of. */
-async function superviseRetriers(env: NodeJS.ProcessEnv) {
-  fleet = createFleet({
+function fleetOptions(env: NodeJS.ProcessEnv): FleetOptions {
+  return {
     ...{ databaseUrl: stack.databaseUrl, kafkaBrokers: stack.kafkaBrokers, reaper },
     ...{ topicPattern: '*.dlq.v1', consumerGroup: 'exactly-once', logDir: logs.path },
     env: { DLQ_RETRY_LEASE: lease, DLQ_RETRY_BATCH_SIZE: String(batchSize), DLQ_KAFKA_REQUEST_TIMEOUT: '5s', ...env },
-  })
+  }
+}
+
+/** Retriers that are started again whenever they end, until they are disposed of. */
+async function superviseRetriers(env: NodeJS.ProcessEnv) {
+  fleet = createFleet(fleetOptions(env))
   let isOver = false
   let ends = 0
   const supervise = async (instance: string) => {
@@ -187,4 +191,35 @@ test('with delivery at-least-once none is lost, and what is sent twice has the s
   expect([...seen.keys()].sort()).toEqual(rows.map(({ id }) => id).sort())
   for (const [id, attemptIds] of seen) expect([...attemptIds]).toEqual([deriveAttemptId(id, 1)])
   console.log(`${total} messages, ${deaths}; ${records.length - total} duplicates`)
+})
+
+test('a broker that is away for long costs no attempt and no process, and afterwards the rate is kept', {
+  timeout: 300_000,
+}, async () => {
+  const [count, outageMs, rate] = soak ? [10_000, 60_000, 1000] : [1000, 6000, 200]
+  const names = await createTopics('outage')
+  const topic = names[0]!
+  await insertDueRows(sql, { count, topics: [topic], partitions })
+  await sql`insert into dlq.dlq_policies (pattern, rate_per_second) values (${topic}, ${rate})`
+  fleet = createFleet(fleetOptions({}))
+  await Promise.all(retriers.map((instance) => fleet.start('retrier', instance)))
+  try {
+    await vi.waitFor(async () => expect(await countSettled()).toBeGreaterThan(0), { timeout: 30_000, interval: 20 })
+    process.kill(stack.kafka!.pid, 'SIGKILL')
+    await sleep(outageMs)
+    const away = await countSettled()
+    expect(away).toBeLessThan(count)
+    expect(retriers.filter((instance) => fleet.get(instance).hasExited())).toEqual([])
+    await stack.kafka!.restart()
+    await vi.waitFor(async () => expect(await countSettled()).toBe(count), { timeout: 120_000, interval: 100 })
+  } finally {
+    await fleet.stop()
+  }
+  const states = await sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2`
+  expect([...states]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
+  const seconds = await sql<{ sent: number }[]>`
+    select count(*)::int as sent from dlq.dlq_attempts group by date_trunc('second', settled_at)`
+  // A bucket that was full, and what grew in that second.
+  expect(Math.max(...seconds.map(({ sent }) => sent))).toBeLessThanOrEqual(2 * rate)
+  expect((await readTopic(kafka, { topic, groupId: 'reader-outage' })).length).toBe(count)
 })

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { isDlqTopic } from 'dlq-core/queries/topics.ts'
+import { dlqTopicsAmong } from 'dlq-core/queries/topics.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
@@ -47,7 +47,7 @@ await runService(
         signal,
         settings: config.retry,
         dlqPatterns: config.kafka.dlq_topic_pattern,
-        isDlqTopic: (topic) => isDlqTopic(sql, topic),
+        dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics),
         retrierId: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
         passFaultPoint: createFaultPoints(process.env),
       }),

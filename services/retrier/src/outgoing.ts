@@ -4,7 +4,7 @@ import type { ClaimedMessage } from 'dlq-core/queries/batches.ts'
 import type { Header } from 'dlq-core/record.ts'
 import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
 import type { RetryPolicy } from 'dlq-core/retry-policy.ts'
-import type { FoundTarget, TargetTopics } from './target-topics.ts'
+import type { TargetTopic, TargetTopics } from './target-topics.ts'
 
 /** A record with its place; `timestamp` undefined means the present. */
 export type Outgoing = {
@@ -39,22 +39,19 @@ export async function prepareOutgoing(
   { targets, policyOf, now }: PrepareDeps,
 ): Promise<Prepared> {
   const prepared: Prepared = { outgoing: [], refused: [], unavailable: [] }
-  const found = new Map<string, FoundTarget>()
-  for (const message of messages) {
-    const { id } = message
+  const addressed = messages.map((message) => {
     const policy = policyOf(message)
-    const topic = policy.redirectTopic ?? message.original_topic
-    const known = found.get(topic) ?? (await targets.find(topic))
-    found.set(topic, known)
+    return { message, policy, topic: policy.redirectTopic ?? message.original_topic }
+  })
+  const found = await targets.find([...new Set(addressed.map(({ topic }) => topic))])
+  for (const { message, policy, topic } of addressed) {
+    const { id } = message
+    const known = found.get(topic)!
     if (known.kind === 'refused') prepared.refused.push({ id, topic, reason: known.reason })
     else if (known.kind === 'unavailable') prepared.unavailable.push({ id, topic, error: known.error })
     else {
       try {
-        const { key, value, headers } = toRepublishedRecord(message)
-        const partition = known.target.partitionFor({ partition: message.original_partition, key, value })
-        const kept = policy.timestamp === 'keep' ? (message.original_timestamp ?? message.record_timestamp) : null
-        const timestamp = known.target.timestampFor(kept, now())
-        prepared.outgoing.push({ id, topic, partition, key, value, headers, timestamp })
+        prepared.outgoing.push(toOutgoing(message, { target: known.target, policy, now: now() }))
       } catch (error) {
         // A row changed by hand may not be a record any more. It waits for a person; the others go.
         const reason = `the stored record cannot be rebuilt: ${(error as Error).message}`
@@ -63,6 +60,18 @@ export async function prepareOutgoing(
     }
   }
   return prepared
+}
+
+type Addressing = { target: TargetTopic; policy: RetryPolicy; now: Date }
+
+function toOutgoing(message: ClaimedMessage, { target, policy, now }: Addressing): Outgoing {
+  const { key, value, headers } = toRepublishedRecord(message)
+  const kept = policy.timestamp === 'keep' ? (message.original_timestamp ?? message.record_timestamp) : null
+  return {
+    ...{ id: message.id, topic: target.topic, key, value, headers },
+    partition: target.partitionFor({ partition: message.original_partition, key, value }),
+    timestamp: target.timestampFor(kept, now),
+  }
 }
 
 /** One send becomes one Kafka batch per partition, and brokers refuse batches over about 1 MB. */

@@ -2,7 +2,7 @@
 // none is sent.
 
 import type { SlotProducer } from './slot-producer.ts'
-import type { TargetTopics } from './target-topics.ts'
+import type { TargetTopic, TargetTopics } from './target-topics.ts'
 
 export const pretendingProducer: SlotProducer = {
   connect: async () => null,
@@ -19,10 +19,11 @@ export const pretendingProducer: SlotProducer = {
 
 /** Every topic is there, with one partition. */
 export const pretendingTargets: TargetTopics = {
-  find: async (topic) => ({
-    kind: 'found',
-    target: { topic, partitionFor: ({ partition }) => partition ?? 0, timestampFor: () => undefined },
-  }),
+  find: async (topics) => new Map(topics.map((topic) => [topic, { kind: 'found', target: pretendingTarget(topic) }])),
   forget: () => {},
   close: async () => {},
+}
+
+function pretendingTarget(topic: string): TargetTopic {
+  return { topic, partitionFor: ({ partition }) => partition ?? 0, timestampFor: () => undefined }
 }

@@ -34,7 +34,7 @@ export type RetryForeverDeps = {
   signal: AbortSignal
   settings: Config['retry']
   dlqPatterns: readonly string[]
-  isDlqTopic: (topic: string) => Promise<boolean>
+  dlqTopicsAmong: (topics: readonly string[]) => Promise<ReadonlySet<string>>
   /** Names this process in dlq_slots and dlq_retriers. */
   retrierId: string
   passFaultPoint: PassFaultPoint
@@ -85,8 +85,8 @@ function howItPublishes(kafka: Kafka | null, settings: Config['retry']): Publish
 type Publishing = { publishes: Publishes; breaker: SlotDeps['breaker'] }
 
 async function runSlots(deps: RetryForeverDeps, { publishes, breaker }: Publishing): Promise<void> {
-  const { sql, kafka, policies, metrics, log, signal, settings, dlqPatterns, isDlqTopic } = deps
-  const targets = kafka === null ? pretendingTargets : createTargetTopics({ kafka, dlqPatterns, isDlqTopic })
+  const { sql, kafka, policies, metrics, log, signal, settings, dlqPatterns, dlqTopicsAmong } = deps
+  const targets = kafka === null ? pretendingTargets : createTargetTopics({ kafka, dlqPatterns, dlqTopicsAmong })
   const dueTopics = createDueTopics(sql)
   const topicOrder = createTopicOrder(sql)
   const policyOf: SlotDeps['policyOf'] = ({ original_topic, dlq_topic }) =>

@@ -21,8 +21,8 @@ export type FoundTarget =
   | { kind: 'unavailable'; error: Error }
 
 export type TargetTopics = {
-  /** @throws where Kafka or the database is away */
-  find(topic: string): Promise<FoundTarget>
+  /** One answer per topic; all that are not remembered are asked for together. @throws where Kafka or the database is away */
+  find(topics: readonly string[]): Promise<ReadonlyMap<string, FoundTarget>>
   forget(topic: string): void
   close(): Promise<void>
 }
@@ -31,71 +31,61 @@ export type TargetTopicsDeps = {
   kafka: Kafka
   /** Globs of the topics that are ingested. */
   dlqPatterns: readonly string[]
-  /** Whether the topic is one that was ingested some time. */
-  isDlqTopic: (topic: string) => Promise<boolean>
+  /** Those of the names that were ingested some time. */
+  dlqTopicsAmong: (topics: readonly string[]) => Promise<ReadonlySet<string>>
 }
 
 const rememberMs = 30_000
 /** A topic that was missing may have been made meanwhile. */
 const rememberRefusalMs = 2000
+/** A plain bound: what is forgotten is asked for again. */
+const maxRemembered = 10_000
 
-export function createTargetTopics({ kafka, dlqPatterns, isDlqTopic }: TargetTopicsDeps): TargetTopics {
+export function createTargetTopics(deps: TargetTopicsDeps): TargetTopics {
   const known = new Map<string, { found: FoundTarget; until: number }>()
-  // Asks once: the loop of the slot owns the waits, and one bad topic must not hold up the others.
-  const admin = kafka.admin({ retry: { retries: 1 } })
+  // Asks once more at most: the slot owns the waits, and one bad topic must not hold up the others.
+  const admin = deps.kafka.admin({ retry: { retries: 1 } })
   let connecting: Promise<void> | null = null
 
-  async function connected(): Promise<Admin> {
+  async function connect(): Promise<void> {
     connecting ??= admin.connect()
     await connecting.catch((error) => {
       connecting = null
       throw error
     })
-    return admin
   }
 
-  async function look(topic: string): Promise<FoundTarget> {
-    const refusal = await refusalByName(topic)
-    if (refusal !== null) return { kind: 'refused', reason: refusal }
-    const asking = await connected()
-    // listTopics answers at once where asking for a missing topic's metadata would be retried.
-    const isListed = (await asking.listTopics()).includes(topic)
-    try {
-      const { topics } = await asking.fetchTopicMetadata({ topics: [topic] })
-      const partitions = topics[0]?.partitions ?? []
-      if (isListed && partitions.length > 0) {
-        return { kind: 'found', target: createTarget(topic, partitions, await readRetention(asking, topic)) }
-      }
-    } catch (error) {
-      const fault = readKafkaFault(error as Error)
-      if (fault.type === null) throw error
-      if (fault.type === 'TOPIC_AUTHORIZATION_FAILED') return { kind: 'refused', reason: `${topic}: ${fault.refusal}` }
-      if (isListed) return { kind: 'unavailable', error: fault.error }
+  async function look(topics: readonly string[]): Promise<Map<string, FoundTarget>> {
+    const dlqTopics = await deps.dlqTopicsAmong(topics)
+    const found = new Map<string, FoundTarget>()
+    for (const topic of topics) {
+      const reason = refusalByName(topic, { dlqPatterns: deps.dlqPatterns, dlqTopics })
+      if (reason !== null) found.set(topic, { kind: 'refused', reason })
     }
-    return {
-      kind: 'refused',
-      reason: `the topic ${topic} does not exist; create it, or set redirect_topic in its policy`,
+    const rest = topics.filter((topic) => !found.has(topic))
+    if (rest.length > 0) {
+      await connect()
+      for (const [topic, target] of await askKafka(admin, rest)) found.set(topic, target)
     }
-  }
-
-  async function refusalByName(topic: string): Promise<string | null> {
-    const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
-    if (hazard === 'unknown') return `${JSON.stringify(topic)} is no topic name`
-    if (hazard === 'internal') return `${topic} is an internal topic of the cluster; nothing is republished there`
-    // Only what is ingested: a name that merely looks like a DLQ topic's is somebody's decision.
-    if (matchesTopicGlobs(dlqPatterns, topic) || (await isDlqTopic(topic))) {
-      return `${topic} is a DLQ topic: the message would come straight back; set redirect_topic in its policy`
+    if (known.size > maxRemembered) known.clear()
+    for (const [topic, target] of found) {
+      known.set(topic, {
+        found: target,
+        until: Date.now() + (target.kind === 'found' ? rememberMs : rememberRefusalMs),
+      })
     }
-    return null
+    return found
   }
 
   return {
-    async find(topic) {
-      const remembered = known.get(topic)
-      if (remembered && remembered.until > Date.now()) return remembered.found
-      const found = await look(topic)
-      known.set(topic, { found, until: Date.now() + (found.kind === 'found' ? rememberMs : rememberRefusalMs) })
-      return found
+    async find(topics) {
+      const remembered = new Map<string, FoundTarget>()
+      for (const topic of topics) {
+        const entry = known.get(topic)
+        if (entry !== undefined && entry.until > Date.now()) remembered.set(topic, entry.found)
+      }
+      const unknown = topics.filter((topic) => !remembered.has(topic))
+      return unknown.length === 0 ? remembered : new Map([...remembered, ...(await look(unknown))])
     },
     forget(topic) {
       known.delete(topic)
@@ -106,24 +96,95 @@ export function createTargetTopics({ kafka, dlqPatterns, isDlqTopic }: TargetTop
   }
 }
 
+function refusalByName(
+  topic: string,
+  { dlqPatterns, dlqTopics }: { dlqPatterns: readonly string[]; dlqTopics: ReadonlySet<string> },
+): string | null {
+  const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
+  if (hazard === 'unknown') return `${JSON.stringify(topic)} is no topic name`
+  if (hazard === 'internal') return `${topic} is an internal topic of the cluster; nothing is republished there`
+  // Only what is ingested: a name that merely looks like a DLQ topic's is somebody's decision.
+  if (matchesTopicGlobs(dlqPatterns, topic) || dlqTopics.has(topic)) {
+    return `${topic} is a DLQ topic: the message would come straight back; set redirect_topic in its policy`
+  }
+  return null
+}
+
+async function askKafka(admin: Admin, topics: readonly string[]): Promise<Map<string, FoundTarget>> {
+  // listTopics answers at once where asking for a missing topic's metadata would be retried.
+  const all = new Set(await admin.listTopics())
+  const listed = topics.filter((topic) => all.has(topic))
+  const retentions = await readRetentions(admin, listed)
+  const found = new Map<string, FoundTarget>()
+  const note = (topic: string, partitions: PartitionMetadata[]) => {
+    const target = createTarget(topic, partitions, retentions.get(topic) ?? defaultRetentionMs)
+    found.set(topic, { kind: 'found', target })
+  }
+  try {
+    // kafkajs would ask for every topic of the cluster where none is named.
+    const { topics: metadata } =
+      listed.length === 0 ? { topics: [] } : await admin.fetchTopicMetadata({ topics: listed })
+    for (const { name, partitions } of metadata) if (partitions.length > 0) note(name, partitions)
+  } catch (error) {
+    // One of them; which one, they say themselves.
+    if (readKafkaFault(error as Error).type === null) throw error
+  }
+  const rest = topics.filter((topic) => !found.has(topic))
+  await Promise.all(
+    rest.map(async (topic) => {
+      const answer = await askForOne(admin, topic, { isListed: all.has(topic) })
+      if (Array.isArray(answer)) note(topic, answer)
+      else found.set(topic, answer)
+    }),
+  )
+  return found
+}
+
+async function askForOne(
+  admin: Admin,
+  topic: string,
+  { isListed }: { isListed: boolean },
+): Promise<PartitionMetadata[] | FoundTarget> {
+  try {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
+    const partitions = topics[0]?.partitions ?? []
+    if (isListed && partitions.length > 0) return partitions
+  } catch (error) {
+    const fault = readKafkaFault(error as Error)
+    if (fault.type === null) throw error
+    if (fault.type === 'TOPIC_AUTHORIZATION_FAILED') return { kind: 'refused', reason: `${topic}: ${fault.refusal}` }
+    if (isListed) return { kind: 'unavailable', error: fault.error }
+  }
+  return {
+    kind: 'refused',
+    reason: `the topic ${topic} does not exist; create it, or set redirect_topic in its policy`,
+  }
+}
+
 const defaultRetentionMs = 7 * 86_400_000
 
-/** Milliseconds; Infinity where nothing is deleted by age. Kafka's default where we may not ask. */
-async function readRetention(admin: Admin, topic: string): Promise<number> {
+/** Milliseconds; Infinity where nothing is deleted by age. Empty where we may not ask: then Kafka's default goes. */
+async function readRetentions(admin: Admin, topics: readonly string[]): Promise<Map<string, number>> {
+  if (topics.length === 0) return new Map()
   try {
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
-      resources: [
-        { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: ['retention.ms', 'cleanup.policy'] },
-      ],
+      resources: topics.map((name) => ({
+        type: kafkajs.ConfigResourceTypes.TOPIC,
+        name,
+        configNames: ['retention.ms', 'cleanup.policy'],
+      })),
     })
-    const settingOf = (name: string) =>
-      resources[0]?.configEntries.find(({ configName }) => configName === name)?.configValue
-    if (settingOf('cleanup.policy') === 'compact') return Number.POSITIVE_INFINITY
-    const retentionMs = Number(settingOf('retention.ms') ?? defaultRetentionMs)
-    return retentionMs < 0 ? Number.POSITIVE_INFINITY : retentionMs
+    return new Map(
+      resources.map(({ resourceName, configEntries }) => {
+        const settingOf = (name: string) => configEntries.find(({ configName }) => configName === name)?.configValue
+        const retentionMs = Number(settingOf('retention.ms') ?? defaultRetentionMs)
+        const isKept = settingOf('cleanup.policy') === 'compact' || retentionMs < 0
+        return [resourceName, isKept ? Number.POSITIVE_INFINITY : retentionMs]
+      }),
+    )
   } catch {
-    return defaultRetentionMs
+    return new Map()
   }
 }
 

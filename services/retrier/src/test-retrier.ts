@@ -1,6 +1,6 @@
 // What the retrier's tests share: its parts, put together as main.ts does, on a test database and broker.
 
-import { isDlqTopic } from 'dlq-core/queries/topics.ts'
+import { dlqTopicsAmong } from 'dlq-core/queries/topics.ts'
 import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/retry-policy.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -39,7 +39,7 @@ export function testSlotDeps(options: TestRetrierOptions, more: Partial<SlotDeps
     metrics: createRetrierMetrics(new Registry()),
     breaker: createBreaker({ now: Date.now, random: () => 0, firstMs: 1, maxMs: 1 }),
     cooldown: createCooldown({ now: Date.now }),
-    targets: createTargetTopics({ kafka, dlqPatterns, isDlqTopic: (topic) => isDlqTopic(sql, topic) }),
+    targets: createTargetTopics({ kafka, dlqPatterns, dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics) }),
     dueTopics: createDueTopics(sql, { maxAgeMs: 0 }),
     topicOrder: createTopicOrder(sql),
     pauses: { ofTopic: () => [] },

@@ -83,3 +83,10 @@ export async function isDlqTopic(sql: Sql, topic: string): Promise<boolean> {
   const rows = await sql`select from dlq.dlq_topics where topic = ${topic} limit 1`
   return rows.length > 0
 }
+
+/** Those of the names that are DLQ topics which were found, now or earlier, in any cluster. */
+export async function dlqTopicsAmong(sql: Sql, topics: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ topic: string }[]>`
+    select distinct topic from dlq.dlq_topics where topic = any(${sql.array([...topics])}::text[])`
+  return new Set(rows.map(({ topic }) => topic))
+}

@@ -15,13 +15,17 @@ import { createApp } from './app.ts'
 /** Sends a request, such as `GET /healthz`. */
 export type TestApp = (methodAndPath: string, init?: RequestInit) => Promise<Response>
 
-export function createTestApp(sql: Database, { stopping = new AbortController().signal } = {}): TestApp {
+/** `retryWaitMs`: how long a retry waits for its outcome, unless its request says otherwise. */
+export function createTestApp(
+  sql: Database,
+  { stopping = new AbortController().signal, retryWaitMs = 60_000 } = {},
+): TestApp {
   const app = createApp({
     sql,
     log: createLog({ service: 'api', level: 'silent' }),
     registry: new Registry(),
     readiness: createReadiness({ database: () => sql`select 1` }),
-    retryWaitMs: 10_000,
+    retryWaitMs,
     stopping,
   })
   return async (methodAndPath, init) => {

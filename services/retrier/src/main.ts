@@ -15,6 +15,8 @@ import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createFaultPoints } from './fault-points.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { retryForever } from './retry-forever.ts'
+import { runWorker } from './worker/run-worker.ts'
+import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
 await runService(
   { name: 'retrier', needs: ['database', 'kafka-if-set'] },
@@ -35,6 +37,7 @@ await runService(
     )
     log.info({ url: server.url }, 'listening')
 
+    const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     await Promise.all([
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
@@ -48,8 +51,16 @@ await runService(
         settings: config.retry,
         dlqPatterns: config.kafka.dlq_topic_pattern,
         dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics),
-        retrierId: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+        retrierId,
         passFaultPoint: createFaultPoints(process.env),
+      }),
+      runWorker({
+        ...{ sql, log, signal, retrierId },
+        database: config.database,
+        settings: config.worker,
+        tasks: {},
+        cronItems: [],
+        metrics: createWorkerMetrics(registry),
       }),
     ])
   },

@@ -109,6 +109,14 @@ const retry = v.pipe(
   requireBackoffList(),
 )
 
+/** graphile-worker in the retrier: runs, sagas, archive and other upkeep. */
+const worker = v.strictObject({
+  /** Jobs that one process has under way at once; its pool has two connections more. */
+  concurrency: v.optional(integer('a number of jobs', 1, 64), 4),
+  /** How long a dead process keeps its jobs. */
+  lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '15s'),
+})
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 const log = v.strictObject({
@@ -121,6 +129,7 @@ export const configSchema = v.strictObject({
   database: v.optional(database, {}),
   kafka: v.optional(kafka, {}),
   retry: v.optional(retry, {}),
+  worker: v.optional(worker, {}),
   policies: v.nullish(policyListSchema, []),
   log: v.optional(log, {}),
 })

@@ -209,6 +209,18 @@ test('of two DLQ topics of one original topic nothing leaves of the one that is 
   expect(waiting).toEqual({ retry_count: 0, due: true })
 })
 
+test('a slot that has had nothing to do for a minute looks less often, until it has', async () => {
+  const topic = await topics.createTopic('orders')
+  let now = new Date()
+  const worker = createWorker({}, { now: () => now })
+  expect(await worker.pass()).not.toHaveProperty('waitMs')
+  now = new Date(now.getTime() + 61_000)
+  expect(await worker.pass()).toMatchObject({ more: false, waitMs: 400 })
+  await insertDueRows(database.sql, { count: 1, topics: [topic] })
+  expect(await worker.pass()).not.toHaveProperty('waitMs')
+  expect(await worker.pass()).not.toHaveProperty('waitMs')
+})
+
 test('what is paused stays, and goes when it is not paused any more', async () => {
   const topic = await topics.createTopic('orders')
   await insertDueRows(database.sql, { count: 3, topics: [topic] })

@@ -101,6 +101,7 @@ async function runSlots(deps: RetryForeverDeps, { publishes, breaker }: Publishi
     leaseMs: settings.lease,
     pollMs: settings.poll_interval,
     batchSize: settings.batch_size,
+    batchMs: settings.batch_time,
     maxBatchBytes: settings.batch_bytes,
     now: () => new Date(),
     random: Math.random,

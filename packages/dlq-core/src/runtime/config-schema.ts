@@ -88,6 +88,8 @@ const retry = v.pipe(
     batch_size: v.optional(integer('a number of messages', 1, 5000), 500),
     /** What one batch may take in memory, about. */
     batch_bytes: v.optional(integer('a number of bytes', 1000, 1_000_000_000), 8 * 1024 * 1024),
+    /** A slot takes fewer messages at once where a batch takes longer than this. */
+    batch_time: v.optional(v.pipe(duration, v.minValue(10, 'must be at least 10ms')), '250ms'),
     /** Batches that one process has under way at once: one slot's commit overlaps with another's claim. */
     slots: v.optional(integer('a number of slots', 1, 64), 2),
     /** Of the retrier as a whole: a slot either has a transactional id or not. */

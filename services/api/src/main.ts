@@ -1,6 +1,7 @@
 // The API: what operators and programs see and do. It reads and marks; it never talks to Kafka.
 
 import { once } from 'node:events'
+import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
 import { listen } from 'dlq-core/runtime/operations-server.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
@@ -11,7 +12,7 @@ await runService({ name: 'api', needs: ['database'] }, async ({ config, stack, s
   const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-api', log }), (sql) =>
     sql.end({ timeout: 5 }),
   )
-  const readiness = createReadiness({ database: () => sql`select 1` })
+  const readiness = createReadiness({ database: () => pingDatabase(sql) })
   const app = createApp({ sql, log, registry, readiness, retryWaitMs: config.retry.wait, stopping: signal })
 
   const server = stack.adopt(

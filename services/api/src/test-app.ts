@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
 import { settleAttempts } from 'dlq-core/queries/attempts.ts'
 import { settleMessages } from 'dlq-core/queries/batches.ts'
+import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { releaseSlot } from 'dlq-core/queries/slots.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -24,7 +25,7 @@ export function createTestApp(
     sql,
     log: createLog({ service: 'api', level: 'silent' }),
     registry: new Registry(),
-    readiness: createReadiness({ database: () => sql`select 1` }),
+    readiness: createReadiness({ database: () => pingDatabase(sql) }),
     retryWaitMs,
     stopping,
   })

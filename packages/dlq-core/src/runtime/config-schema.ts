@@ -79,6 +79,7 @@ const kafka = v.strictObject({
 })
 
 const withoutKafka = ['refuse', 'resolve'] as const
+const deliveries = ['exactly-once', 'at-least-once'] as const
 
 /** What is said of policies here goes for every topic; the built-in defaults are in retry-policy.ts. */
 const retry = v.pipe(
@@ -87,10 +88,14 @@ const retry = v.pipe(
     batch_size: v.optional(integer('a number of messages', 1, 5000), 500),
     /** What one batch may take in memory, about. */
     batch_bytes: v.optional(integer('a number of bytes', 1000, 1_000_000_000), 8 * 1024 * 1024),
+    /** A slot takes fewer messages at once where a batch takes longer than this. */
+    batch_time: v.optional(v.pipe(duration, v.minValue(10, 'must be at least 10ms')), '250ms'),
     /** Batches that one process has under way at once: one slot's commit overlaps with another's claim. */
     slots: v.optional(integer('a number of slots', 1, 64), 2),
+    /** Of the retrier as a whole: a slot either has a transactional id or not. */
+    delivery: v.optional(v.picklist(deliveries, `must be one of ${deliveries.join(', ')}`), 'exactly-once'),
     /** How long a dead retrier keeps its slots. */
-    lease: v.optional(duration, '30s'),
+    lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '30s'),
     /** Every deployment on a Kafka cluster needs one of its own. */
     transactional_id_prefix: v.optional(
       v.pipe(text, v.regex(/^[\w.-]{1,200}$/, 'must be letters, digits, ".", "_" and "-"')),
@@ -102,7 +107,7 @@ const retry = v.pipe(
     ),
     /** What retries do where no Kafka is configured: be refused, or (for development) count as published. */
     without_kafka: v.optional(v.picklist(withoutKafka, `must be one of ${withoutKafka.join(', ')}`), 'refuse'),
-    poll_interval: v.optional(duration, '500ms'),
+    poll_interval: v.optional(v.pipe(duration, v.minValue(10, 'must be at least 10ms')), '500ms'),
     /** How long POST …/retry waits for the outcome before it answers 202. */
     wait: v.optional(duration, '10s'),
   }),

@@ -100,7 +100,7 @@ kafka:
     [250, 250],
     [' 2s ', 2000],
   ])('of durations: %s is %i milliseconds', (text, milliseconds) => {
-    expect(load({ yaml: JSON.stringify({ retry: { lease: text } }) }).config.retry.lease).toBe(milliseconds)
+    expect(load({ yaml: JSON.stringify({ retry: { wait: text } }) }).config.retry.wait).toBe(milliseconds)
   })
 
   test('of a section that is written but left empty are its defaults', () => {
@@ -220,6 +220,17 @@ rety: { max_retries: 3 }
     expect(faultsOf({ yaml: JSON.stringify({ retry: { wait: text } }) })).toEqual([
       expect.stringContaining('retry.wait: '),
     ])
+  })
+
+  test.each([
+    ['retry.wait', '25d', 'at most 24d'],
+    ['database.statement_timeout', '99999999999999999999', 'at most 24d'],
+    ['retry.lease', '10ms', 'at least 1s'],
+    ['retry.poll_interval', '0', 'at least 10ms'],
+    ['retry.max_delay', '367d', 'at most 366d'],
+  ])('a duration that no timer or policy can hold is one: %s of %s', (path, value, bound) => {
+    const [section, key] = path.split('.') as [string, string]
+    expect(faultsOf({ yaml: JSON.stringify({ [section]: { [key]: value } }) })).toEqual([`${path}: must be ${bound}`])
   })
 
   test('a file that is no YAML is one, with its line', () => {

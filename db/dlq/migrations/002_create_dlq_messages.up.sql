@@ -82,6 +82,11 @@ create table dlq.dlq_messages (
     run_id                uuid,
     successor_of          uuid,
 
+    -- Where to send it instead of the original topic, because somebody said so; goes before the policy's redirect.
+    target_topic          text,
+    -- How often it was edited; 0: it is as it came.
+    edits                 int          not null default 0,
+
     constraint dlq_messages_pkey primary key (id),
     constraint chk_dlq_messages_status check (status in ('PENDING', 'RETRYING', 'RESOLVED', 'DEAD')),
     constraint chk_dlq_messages_original_topic_source check (original_topic_source in ('header', 'mapping', 'guessed', 'caller')),

@@ -1,18 +1,32 @@
 // The API: what operators and programs see and do. It reads and marks; it never talks to Kafka.
 
 import { once } from 'node:events'
+import { policyLayersOf } from 'dlq-core/runtime/config.ts'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
 import { listen } from 'dlq-core/runtime/operations-server.ts'
+import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createApp } from './app.ts'
+import { createWakeRetriers } from './wake-retriers.ts'
 
 await runService({ name: 'api', needs: ['database'] }, async ({ config, stack, signal, log, registry }) => {
   const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-api', log }), (sql) =>
     sql.end({ timeout: 5 }),
   )
   const readiness = createReadiness({ database: () => sql`select 1` })
-  const app = createApp({ sql, log, registry, readiness, retryWaitMs: config.retry.wait, stopping: signal })
+  const app = createApp({
+    sql,
+    log,
+    registry,
+    readiness,
+    policies: createPolicySource({ sql, log, configured: policyLayersOf(config) }),
+    wakeRetriers: createWakeRetriers(sql),
+    dlqPatterns: config.kafka.dlq_topic_pattern,
+    retryWaitMs: config.retry.wait,
+    stopping: signal,
+    version: config.app.version,
+  })
 
   const server = stack.adopt(
     await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }),

@@ -2,6 +2,7 @@
 // retriers claim they hold by their slot: batches.ts.
 
 import type { Sql } from './sql.ts'
+import { inScope, type TopicScope } from './topic-scope.ts'
 
 /**
  * Gives back what a dead program held, that claimed it by SQL. Whether it did its work is not known, so the
@@ -42,15 +43,16 @@ export async function requestRetryOfTopic(
   {
     column,
     topic,
+    scope,
     afterId,
     untilId,
     limit,
-  }: { column: TopicColumn; topic: string; afterId: string; untilId: string; limit: number },
+  }: { column: TopicColumn; topic: string; scope: TopicScope; afterId: string; untilId: string; limit: number },
 ): Promise<{ lastId: string | null; marked: number }> {
   const [row] = await sql<{ last_id: string | null; marked: number }[]>`
     with chunk as materialized (
       select id, status, retry_count < max_retries as has_budget from dlq.dlq_messages
-      where ${sql(column)} = ${topic} and id > ${afterId} and id <= ${untilId}
+      where ${sql(column)} = ${topic} and id > ${afterId} and id <= ${untilId} and ${inScope(sql, scope)}
       order by id
       limit ${limit}
     ),

@@ -139,15 +139,23 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   [
     'the list of an original topic',
     /_original_topic_id_idx$/,
-    (sql) => listMessagesOfTopic(sql, { column: 'original_topic', topic: 'topic-7', limit: 20, offset: 40 }),
+    (sql) =>
+      listMessagesOfTopic(sql, {
+        column: 'original_topic',
+        topic: 'topic-7',
+        scope: ['topic-*'],
+        limit: 20,
+        offset: 40,
+      }),
   ],
   [
     'the list of a DLQ topic',
     /_dlq_topic_id_idx$/,
-    (sql) => listMessagesOfTopic(sql, { column: 'dlq_topic', topic: 'topic-7.dlq.v1', limit: 20, offset: 0 }),
+    (sql) =>
+      listMessagesOfTopic(sql, { column: 'dlq_topic', topic: 'topic-7.dlq.v1', scope: null, limit: 20, offset: 0 }),
   ],
-  ['one message', byId, (sql) => getMessage(sql, ids[0]!)],
-  ['the deletion of one message', byId, (sql) => deleteMessage(sql, ids[0]!)],
+  ['one message', byId, (sql) => getMessage(sql, { id: ids[0]!, scope: null })],
+  ['the deletion of one message', byId, (sql) => deleteMessage(sql, { id: ids[0]!, scope: null })],
   ['the request for one retry', byId, (sql) => requestRetry(sql, ids[0]!)],
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
   ['the settling of a batch', byId, (sql) => settleMessages(sql, { ...slot, batch: 1n, messages: settled })],
@@ -165,6 +173,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
       requestRetryOfTopic(sql, {
         column: 'dlq_topic',
         topic: 'topic-7.dlq.v1',
+        scope: null,
         afterId: smallest,
         untilId: greatest,
         limit: 100,

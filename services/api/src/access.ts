@@ -1,8 +1,10 @@
 // Who asks, and what they may do.
 
-/** Each may do what those before it may. `read`: sys_auditor, `write`: sys_operator, `admin`: sys_admin. */
+/** Each may do what those before it may. */
 export const roles = ['read', 'write', 'admin'] as const
 export type Role = (typeof roles)[number]
+
+export const roleNames = { read: 'sys_auditor', write: 'sys_operator', admin: 'sys_admin' } as const
 
 export type Access = {
   /** Goes into the audit and the attempts. */

@@ -1,49 +1,73 @@
 // The HTTP application: what surrounds every route. It does not listen, so tests call app.request().
 
 import { isDatabaseAway } from 'dlq-core/runtime/database-errors.ts'
+import type { MiddlewareHandler } from 'hono'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { anonymous, mayActAs } from './access.ts'
+import { cors } from 'hono/cors'
+import { anonymous, mayActAs, roleNames } from './access.ts'
 import { ApiError, sendError } from './api-error.ts'
+import type { Authenticate } from './authenticate.ts'
 import type { ApiDeps, ApiEnv, Route } from './define-route.ts'
 import { observeRequests } from './observe-requests.ts'
 import { openApiDocument } from './open-api.ts'
+import { createRateLimit } from './rate-limit.ts'
 import { readRequest } from './read-request.ts'
 import { findRoute, methodsAt } from './route-table.ts'
 import { allRoutes } from './routes/all-routes.ts'
+import { withTimeLimit } from './with-time-limit.ts'
 
 export type AppDeps = ApiDeps & {
   /** Ends the waits of retries, because the service stops. */
   stopping: AbortSignal
   version: string
+  authenticate: Authenticate
+  /** Requests per second and asker; not for those who need not authenticate. */
+  rateLimit: number
+  requestTimeoutMs: number
+  slowRequestMs: number
+  /** Origins of web pages that may use the API. */
+  corsOrigins: readonly string[]
 }
 
 const defaultMaxBodyBytes = 1024 * 1024
 
-export function createApp({ stopping, version, ...deps }: AppDeps): Hono<ApiEnv> {
-  const { log, registry } = deps
-  const app = new Hono<ApiEnv>()
+const documentPath = '/openapi.json'
+const maxUrlBytes = 8192
 
-  app.use(observeRequests({ registry, log }))
+export function createApp(deps: AppDeps): Hono<ApiEnv> {
+  const { log, registry, version, authenticate, rateLimit, slowRequestMs, corsOrigins } = deps
+  const app = new Hono<ApiEnv>()
+  const limit = createRateLimit(rateLimit)
+
+  app.use(observeRequests({ registry, log, slowRequestMs }))
+  app.use(securityHeaders)
+  if (corsOrigins.length > 0) app.use(cors({ origin: [...corsOrigins], ...corsOptions }))
+  app.use(async (c, next) => {
+    const { pathname, search } = new URL(c.req.url)
+    if (pathname.length + search.length > maxUrlBytes)
+      throw new ApiError('SYS_DLQ_URI_TOO_LONG', `the path and query are longer than ${maxUrlBytes} bytes`)
+    // Hono passes on what it cannot decode, so "%ff" would be looked up as the name "%ff".
+    if (!isPercentEncodedUtf8(pathname))
+      throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the path is not percent-encoded UTF-8')
+    await next()
+  })
+  app.use(async (c, next) => {
+    const isPublic = c.req.path === documentPath || findRoute(allRoutes, c.req.method, c.req.path)?.role === null
+    const access = isPublic ? anonymous : await authenticate(c.req.header('authorization'))
+    if (access !== anonymous) limit(access.actor)
+    c.set('access', access)
+    await next()
+  })
+  // After the token, so that nobody without one is listened to for long.
   app.use(async (c, next) => {
     const maxSize = findRoute(allRoutes, c.req.method, c.req.path)?.maxBodyBytes ?? defaultMaxBodyBytes
     const tooLarge = new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxSize} bytes`)
     return bodyLimit({ maxSize, onError: (c) => sendError(c, tooLarge) })(c, next)
   })
-  app.use(async (c, next) => {
-    // Hono passes on what it cannot decode, so "%ff" would be looked up as the name "%ff".
-    if (!isPercentEncodedUtf8(c.req.url))
-      throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the path is not percent-encoded UTF-8')
-    await next()
-  })
-  app.use(async (c, next) => {
-    c.set('access', anonymous)
-    await next()
-  })
-
   const document = JSON.stringify(openApiDocument(allRoutes, { version }))
-  app.get('/openapi.json', (c) => c.body(document, 200, { 'content-type': 'application/json' }))
-  for (const route of allRoutes) mount(app, route, { deps, stopping })
+  app.get(documentPath, (c) => c.body(document, 200, { 'content-type': 'application/json' }))
+  for (const route of allRoutes) mount(app, route, deps)
 
   app.notFound((c) => {
     const allowed = methodsAt(allRoutes, c.req.path)
@@ -68,21 +92,40 @@ export function createApp({ stopping, version, ...deps }: AppDeps): Hono<ApiEnv>
   return app
 }
 
-function mount(app: Hono<ApiEnv>, route: Route, { deps, stopping }: { deps: ApiDeps; stopping: AbortSignal }): void {
+function mount(app: Hono<ApiEnv>, route: Route, deps: AppDeps): void {
+  const limitMs = deps.requestTimeoutMs + (route.waits ? deps.retryWaitMs : 0)
   app.on(route.method.toUpperCase(), route.path, async (c) => {
     const access = c.get('access')
     if (route.role !== null && !mayActAs(access.role, route.role))
-      throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${route.role}`)
+      throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames[route.role]}`)
     const read = await readRequest(c.req, route)
     const by = { actor: access.actor, role: access.role, request_id: c.get('requestId') }
-    const signal = AbortSignal.any([c.req.raw.signal, stopping])
-    return route.handle({ ...deps, ...read, c, access, by, signal })
+    return withTimeLimit(limitMs, (timeUp) => {
+      const signal = AbortSignal.any([c.req.raw.signal, deps.stopping, timeUp])
+      return route.handle({ ...deps, ...read, c, access, by, signal })
+    })
   })
 }
 
-function isPercentEncodedUtf8(url: string): boolean {
+const securityHeaders: MiddlewareHandler = async (c, next) => {
+  c.header('X-Content-Type-Options', 'nosniff')
+  // Payloads are nobody's to keep on the way.
+  c.header('Cache-Control', 'no-store')
+  c.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
+  c.header('Referrer-Policy', 'no-referrer')
+  await next()
+}
+
+const corsOptions = {
+  allowMethods: ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE'],
+  allowHeaders: ['Authorization', 'Content-Type', 'If-Match', 'Idempotency-Key', 'Prefer', 'X-Request-Id'],
+  exposeHeaders: ['ETag', 'Location', 'Retry-After', 'X-Request-Id'],
+  maxAge: 600,
+}
+
+function isPercentEncodedUtf8(pathname: string): boolean {
   try {
-    decodeURIComponent(new URL(url).pathname)
+    decodeURIComponent(pathname)
     return true
   } catch {
     return false

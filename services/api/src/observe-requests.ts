@@ -8,7 +8,15 @@ import { routePath } from 'hono/route'
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { ApiEnv } from './define-route.ts'
 
-export function observeRequests({ registry }: { registry: Registry; log: Log }): MiddlewareHandler<ApiEnv> {
+export function observeRequests({
+  registry,
+  log,
+  slowRequestMs,
+}: {
+  registry: Registry
+  log: Log
+  slowRequestMs: number
+}): MiddlewareHandler<ApiEnv> {
   const requests = new Counter({
     name: 'dlq_api_requests_total',
     help: 'HTTP requests by route and status.',
@@ -29,8 +37,11 @@ export function observeRequests({ registry }: { registry: Registry; log: Log }):
     c.header('X-Request-Id', requestId)
     const start = performance.now()
     await next()
-    const route = routePath(c, -1)
-    requests.inc({ method: c.req.method, route, status: c.res.status })
-    seconds.observe({ method: c.req.method, route }, (performance.now() - start) / 1000)
+    const ms = performance.now() - start
+    const [method, route, status] = [c.req.method, routePath(c, -1), c.res.status]
+    requests.inc({ method, route, status })
+    seconds.observe({ method, route }, ms / 1000)
+    if (ms >= slowRequestMs)
+      log.warn({ method, route, status, ms: Math.round(ms), requestId, actor: c.get('access')?.actor }, 'slow_request')
   }
 }

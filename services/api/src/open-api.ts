@@ -2,6 +2,7 @@
 
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
+import { roleNames } from './access.ts'
 import { type ApiErrorCode, errorSchema, statusOf } from './api-error.ts'
 import type { Answer, Route } from './define-route.ts'
 
@@ -32,7 +33,6 @@ export function openApiDocument(routes: readonly Route[], { version }: { version
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
-    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
@@ -63,8 +63,6 @@ function operationOf(route: Route, schemas: Schemas): Json {
   }
 }
 
-const roleNames = { read: 'sys_auditor', write: 'sys_operator', admin: 'sys_admin' }
-
 /** "GET /api/v1/dlq/messages/:id" → "getDlqMessagesById" */
 export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const words =
@@ -76,7 +74,8 @@ export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): s
 }
 
 /** The first part of the path that says what it is about. */
-function tagOf({ path }: Pick<Route, 'path'>): string {
+function tagOf({ path, role }: Pick<Route, 'path' | 'role'>): string {
+  if (role === null) return 'operations'
   return path.split('/').find((part, at) => at > 0 && part !== 'api' && part !== 'v1')!
 }
 

@@ -1,6 +1,7 @@
 // What may stand in requests of more than one resource.
 
 import { isUuid } from 'dlq-core/message-id.ts'
+import { textForPostgres } from 'dlq-core/text-for-postgres.ts'
 import * as v from 'valibot'
 
 /** A whole number in a query, as a number. */
@@ -51,10 +52,46 @@ export const topicPath = v.object({
   ),
 })
 
+/** What a Kafka topic may be called. */
+export const topicName = v.pipe(
+  v.string('must be text'),
+  v.regex(/^[A-Za-z0-9._-]{1,249}$/, 'must be a topic name: letters, digits, ".", "_" and "-", at most 249'),
+  v.check((name) => name !== '.' && name !== '..', 'must be a topic name'),
+)
+
+/** Why somebody changes something; into the audit. */
+export const reason = v.optional(
+  v.pipe(
+    v.string('must be text'),
+    v.maxLength(1000, 'must be at most 1000 characters'),
+    v.transform((text) => textForPostgres(text, 4000)),
+  ),
+)
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
+
+/** A moment, as RFC 3339 writes it. */
+export const instant = v.pipe(
+  v.string('must be text'),
+  v.metadata({ format: 'date-time' }),
+  v.rawTransform<string, Date>(({ dataset, addIssue, NEVER }) => {
+    const time = rfc3339.test(dataset.value) ? new Date(dataset.value.toUpperCase()) : null
+    if (time !== null && !Number.isNaN(time.getTime()) && time.getUTCFullYear() > 0) return time
+    addIssue({ message: 'must be a time such as 2026-02-20T10:30:00Z' })
+    return NEVER
+  }),
+)
+
 /** Prefer: wait=N (RFC 7240). What it says is found by `waitMsOf`; anything else is ignored, as the RFC wants. */
-export const preferHeader = v.object({
+export const preferHeader = {
   prefer: v.optional(v.pipe(v.string(), v.description('`wait=N`: answer after N seconds at the latest (RFC 7240)'))),
-})
+}
+
+export const ifMatchHeader = {
+  'if-match': v.optional(
+    v.pipe(v.string(), v.description('The ETag of the message as it was read, or `*`: 412 where it has changed since')),
+  ),
+}
 
 /** In milliseconds; never longer than `maxMs`. */
 export function waitMsOf(prefer: string | undefined, maxMs: number): number {

@@ -5,6 +5,7 @@ import { deriveAttemptId } from 'dlq-core/message-id.ts'
 import { settleAttempts } from 'dlq-core/queries/attempts.ts'
 import { settleMessages } from 'dlq-core/queries/batches.ts'
 import { releaseSlot } from 'dlq-core/queries/slots.ts'
+import { auth as authSchema } from 'dlq-core/runtime/auth-schema.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
@@ -13,7 +14,8 @@ import { claimDue } from 'dlq-testing/claim-due.ts'
 import { Registry } from 'prom-client'
 import * as v from 'valibot'
 import { errorSchema, statusOf } from './api-error.ts'
-import { createApp } from './app.ts'
+import { type AppDeps, createApp } from './app.ts'
+import { createAuthenticate } from './authenticate.ts'
 import { faultsOf } from './open-api.ts'
 import { findRoute } from './route-table.ts'
 import { allRoutes } from './routes/all-routes.ts'
@@ -22,8 +24,13 @@ import { createWakeRetriers } from './wake-retriers.ts'
 /** Sends a request, such as `GET /healthz`. */
 export type TestApp = (methodAndPath: string, init?: RequestInit) => Promise<Response>
 
-export function createTestApp(sql: Database, { stopping = new AbortController().signal } = {}): TestApp {
-  const log = createLog({ service: 'api', level: 'silent' })
+export type TestAppOptions = Partial<AppDeps> & {
+  /** The section "auth" of the configuration. */
+  auth?: v.InferInput<typeof authSchema>
+}
+
+export function createTestApp(sql: Database, { auth, ...settings }: TestAppOptions = {}): TestApp {
+  const log = settings.log ?? createLog({ service: 'api', level: 'silent' })
   const app = createApp({
     sql,
     log,
@@ -33,8 +40,14 @@ export function createTestApp(sql: Database, { stopping = new AbortController().
     wakeRetriers: createWakeRetriers(sql),
     dlqPatterns: ['*.dlq.v1'],
     retryWaitMs: 10_000,
-    stopping,
+    stopping: new AbortController().signal,
     version: '0.1.0',
+    authenticate: createAuthenticate(v.parse(authSchema, auth ?? {})),
+    rateLimit: 1_000_000,
+    requestTimeoutMs: 30_000,
+    slowRequestMs: 30_000,
+    corsOrigins: [],
+    ...settings,
   })
   return async (methodAndPath, init) => {
     const [method, path] = methodAndPath.split(' ')

@@ -73,30 +73,16 @@ export async function countMessagesOfTopic(
   return row!.count
 }
 
-export type Deletion =
-  | { outcome: 'deleted' | 'retrying'; original_topic: string; dlq_topic: string | null }
-  | { outcome: 'not_found' }
-
-/** Deletes a message with its attempts and edits, unless it is being retried right now. */
-export async function deleteMessage(sql: Sql, { id, scope }: { id: string; scope: TopicScope }): Promise<Deletion> {
-  const [row] = await sql<Deletion[]>`
-    with target as materialized (
-      select id, status, original_topic, dlq_topic from dlq.dlq_messages
-      where id = ${id} and ${inScope(sql, scope)}
-      for update
-    ),
-    deleted as (
-      delete from dlq.dlq_messages m using target where m.id = target.id and target.status <> 'RETRYING' returning m.id
-    ),
-    attempts as (
-      delete from dlq.dlq_attempts a using deleted where a.message_id = deleted.id
+/** Deletes a message that is held, with its attempts and edits. */
+export async function deleteMessage(sql: Sql, id: string): Promise<void> {
+  await sql`
+    with attempts as (
+      delete from dlq.dlq_attempts where message_id = ${id}
     ),
     edits as (
-      delete from dlq.dlq_message_edits e using deleted where e.message_id = deleted.id
+      delete from dlq.dlq_message_edits where message_id = ${id}
     )
-    select case when exists (select from deleted) then 'deleted' else 'retrying' end as outcome, original_topic, dlq_topic
-    from target`
-  return row ?? { outcome: 'not_found' }
+    delete from dlq.dlq_messages where id = ${id}`
 }
 
 export type StatusCount = { original_topic: string; status: Status; count: number }

@@ -155,7 +155,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
       listMessagesOfTopic(sql, { column: 'dlq_topic', topic: 'topic-7.dlq.v1', scope: null, limit: 20, offset: 0 }),
   ],
   ['one message', byId, (sql) => getMessage(sql, { id: ids[0]!, scope: null })],
-  ['the deletion of one message', byId, (sql) => deleteMessage(sql, { id: ids[0]!, scope: null })],
+  ['the deletion of one message', byId, (sql) => deleteMessage(sql, ids[0]!)],
   ['the request for one retry', byId, (sql) => requestRetry(sql, ids[0]!)],
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
   ['the settling of a batch', byId, (sql) => settleMessages(sql, { ...slot, batch: 1n, messages: settled })],

@@ -197,12 +197,14 @@ export function isTopicGlob(topic: string): boolean {
   return /[*?]/.test(topic)
 }
 
+/** Text as SQL's LIKE takes it literally. */
+export function escapeLike(text: string): string {
+  return text.replaceAll(/[\\%_]/g, '\\$&')
+}
+
 /** A topic glob as SQL's LIKE has it. */
 export function likePattern(glob: string): string {
-  return glob
-    .replaceAll(/[\\%_]/g, '\\$&')
-    .replaceAll('*', '%')
-    .replaceAll('?', '_')
+  return escapeLike(glob).replaceAll('*', '%').replaceAll('?', '_')
 }
 
 function isStatus(name: string): name is Status {

@@ -51,15 +51,15 @@ export async function requestRetryOfTopic(
 ): Promise<{ lastId: string | null; marked: number }> {
   const [row] = await sql<{ last_id: string | null; marked: number }[]>`
     with chunk as materialized (
-      select id, status, retry_count < max_retries as has_budget from dlq.dlq_messages
-      where ${sql(column)} = ${topic} and id > ${afterId} and id <= ${untilId} and ${inScope(sql, scope)}
+      select id, retry_count < max_retries as has_budget from dlq.dlq_messages
+      where ${sql(column)} = ${topic} and status = 'PENDING' and id > ${afterId} and id <= ${untilId} and ${inScope(sql, scope)}
       order by id
       limit ${limit}
     ),
     eligible as materialized (
       -- Asked again under the lock: a retrier may have claimed the row since.
       select m.id from dlq.dlq_messages m join chunk using (id)
-      where chunk.status = 'PENDING' and chunk.has_budget and m.status = 'PENDING' and m.retry_count < m.max_retries
+      where chunk.has_budget and m.status = 'PENDING' and m.retry_count < m.max_retries
       order by m.id
       for update of m
     ),

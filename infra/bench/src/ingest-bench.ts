@@ -86,7 +86,7 @@ export async function benchIngest(run: BenchRun): Promise<void> {
   run.print(`most memory over a backlog of ${backlog} records: ${peak} MiB (aim: at most 256)`)
 }
 
-async function produceBacklog(run: BenchRun, topic: string, total: number): Promise<void> {
+export async function produceBacklog(run: BenchRun, topic: string, total: number): Promise<void> {
   const kafka = connectBenchKafka(run)
   const admin = kafka.admin()
   const producer = kafka.producer({ idempotent: true })
@@ -105,7 +105,7 @@ async function produceBacklog(run: BenchRun, topic: string, total: number): Prom
   }
 }
 
-async function measureIngester(
+export async function measureIngester(
   run: BenchRun,
   { url, sql }: BenchDatabase,
   { topic, total, env }: { topic: string; total: number; env: NodeJS.ProcessEnv },

@@ -1,9 +1,8 @@
 // The plans of the hot queries, as PostgreSQL ran them: none reads a whole partition that holds rows, so none gets
-// slower with the backlog. The plans come from auto_explain, because they are those of the statements
-// as the queries send them, with their parameters, custom and generic.
+// slower with the backlog. Those of the retrier, with what they read: retry-plans.pg.test.ts.
 import { randomUUID } from 'node:crypto'
+import { nodesOf, planCacheModes, plansOf } from 'dlq-testing/query-plans.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
-import postgres from 'postgres'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { listDueTopics } from './due-topics.ts'
@@ -39,49 +38,6 @@ beforeAll(async () => {
   await database.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1), (2, 1)`
   await database.sql`vacuum analyze dlq.dlq_messages`
 })
-
-type PlanNode = { 'Node Type': string; 'Relation Name'?: string; 'Index Name'?: string; Plans?: PlanNode[] }
-
-/** Runs the query and takes it back. Returns the plans of the statements that it sent. */
-async function plansOf(query: (sql: Sql) => Promise<unknown>, planCacheMode: string): Promise<PlanNode[]> {
-  const plans: PlanNode[] = []
-  const sql = postgres(database.url, {
-    max: 1,
-    connection: { client_min_messages: 'log', application_name: 'plans' },
-    types: {
-      bigint: postgres.BigInt,
-      json: { to: 114, from: [114, 3802], serialize: (text: string) => text, parse: (text: string) => text },
-    },
-    onnotice: ({ message }) => {
-      const json = /plan:\s*(\{.*\})\s*$/s.exec(message ?? '')?.[1]
-      if (json) plans.push(JSON.parse(json).Plan)
-    },
-  })
-  try {
-    await sql.unsafe(
-      `load 'auto_explain'; set plan_cache_mode = ${planCacheMode}; set auto_explain.log_format = json; set auto_explain.log_nested_statements = off`,
-    )
-    await sql
-      .begin(async (sql) => {
-        await sql`set local auto_explain.log_min_duration = 0`
-        await query(sql as unknown as Sql)
-        await sql`set local auto_explain.log_min_duration = -1`
-        throw new TakeBack()
-      })
-      .catch((error) => {
-        if (!(error instanceof TakeBack)) throw error
-      })
-  } finally {
-    await sql.end()
-  }
-  return plans
-}
-
-class TakeBack extends Error {}
-
-function nodesOf(plan: PlanNode): PlanNode[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-}
 
 async function partitionsWithRows(): Promise<string[]> {
   const rows = await database.sql<{ relname: string }[]>`
@@ -173,12 +129,12 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the greatest id', byId, (sql) => greatestMessageId(sql)],
 ]
 
-describe.each(['force_custom_plan', 'force_generic_plan'])('with %s', (planCacheMode) => {
+describe.each(planCacheModes)('with %s', (planCacheMode) => {
   test.each(queries)(
     '%s reads partitions along an index that ends in %s, and no partition as a whole',
     async (_, index, query) => {
       const filled = await partitionsWithRows()
-      const plans = await plansOf(query, planCacheMode)
+      const plans = await plansOf(database.url, { planCacheMode, query })
       const nodes = plans.flatMap(nodesOf)
 
       expect(filled.length).toBeGreaterThanOrEqual(4)

@@ -1,6 +1,5 @@
 // The plans of the hot queries, as PostgreSQL ran them: none reads a whole partition that holds rows, so none gets
-// slower with the backlog. The plans come from auto_explain, because they are those of the statements
-// as the queries send them, with their parameters, custom and generic.
+// slower with the backlog. Those of the retrier, with what they read: retry-plans.pg.test.ts.
 import { randomUUID } from 'node:crypto'
 import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'

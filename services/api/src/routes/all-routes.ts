@@ -1,6 +1,7 @@
 // Every endpoint, one line per resource. Where two paths match, the first one goes.
 
 import type { Route } from '../define-route.ts'
+import { messageListRoutes } from './message-lists.ts'
 import { messageChangeRoutes } from './message-changes.ts'
 import { messageRoutes } from './messages.ts'
 import { operationRoutes } from './operations.ts'
@@ -10,5 +11,6 @@ export const allRoutes: readonly Route[] = [
   ...operationRoutes,
   ...messageRoutes,
   ...messageChangeRoutes,
+  ...messageListRoutes,
   ...topicMessageRoutes,
 ]

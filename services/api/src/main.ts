@@ -18,12 +18,14 @@ await runService(
       sql.end({ timeout: 5 }),
     )
     const readiness = createReadiness({ database: () => sql`select 1` })
+    const policyLayers = policyLayersOf(config)
     const app = createApp({
       sql,
       log,
       registry,
       readiness,
-      policies: createPolicySource({ sql, log, configured: policyLayersOf(config) }),
+      policies: createPolicySource({ sql, log, configured: policyLayers }),
+      policyLayers,
       wakeRetriers: createWakeRetriers(sql),
       dlqPatterns: config.kafka.dlq_topic_pattern,
       retryWaitMs: config.retry.wait,

@@ -118,6 +118,7 @@ declare
     v_month timestamp := date_trunc('month', p_time at time zone 'UTC');
     v_name  text      := 'dlq_messages_' || to_char(v_month, 'YYYY_MM');
     v_first uuid;
+    v_trigger text;
 begin
     if to_regclass('dlq.' || v_name) is not null then
         return false;
@@ -135,6 +136,13 @@ begin
         return false;
     end if;
     execute format('create table dlq.%I (like dlq.dlq_messages including all)', v_name);
+    -- Attaching gives it the triggers of rows. Those of statements it needs for statements that name it.
+    for v_trigger in
+        select replace(pg_get_triggerdef(oid), ' ON dlq.dlq_messages ', format(' ON dlq.%I ', v_name))
+        from pg_trigger where tgrelid = 'dlq.dlq_messages'::regclass and not tgisinternal and tgtype & 1 = 0
+    loop
+        execute v_trigger;
+    end loop;
     execute format('alter table dlq.dlq_messages attach partition dlq.%I for values from (%L) to (%L)', v_name,
         dlq.uuid_floor(v_month at time zone 'UTC'),
         dlq.uuid_floor((v_month + interval '1 month') at time zone 'UTC'));

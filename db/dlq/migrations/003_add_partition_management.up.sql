@@ -93,7 +93,7 @@ begin
             record_key, record_value, record_headers, record_timestamp, record_timestamp_type, record_source,
             error_class, error_stacktrace, group_id,
             next_retry_at, lease_token, lease_until, lease_slot, lease_batch, order_key, retry_requested,
-            failure_count, first_failed_at, last_failed_at, run_id, successor_of
+            failure_count, first_failed_at, last_failed_at, run_id, successor_of, target_topic, edits
         )
         select
             id, original_topic, error_message, retry_count, max_retries, payload, status, created_at, updated_at, last_retry_at,
@@ -102,7 +102,7 @@ begin
             record_key, record_value, record_headers, record_timestamp, record_timestamp_type, record_source,
             error_class, error_stacktrace, group_id,
             next_retry_at, lease_token, lease_until, lease_slot, lease_batch, order_key, retry_requested,
-            failure_count, first_failed_at, last_failed_at, run_id, successor_of
+            failure_count, first_failed_at, last_failed_at, run_id, successor_of, target_topic, edits
         from gone;
 
         get diagnostics v_batch_count = row_count;

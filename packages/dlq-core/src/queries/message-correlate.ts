@@ -35,10 +35,10 @@ export async function findTopicsOfUnplaced(sql: Sql, topics: readonly string[]):
   // names in the same query the planner may read all that ever failed in them.
   const rows = await sql<{ topic: string }[]>`
     with retrying as materialized (
-      select original_topic from dlq.dlq_messages where status = 'RETRYING'
+      select original_topic, target_topic from dlq.dlq_messages where status = 'RETRYING'
     )
     select topic from json_array_elements_text(${JSON.stringify(topics)}::json) as named (topic)
-    where exists (select from retrying r where r.original_topic = named.topic)
+    where exists (select from retrying r where named.topic in (r.original_topic, r.target_topic))
        or exists (select from dlq.dlq_attempts a
                   where a.target_topic = named.topic and a.target_offset is null
                     and a.outcome = 'published' and a.failed_again_at is null

@@ -92,6 +92,7 @@ const operations: Record<string, Operation> = {
   retryTopic: (sql, random) =>
     requestRetryOfTopic(sql, {
       column: 'original_topic',
+      scope: null,
       topic: random.pick(topics),
       afterId: '00000000-0000-0000-0000-000000000000',
       untilId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',

@@ -2,6 +2,7 @@
 // gives the type.
 
 import * as v from 'valibot'
+import { auth } from './auth-schema.ts'
 import { boolean, duration, integer, text, textList } from './config-values.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
 
@@ -16,6 +17,12 @@ const app = v.strictObject({
 const server = v.strictObject({
   host: v.optional(text, '127.0.0.1'),
   port: v.optional(integer('a port number', 0, 65_535)),
+  /** An answer takes no longer, whatever the database does. */
+  request_timeout: v.optional(duration, '15s'),
+  /** Requests that take longer are logged. */
+  slow_request: v.optional(duration, '1s'),
+  /** Origins of web pages that may use the API; none by default. */
+  cors_origins: v.optional(textList),
 })
 
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const
@@ -32,6 +39,8 @@ const database = v.strictObject({
   max_idle_conns: v.optional(integer('a number of connections', 0, 1000), 3),
   conn_max_lifetime: v.optional(duration, '5m'),
   statement_timeout: v.optional(duration, '30s'),
+  /** False where a pooler such as PgBouncer gives every transaction another connection. */
+  prepare: v.optional(boolean, true),
 })
 
 const securityProtocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const
@@ -122,6 +131,7 @@ export const configSchema = v.strictObject({
   kafka: v.optional(kafka, {}),
   retry: v.optional(retry, {}),
   policies: v.nullish(policyListSchema, []),
+  auth: v.optional(auth, {}),
   log: v.optional(log, {}),
 })
 

@@ -1,4 +1,5 @@
 -- Loses the counts; they are counted anew when this goes up again.
+drop index if exists dlq.idx_dlq_attempts_settled_at;
 drop function if exists dlq.drop_message_partition(regclass);
 drop function if exists dlq.reconcile_summary(boolean);
 drop function if exists dlq.fold_summary(int);

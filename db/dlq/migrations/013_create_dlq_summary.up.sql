@@ -315,3 +315,7 @@ begin
     return v_dropped;
 end;
 $$;
+
+-- What was retried lately. Attempts are appended in about the order of their time, so a BRIN index serves,
+-- which costs nothing to keep.
+create index idx_dlq_attempts_settled_at on dlq.dlq_attempts using brin (settled_at) with (autosummarize = on);

@@ -4,6 +4,7 @@
 
 import type { Status } from '../message.ts'
 import type { Sql } from './sql.ts'
+import { inScope, type TopicScope } from './topic-scope.ts'
 
 /** The lines of both tables, to be added up. */
 function lines(sql: Sql) {
@@ -30,6 +31,49 @@ export async function listCounts(sql: Sql): Promise<Count[]> {
     from ${lines(sql)}
     group by dlq_topic, original_topic, consumer_group, group_id, status
     having sum(count) <> 0`
+}
+
+export type ConsumerCount = {
+  original_topic: string
+  consumer_group: string | null
+  /** What people call the DLQ topic, where somebody has said so. */
+  display_name: string | null
+  dead: number
+}
+
+/** The DEAD messages of every original topic and consumer group that has messages at all. */
+export async function countDeadByConsumer(sql: Sql, { scope }: { scope: TopicScope }): Promise<ConsumerCount[]> {
+  return sql<ConsumerCount[]>`
+    select original_topic, consumer_group, min(known.display_name) as display_name,
+           coalesce(sum(count) filter (where status = 'DEAD'), 0)::float8 as dead
+    from ${lines(sql)}
+    left join (select topic, min(display_name) as display_name from dlq.dlq_topics group by topic) known
+      on known.topic = line.dlq_topic
+    where ${inScope(sql, scope)}
+    group by original_topic, consumer_group
+    having sum(count) > 0
+    order by original_topic collate "C", consumer_group collate "C"`
+}
+
+export type TopicCounts = Record<Status, number> & { original_topic: string; consumer_group: string | null }
+
+/** The counts by status of every original topic and consumer group that has messages; at most `limit`, most waiting and DEAD first. */
+export async function countByConsumer(
+  sql: Sql,
+  { scope, limit }: { scope: TopicScope; limit: number },
+): Promise<TopicCounts[]> {
+  return sql<TopicCounts[]>`
+    select original_topic, consumer_group,
+           coalesce(sum(count) filter (where status = 'PENDING'), 0)::float8 as "PENDING",
+           coalesce(sum(count) filter (where status = 'RETRYING'), 0)::float8 as "RETRYING",
+           coalesce(sum(count) filter (where status = 'RESOLVED'), 0)::float8 as "RESOLVED",
+           coalesce(sum(count) filter (where status = 'DEAD'), 0)::float8 as "DEAD"
+    from ${lines(sql)}
+    where ${inScope(sql, scope)}
+    group by original_topic, consumer_group
+    having sum(count) > 0
+    order by sum(count) filter (where status <> 'RESOLVED') desc nulls last, original_topic collate "C", consumer_group collate "C"
+    limit ${limit}`
 }
 
 export type SummaryState = {

@@ -1,9 +1,11 @@
 // Every endpoint, one line per resource. Where two paths match, the first one goes.
 
 import type { Route } from '../define-route.ts'
+import { dlqStatusRoutes } from './dlq-status.ts'
 import { messageChangeRoutes } from './message-changes.ts'
 import { messageRoutes } from './messages.ts'
 import { operationRoutes } from './operations.ts'
+import { statusRoutes } from './status.ts'
 import { topicMessageRoutes } from './topic-messages.ts'
 
 export const allRoutes: readonly Route[] = [
@@ -11,4 +13,6 @@ export const allRoutes: readonly Route[] = [
   ...messageRoutes,
   ...messageChangeRoutes,
   ...topicMessageRoutes,
+  ...dlqStatusRoutes,
+  ...statusRoutes,
 ]

@@ -4,8 +4,10 @@ import { randomUUID } from 'node:crypto'
 import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { oldestPending } from './activity.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { listDueTopics } from './due-topics.ts'
+import { deleteSpent, purgeSpent } from './message-purge.ts'
 import { deleteMessage, getMessage } from './message-read.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
 import { greatestMessageId, releaseExpiredLeases, requestRetry, requestRetryOfTopic } from './message-retry.ts'
@@ -110,6 +112,25 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
         untilId: greatest,
         limit: 100,
       }),
+  ],
+  [
+    'a chunk of the purge of a consumer',
+    /_original_topic_status_id_idx$/,
+    (sql) =>
+      purgeSpent(sql, {
+        ...{ originalTopic: 'topic-7', consumerGroup: null, scope: null },
+        ...{ afterId: smallest, limit: 100 },
+      }),
+  ],
+  [
+    'the deletion of one message of a consumer',
+    byId,
+    (sql) => deleteSpent(sql, { id: ids[0]!, originalTopic: 'topic-7', consumerGroup: null, scope: null }),
+  ],
+  [
+    'the look for the oldest messages that wait',
+    /_original_topic_status_id_idx$/,
+    (sql) => oldestPending(sql, ['topic-7', 'topic-8']),
   ],
   ['the greatest id', byId, (sql) => greatestMessageId(sql)],
 ]

@@ -2,6 +2,7 @@
 
 import type { Route } from '../define-route.ts'
 import { auditRoutes } from './audit.ts'
+import { dlqStatusRoutes } from './dlq-status.ts'
 import { messageChangeRoutes } from './message-changes.ts'
 import { messageEditRoutes } from './message-edits.ts'
 import { messageListRoutes } from './message-lists.ts'
@@ -9,6 +10,7 @@ import { messageReportRoutes } from './message-reports.ts'
 import { messageRoutes } from './messages.ts'
 import { operationRoutes } from './operations.ts'
 import { policyRoutes } from './policies.ts'
+import { statusRoutes } from './status.ts'
 import { topicMessageRoutes } from './topic-messages.ts'
 
 export const allRoutes: readonly Route[] = [
@@ -21,4 +23,6 @@ export const allRoutes: readonly Route[] = [
   ...topicMessageRoutes,
   ...policyRoutes,
   ...auditRoutes,
+  ...dlqStatusRoutes,
+  ...statusRoutes,
 ]

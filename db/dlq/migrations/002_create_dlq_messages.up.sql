@@ -92,7 +92,7 @@ create table dlq.dlq_messages (
 -- Lists of one topic, newest first.
 create index idx_dlq_messages_original_topic on dlq.dlq_messages (original_topic, id);
 create index idx_dlq_messages_dlq_topic on dlq.dlq_messages (dlq_topic, id);
--- Lists of one status, newest first, and what the archive may take.
+-- Lists of one status, newest first.
 create index idx_dlq_messages_status on dlq.dlq_messages (status, id);
 -- Ranges of time, as the specification asks.
 create index idx_dlq_messages_created_at on dlq.dlq_messages (created_at);

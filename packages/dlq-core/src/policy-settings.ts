@@ -28,6 +28,7 @@ type Setting = {
   /** 0: never. */
   refailure_threshold: number
   refailure_window: number
+  retention: number
 }
 
 export type SettingName = keyof Setting
@@ -58,6 +59,7 @@ export const fieldOfSetting: { readonly [Name in SettingName]: PolicyField } = {
   delivery: 'delivery',
   refailure_threshold: 'refailureThreshold',
   refailure_window: 'refailureWindowMs',
+  retention: 'retentionMs',
 }
 
 export const settingNames = Object.keys(fieldOfSetting) as SettingName[]

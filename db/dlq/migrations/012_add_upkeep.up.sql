@@ -97,12 +97,17 @@ as $body$
             for update skip locked
         ) m
     ),
+    -- The ids once more, because a join alone may read whole tables; and their bounds, because of a list of ids
+    -- PostgreSQL does not see which partitions it touches.
     gone as (
-        delete from dlq.dlq_messages m using ids where m.id = ids.id
+        delete from dlq.dlq_messages m using ids
+        where m.id = ids.id and m.id = any(p_ids)
+          and m.id >= (select id from ids order by id limit 1) and m.id <= (select id from ids order by id desc limit 1)
         returning m.*
     ),
     gone_attempts as (
-        delete from dlq.dlq_attempts a using ids where a.message_id = ids.id
+        delete from dlq.dlq_attempts a using ids
+        where a.message_id = ids.id and a.message_id = any(p_ids)
         returning a.*
     ),
     archived_attempts as (

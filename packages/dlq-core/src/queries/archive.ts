@@ -23,11 +23,12 @@ export async function listSettled(
   sql: Sql,
   { topic, before, after, limit }: { topic: string; before: Date; after: SettledCursor | null; limit: number },
 ): Promise<SettledMessage[]> {
+  // "::text" first: as a timestamp the driver would cut the cursor off at its milliseconds.
   return sql<SettledMessage[]>`
     select id, updated_at::text as at, updated_at as since, dlq_topic
     from dlq.dlq_messages
     where original_topic = ${topic} and status in ('RESOLVED', 'DEAD') and updated_at < ${before}
-      and (updated_at, id) > (${after?.at ?? '-infinity'}::timestamptz, ${after?.id ?? smallestId}::uuid)
+      and (updated_at, id) > (${after?.at ?? '-infinity'}::text::timestamptz, ${after?.id ?? smallestId}::uuid)
     order by updated_at, id
     limit ${limit}`
 }

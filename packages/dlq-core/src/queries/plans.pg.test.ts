@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import postgres from 'postgres'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { archiveMessages, listSettled, nextSettledTopic } from './archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { listDueTopics } from './due-topics.ts'
 import { deleteMessage, getMessage, listMessagesOfTopic } from './message-read.ts'
@@ -59,7 +60,7 @@ async function plansOf(query: (sql: Sql) => Promise<unknown>, planCacheMode: str
   })
   try {
     await sql.unsafe(
-      `load 'auto_explain'; set plan_cache_mode = ${planCacheMode}; set auto_explain.log_format = json; set auto_explain.log_nested_statements = off`,
+      `load 'auto_explain'; set plan_cache_mode = ${planCacheMode}; set auto_explain.log_format = json; set auto_explain.log_nested_statements = on`,
     )
     await sql
       .begin(async (sql) => {
@@ -117,6 +118,7 @@ const greatest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 // (status, id) serves as well as the primary key where the status is known.
 const byId = /(_pkey|_status_id_idx)$/
 const byLease = /_lease_slot_lease_batch_idx$/
+const bySettled = /_original_topic_updated_at_id_idx$/
 const byIdOrLease = /(_pkey|_status_id_idx|_lease_slot_lease_batch_idx)$/
 
 const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unknown>][] = [
@@ -170,6 +172,14 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
         limit: 100,
       }),
   ],
+  ['the next topic with something to archive', bySettled, (sql) => nextSettledTopic(sql, 'topic-20')],
+  [
+    'a batch of what may be archived',
+    bySettled,
+    (sql) =>
+      listSettled(sql, { topic: 'topic-7', before: new Date(), after: { at: '2020-01-01', id: smallest }, limit: 500 }),
+  ],
+  ['the archiving of a batch', byId, (sql) => archiveMessages(sql, { ids, before: new Date(), now: new Date() })],
   ['the greatest id', byId, (sql) => greatestMessageId(sql)],
 ]
 

@@ -16,7 +16,7 @@ export type ArchiveDeps = {
 
 /** What a batch should take, so that nobody waits for long for a message that it holds. */
 const targetMs = 250
-const batchBounds = { least: 50, most: 5000 }
+const batchBounds = { least: 50, most: 2000 }
 
 /** @throws the signal's reason when it aborts between two batches */
 export async function archiveSettled(deps: ArchiveDeps, { now, signal }: CronContext): Promise<{ archived: number }> {

@@ -56,7 +56,7 @@ const runs = async (job: string) =>
     select tick, attempts, outcome, requested_by from dlq.dlq_cron_runs where job = ${job} order by tick`
 
 test('over four hours and two retriers, one of them killed on the way, each tick of each job ran once', {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const [first] = await Promise.all([startRetrier(), startRetrier()])
   await vi.waitFor(async () => expect(await database.sql`select from dlq.dlq_workers`).toHaveLength(2), {

@@ -12,31 +12,14 @@ create index idx_dlq_messages_archive_original_topic on dlq.dlq_messages_archive
 -- Makes the partitions of the quarter that p_time lies in, unless they are there: of the messages, and of their
 -- attempts (012). Returns true if it made one.
 create function dlq.create_archive_partition(p_time timestamptz) returns boolean
-language plpgsql
-set lock_timeout = '1s'
+language sql
 as $$
-declare
-    v_quarter timestamp := date_trunc('quarter', p_time at time zone 'UTC');
-    v_table   text;
-    v_name    text;
-    v_made    boolean := false;
-begin
-    foreach v_table in array array['dlq_messages_archive', 'dlq_attempts_archive'] loop
-        v_name := v_table || '_' || to_char(v_quarter, 'YYYY"q"Q');
-        continue when to_regclass('dlq.' || v_table) is null or to_regclass('dlq.' || v_name) is not null;
-        -- One maker at a time; whoever waited finds the partition made.
-        perform pg_advisory_xact_lock(hashtextextended('dlq.create_archive_partition', 0));
-        -- Asked of the table itself: to_regclass may answer from this session's cache, which knows nothing of the wait.
-        continue when exists (select from pg_class where relnamespace = 'dlq'::regnamespace and relname = v_name);
-        -- Made first and attached then, so that no reader of the archive waits.
-        execute format('create table dlq.%I (like dlq.%I including all)', v_name, v_table);
-        execute format('alter table dlq.%I attach partition dlq.%I for values from (%L) to (%L)', v_table, v_name,
-            v_quarter at time zone 'UTC',
-            (v_quarter + interval '3 months') at time zone 'UTC');
-        v_made := true;
-    end loop;
-    return v_made;
-end;
+    -- Of the attempts' table, which 012 makes later, there may be none yet; then nothing is made for it.
+    select bool_or(dlq.add_partition(name, name || '_' || to_char(quarter, 'YYYY"q"Q'),
+        (quarter at time zone 'UTC')::text, ((quarter + interval '3 months') at time zone 'UTC')::text))
+    from date_trunc('quarter', p_time at time zone 'UTC') as quarter
+    cross join unnest(array['dlq_messages_archive', 'dlq_attempts_archive']) as name
+    where to_regclass('dlq.' || name) is not null
 $$;
 
 -- Makes the partitions from p_now's quarter to p_quarters_ahead quarters later. Returns how many it made.

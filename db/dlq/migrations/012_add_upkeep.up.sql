@@ -46,9 +46,6 @@ create table dlq.dlq_cron_runs (
 create index idx_dlq_messages_settled on dlq.dlq_messages (original_topic, updated_at, id)
     where status in ('RESOLVED', 'DEAD');
 
--- Archived messages of a DLQ topic.
-create index idx_dlq_messages_archive_dlq_topic on dlq.dlq_messages_archive (dlq_topic, id);
-
 -- The attempts of archived messages. Partitioned like the messages, so that both go with the same quarter.
 create table dlq.dlq_attempts_archive (
     like dlq.dlq_attempts including defaults including constraints,

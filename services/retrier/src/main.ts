@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { dlqTopicsAmong } from 'dlq-core/queries/topics.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config-schema.ts'
@@ -31,7 +32,7 @@ await runService(
     const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log) : null
     const admin = kafka && stack.adopt(kafka.admin(), (admin) => admin.disconnect())
     const readiness = createReadiness({
-      database: () => sql`select 1`,
+      database: () => pingDatabase(sql),
       ...(admin && { kafka: () => admin.connect().then(() => admin.describeCluster()) }),
     })
     const app = operationsRoutes({ registry, readiness })

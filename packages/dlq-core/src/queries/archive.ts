@@ -1,7 +1,5 @@
-// dlq_messages_archive and dlq_attempts_archive: moving messages there and back, and reading them there.
+// dlq_messages_archive and dlq_attempts_archive: moving messages there and back. They are read by message-search.ts.
 
-import type { Status } from '../message.ts'
-import type { TopicColumn } from './message-retry.ts'
 import type { Sql } from './sql.ts'
 
 /** Where a walk through the settled messages of a topic stands: the last one seen. `at` is text, to the microsecond. */
@@ -59,48 +57,4 @@ export async function restoreArchived(sql: Sql, ids: readonly string[]): Promise
   const rows = await sql<{ id: string }[]>`
     select id from dlq.restore_messages(${sql.array([...ids])}::uuid[]) as restored (id)`
   return rows.map(({ id }) => id)
-}
-
-/** An archived message as the specification shows messages; `payload` is JSON text. */
-export type ArchivedMessage = {
-  id: string
-  original_topic: string
-  dlq_topic: string | null
-  error_message: string
-  retry_count: number
-  max_retries: number
-  payload: string | null
-  status: Status
-  created_at: Date
-  updated_at: Date
-  last_retry_at: Date | null
-  archived_at: Date
-}
-
-function archivedColumns(sql: Sql) {
-  return sql`
-    id, original_topic, dlq_topic, error_message, retry_count, max_retries, payload, status,
-    created_at, updated_at, last_retry_at, archived_at`
-}
-
-export async function findArchived(sql: Sql, id: string): Promise<ArchivedMessage | null> {
-  const [row] = await sql<ArchivedMessage[]>`
-    select ${archivedColumns(sql)} from dlq.dlq_messages_archive where id = ${id}`
-  return row ?? null
-}
-
-/** One page of a topic's archived messages, newest first; the next page begins before the last id of this one. */
-export async function listArchived(
-  sql: Sql,
-  filter: { column: TopicColumn; topic: string; status?: Status | null; beforeId?: string | null; limit: number },
-): Promise<ArchivedMessage[]> {
-  const { column, topic, status = null, beforeId = null, limit } = filter
-  return sql<ArchivedMessage[]>`
-    select ${archivedColumns(sql)}
-    from dlq.dlq_messages_archive
-    where ${sql(column)} = ${topic}
-      ${status === null ? sql`` : sql`and status = ${status}`}
-      ${beforeId === null ? sql`` : sql`and id < ${beforeId}`}
-    order by id desc
-    limit ${limit}`
 }

@@ -114,7 +114,7 @@ $$;
 -- PENDING among millions of RESOLVED are found at once, for no more entries per row than without the status.
 create index idx_dlq_messages_original_topic on dlq.dlq_messages (original_topic, status, id);
 create index idx_dlq_messages_dlq_topic on dlq.dlq_messages (dlq_topic, status, id);
--- Lists of one status, newest first, and what the archive may take.
+-- Lists of one status, newest first.
 create index idx_dlq_messages_status on dlq.dlq_messages (status, id);
 -- Ranges of time, as the specification asks.
 create index idx_dlq_messages_created_at on dlq.dlq_messages (created_at);

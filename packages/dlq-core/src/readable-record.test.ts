@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
 import { int32, int64 } from 'dlq-testing/big-endian.ts'
+import { expect, test } from 'vitest'
 import { readable, readableHeaders } from './readable-record.ts'
 
 test.each([

@@ -40,7 +40,7 @@ export async function plansOf<Prepared>(
   try {
     await sql.unsafe(
       `load 'auto_explain'; set plan_cache_mode = ${planCacheMode}; set auto_explain.log_format = json;
-       set auto_explain.log_nested_statements = off; set auto_explain.log_analyze = on; set auto_explain.log_buffers = on`,
+       set auto_explain.log_nested_statements = on; set auto_explain.log_analyze = on; set auto_explain.log_buffers = on`,
     )
     await sql
       .begin(async (sql) => {

@@ -5,6 +5,7 @@ import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testin
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { oldestPending } from './activity.ts'
+import { archiveMessages, listSettled, nextSettledTopic } from './archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { listDueTopics } from './due-topics.ts'
 import { deleteSpent, purgeSpent } from './message-purge.ts'
@@ -69,6 +70,7 @@ const greatest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 // (status, id) serves as well as the primary key where the status is known.
 const byId = /(_pkey|_status_id_idx)$/
 const byLease = /_lease_slot_lease_batch_idx$/
+const bySettled = /_original_topic_updated_at_id_idx$/
 const byIdOrLease = /(_pkey|_status_id_idx|_lease_slot_lease_batch_idx)$/
 
 const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unknown>][] = [
@@ -132,6 +134,14 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
     /_original_topic_status_id_idx$/,
     (sql) => oldestPending(sql, ['topic-7', 'topic-8']),
   ],
+  ['the next topic with something to archive', bySettled, (sql) => nextSettledTopic(sql, 'topic-20')],
+  [
+    'a batch of what may be archived',
+    bySettled,
+    (sql) =>
+      listSettled(sql, { topic: 'topic-7', before: new Date(), after: { at: '2020-01-01', id: smallest }, limit: 500 }),
+  ],
+  ['the archiving of a batch', byId, (sql) => archiveMessages(sql, { ids, before: new Date(), now: new Date() })],
   ['the greatest id', byId, (sql) => greatestMessageId(sql)],
 ]
 

@@ -31,6 +31,7 @@ const everything: Required<PolicySettings> = {
   payload: 'derived',
   refailure_threshold: 0,
   refailure_window: 60_000,
+  retention: 400 * 86_400_000,
 }
 
 const nothing = Object.fromEntries(settingNames.map((name) => [name, null]))

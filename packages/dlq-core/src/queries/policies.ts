@@ -21,6 +21,7 @@ function columns(sql: Sql) {
     run_limit, rate_per_second::float8 as rate_per_second, max_in_flight, paused, redirect_topic,
     ordering, "timestamp", weight, payload, refailure_threshold,
     (extract(epoch from refailure_window) * 1000)::float8 as refailure_window,
+    (extract(epoch from retention) * 1000)::float8 as retention,
     updated_at`
 }
 
@@ -78,6 +79,7 @@ export async function upsertPolicy(sql: Sql, pattern: string, settings: PolicySe
     payload: s.payload ?? null,
     refailure_threshold: s.refailure_threshold ?? null,
     refailure_window: toInterval(s.refailure_window),
+    retention: toInterval(s.retention),
   }
   const { pattern: _key, ...replaced } = values
   const [row] = await sql<[PolicyRow]>`

@@ -7,6 +7,7 @@ import { backoffs, orderings, payloadChoices, timestampChoices } from '../retry-
 import { anyDuration, boolean, decimal, integer } from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
+const maxRetentionMs = 36_500 * 86_400_000
 
 const delay = v.pipe(anyDuration, v.maxValue(maxDelayMs, 'must be at most 366d'))
 
@@ -60,6 +61,7 @@ export const policyFieldSchemas = {
   payload: v.nullish(oneOf(payloadChoices)),
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
   refailure_window: v.nullish(v.pipe(delay, v.minValue(1000, 'must be at least 1s'))),
+  retention: v.nullish(v.pipe(anyDuration, v.maxValue(maxRetentionMs, 'must be at most 36500d'))),
 } satisfies Record<SettingName, v.GenericSchema<unknown, unknown>>
 
 export const policyPattern = v.pipe(

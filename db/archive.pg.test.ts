@@ -83,22 +83,26 @@ test('an archived message keeps every column', async () => {
   expect(after.every(({ archived_at }) => Date.now() - archived_at.getTime() < 60_000)).toBe(true)
 })
 
-test('the columns of messages and archive are the same, so that none is forgotten', async () => {
+test.each(['messages', 'attempts'])('every column of the %s is moved, and moved back', async (what) => {
   const columnsOf = async (table: string) =>
     (
       await database.sql`
       select attname from pg_attribute where attrelid = ${`dlq.${table}`}::regclass and attnum > 0 and not attisdropped order by attnum
     `
     ).map(({ attname }) => attname)
+  const columnsIn = async (routine: string, table: string) => {
+    const [row] = await database.sql`select prosrc from pg_proc where oid = ${routine}::regprocedure`
+    const list = new RegExp(`insert into dlq.${table} \\(([^)]*)\\)`).exec(row!.prosrc)![1]!
+    return list.split(',').map((column) => column.trim())
+  }
 
-  const [{ source }] = await database.sql<[{ source: string }]>`
-    select pg_get_functiondef('dlq.archive_old_dlq_messages(int, int)'::regprocedure) as source`
-  const moved = /insert into dlq.dlq_messages_archive \(([^)]*)\)/
-    .exec(source)![1]!
-    .split(',')
-    .map((column) => column.trim())
-  expect(await columnsOf('dlq_messages_archive')).toEqual([...(await columnsOf('dlq_messages')), 'archived_at'])
-  expect(moved).toEqual(await columnsOf('dlq_messages'))
+  const columns = await columnsOf(`dlq_${what}`)
+  expect(await columnsOf(`dlq_${what}_archive`)).toEqual([...columns, 'archived_at'])
+  expect(await columnsIn('dlq.archive_messages(uuid[], timestamptz, timestamptz)', `dlq_${what}_archive`)).toEqual([
+    ...columns,
+    'archived_at',
+  ])
+  expect(await columnsIn('dlq.restore_messages(uuid[])', `dlq_${what}`)).toEqual(columns)
 })
 
 test('a batch is a transaction, so what is archived stays archived when a later batch fails', async () => {

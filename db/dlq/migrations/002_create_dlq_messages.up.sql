@@ -114,7 +114,7 @@ $$;
 -- PENDING among millions of RESOLVED are found at once, for no more entries per row than without the status.
 create index idx_dlq_messages_original_topic on dlq.dlq_messages (original_topic, status, id);
 create index idx_dlq_messages_dlq_topic on dlq.dlq_messages (dlq_topic, status, id);
--- Lists of one status, newest first, and what the archive may take.
+-- Lists of one status, newest first.
 create index idx_dlq_messages_status on dlq.dlq_messages (status, id);
 -- Ranges of time, as the specification asks.
 create index idx_dlq_messages_created_at on dlq.dlq_messages (created_at);
@@ -136,6 +136,8 @@ create function dlq.add_partition(p_table text, p_name text, p_from text, p_to t
 language plpgsql
 set lock_timeout = '1s'
 as $$
+declare
+    v_trigger text;
 begin
     if to_regclass('dlq.' || p_name) is not null then
         return false;
@@ -147,6 +149,13 @@ begin
         return false;
     end if;
     execute format('create table dlq.%I (like dlq.%I including all)', p_name, p_table);
+    -- Attaching gives it the triggers of rows. Those of statements it needs for statements that name it.
+    for v_trigger in
+        select replace(pg_get_triggerdef(oid), format(' ON dlq.%I ', p_table), format(' ON dlq.%I ', p_name))
+        from pg_trigger where tgrelid = format('dlq.%I', p_table)::regclass and not tgisinternal and tgtype & 1 = 0
+    loop
+        execute v_trigger;
+    end loop;
     execute format('alter table dlq.%I attach partition dlq.%I for values from (%L) to (%L)', p_table, p_name, p_from, p_to);
     return true;
 end;

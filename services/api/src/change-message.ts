@@ -2,6 +2,7 @@
 // another ETag, or a state that allows the change no more.
 
 import { type MessageEvent, nextState } from 'dlq-core/message.ts'
+import { restoreArchived } from 'dlq-core/queries/archive.ts'
 import { type AuditEntry, writeAudit } from 'dlq-core/queries/audit.ts'
 import { type HeldMessage, holdMessage, writeState } from 'dlq-core/queries/message-change.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
@@ -18,12 +19,14 @@ export type Asked = {
   reason: string | null
 }
 
-/** Locks the message. @throws {ApiError} 404 where it is not to be seen, 412 where it is not as the asker saw it */
+/** Locks the message, wherever it is. @throws {ApiError} 404 where it is not to be seen, 412 where it is not as the asker saw it */
 export async function holdAsSeen(
   sql: Sql,
   { id, scope, ifMatch }: Pick<Asked, 'id' | 'scope' | 'ifMatch'>,
 ): Promise<HeldMessage> {
-  const message = await holdMessage(sql, { id, scope })
+  let message = await holdMessage(sql, { id, scope })
+  // What is archived comes back first. Where the change is refused, the transaction takes that back too.
+  if (!message && (await restoreArchived(sql, [id])).length > 0) message = await holdMessage(sql, { id, scope })
   if (!message) throw notFound(id)
   if (ifMatch !== undefined && !matches(ifMatch, message.etag))
     throw new ApiError('SYS_DLQ_PRECONDITION_FAILED', 'the message has changed since it was read; read it again')

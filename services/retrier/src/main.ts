@@ -13,6 +13,10 @@ import { createPolicySource, policyPollMs } from 'dlq-core/runtime/policy-source
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
+import { toCronItem } from './cron/cron-job.ts'
+import { cronTasks } from './cron/cron-tasks.ts'
+import { upkeepJobs } from './cron/upkeep-jobs.ts'
+import { createUpkeepMetrics, createUpkeepWatch } from './cron/watch-upkeep.ts'
 import { createFaultPoints } from './fault-points.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { retryForever } from './retry-forever.ts'
@@ -40,7 +44,18 @@ await runService(
 
     const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
+    const jobs = upkeepJobs({
+      ...{ sql, log, policies },
+      schedules: config.cron,
+      archiveRetentionMs: config.archive.retention,
+    })
+    const watchUpkeep = createUpkeepWatch({
+      ...{ sql, log, jobs },
+      metrics: createUpkeepMetrics(registry),
+      now: () => new Date(),
+    })
     await Promise.all([
+      runLoop(watchUpkeep, { name: 'watch-upkeep', intervalMs: 30_000, signal, log }),
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
       retryForever({
         sql,
@@ -59,8 +74,8 @@ await runService(
         ...{ sql, log, signal, retrierId },
         database: config.database,
         settings: config.worker,
-        tasks: {},
-        cronItems: [],
+        tasks: { ...cronTasks(jobs, { sql, log, retrierId }) },
+        cronItems: jobs.flatMap((job) => toCronItem(job, new Date()) ?? []),
         metrics: createWorkerMetrics(registry),
       }),
     ])

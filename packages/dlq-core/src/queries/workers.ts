@@ -86,6 +86,14 @@ export async function isEncrypted(sql: Sql): Promise<boolean> {
   return row!.ssl
 }
 
+/** Deletes jobs that failed for good before that time: they are in the way of those who look for work. Returns how many. */
+export async function deleteFailedJobs(sql: Sql, before: Date): Promise<number> {
+  const [row] = await sql<{ deleted: number }[]>`
+    select count(*)::int as deleted from graphile_worker.complete_jobs(array(
+      select id from graphile_worker.jobs where locked_at is null and attempts >= max_attempts and updated_at < ${before}))`
+  return row!.deleted
+}
+
 export type NewJob = {
   task: string
   payload: object

@@ -131,6 +131,24 @@ const worker = v.strictObject({
   lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '15s'),
 })
 
+const schedule = v.pipe(
+  text,
+  v.regex(/^(off|([\d*,/-]+ +){4}[\d*,/-]+)$/, 'must be a cron pattern such as "0 3 * * *" (UTC), or "off"'),
+)
+
+/** When the retriers do what has to be done now and then; what each does: services/retrier/src/cron/upkeep-jobs.ts. */
+const cron = v.strictObject({
+  archive: v.optional(schedule, '0 3 * * *'),
+  purge: v.optional(schedule, '30 3 * * *'),
+  partitions: v.optional(schedule, '10 * * * *'),
+  sweep: v.optional(schedule, '* * * * *'),
+})
+
+const archive = v.strictObject({
+  /** How long the archive keeps messages. They are dropped by quarters, so some stay up to three months longer. */
+  retention: v.optional(v.pipe(duration, v.minValue(86_400_000, 'must be at least 1d')), '365d'),
+})
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 const log = v.strictObject({
@@ -144,6 +162,8 @@ export const configSchema = v.strictObject({
   kafka: v.optional(kafka, {}),
   retry: v.optional(retry, {}),
   worker: v.optional(worker, {}),
+  cron: v.optional(cron, {}),
+  archive: v.optional(archive, {}),
   policies: v.nullish(policyListSchema, []),
   auth: v.optional(auth, {}),
   log: v.optional(log, {}),

@@ -1,1 +1,0 @@
-drop table if exists dlq.dlq_workers;

@@ -11,29 +11,11 @@ create index idx_dlq_messages_archive_original_topic on dlq.dlq_messages_archive
 
 -- Makes the partition of the quarter that p_time lies in, unless it is there. Returns true if it made one.
 create function dlq.create_archive_partition(p_time timestamptz) returns boolean
-language plpgsql
-set lock_timeout = '1s'
+language sql
 as $$
-declare
-    v_quarter timestamp := date_trunc('quarter', p_time at time zone 'UTC');
-    v_name    text      := 'dlq_messages_archive_' || to_char(v_quarter, 'YYYY"q"Q');
-begin
-    if to_regclass('dlq.' || v_name) is not null then
-        return false;
-    end if;
-    -- One maker at a time; whoever waited finds the partition made.
-    perform pg_advisory_xact_lock(hashtextextended('dlq.create_archive_partition', 0));
-    -- Asked of the table itself: to_regclass may answer from this session's cache, which knows nothing of the wait.
-    if exists (select from pg_class where relnamespace = 'dlq'::regnamespace and relname = v_name) then
-        return false;
-    end if;
-    -- Made first and attached then, so that no reader of the archive waits.
-    execute format('create table dlq.%I (like dlq.dlq_messages_archive including all)', v_name);
-    execute format('alter table dlq.dlq_messages_archive attach partition dlq.%I for values from (%L) to (%L)', v_name,
-        v_quarter at time zone 'UTC',
-        (v_quarter + interval '3 months') at time zone 'UTC');
-    return true;
-end;
+    select dlq.add_partition('dlq_messages_archive', 'dlq_messages_archive_' || to_char(quarter, 'YYYY"q"Q'),
+        (quarter at time zone 'UTC')::text, ((quarter + interval '3 months') at time zone 'UTC')::text)
+    from date_trunc('quarter', p_time at time zone 'UTC') as quarter
 $$;
 
 -- Makes the partitions from p_now's quarter to p_quarters_ahead quarters later. Returns how many it made.
@@ -93,7 +75,7 @@ begin
             record_key, record_value, record_headers, record_timestamp, record_timestamp_type, record_source,
             error_class, error_stacktrace, group_id,
             next_retry_at, lease_token, lease_until, lease_slot, lease_batch, order_key, retry_requested,
-            failure_count, first_failed_at, last_failed_at, run_id, successor_of
+            failure_count, first_failed_at, last_failed_at, run_id, successor_of, target_topic, edits
         )
         select
             id, original_topic, error_message, retry_count, max_retries, payload, status, created_at, updated_at, last_retry_at,
@@ -102,7 +84,7 @@ begin
             record_key, record_value, record_headers, record_timestamp, record_timestamp_type, record_source,
             error_class, error_stacktrace, group_id,
             next_retry_at, lease_token, lease_until, lease_slot, lease_batch, order_key, retry_requested,
-            failure_count, first_failed_at, last_failed_at, run_id, successor_of
+            failure_count, first_failed_at, last_failed_at, run_id, successor_of, target_topic, edits
         from gone;
 
         get diagnostics v_batch_count = row_count;

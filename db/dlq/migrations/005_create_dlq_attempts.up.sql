@@ -16,6 +16,9 @@ create table dlq.dlq_attempts (
     error                  text,
     started_at             timestamptz not null default now(),
     settled_at             timestamptz,
+    -- When nobody could say whether it was published: it is made again under the same id. Its first record may be
+    -- there all the same.
+    unknown_at             timestamptz,
     -- The dead letter that said that this attempt failed again; read again, it changes nothing.
     failed_again_at        timestamptz,
     failed_again_cluster   text,
@@ -27,12 +30,12 @@ create table dlq.dlq_attempts (
     error_changed          boolean,
 
     constraint dlq_attempts_pkey primary key (message_id, number),
-    constraint chk_dlq_attempts_outcome check (outcome in ('requested', 'published', 'failed'))
+    constraint chk_dlq_attempts_outcome check (outcome in ('requested', 'published', 'failed', 'unknown'))
 );
 
 -- A dead letter without our headers is recognised by the coordinates that we published to.
 create index idx_dlq_attempts_target on dlq.dlq_attempts (target_topic, target_partition, target_offset)
     where target_offset is not null;
--- The few whose retrier died between publishing and settling: where their records stand is looked up in Kafka.
+-- The few of which not every record's place is known, because a retrier died: those are looked up in Kafka.
 create index idx_dlq_attempts_unplaced on dlq.dlq_attempts (target_topic)
-    where target_offset is null and outcome = 'published' and failed_again_at is null;
+    where unknown_at is not null or (target_offset is null and outcome = 'published' and failed_again_at is null);

@@ -68,7 +68,7 @@ async function claimAndSettle(sql: Database, limit: number): Promise<number> {
     update dlq.dlq_messages m set
       status = 'RETRYING', retry_count = m.retry_count + 1, last_retry_at = now(), lease_until = now() + interval '1 minute'
     from due where m.id = due.id
-    returning m.id, m.original_topic, m.record_key, m.record_value, m.record_headers, m.payload, m.error_stacktrace`
+    returning m.id, m.original_topic, m.record_key, m.record_value, m.record_headers`
   const ids = claimed.map(({ id }) => id)
   if (ids.length === 0) throw new Error('nothing is due any more')
   await sql.begin(async (sql) => {

@@ -7,6 +7,7 @@ import type { Header } from './record.ts'
 
 /** One value as it is stored: text where it is UTF-8 without NUL, or where to find the bytes. */
 export type StoredHeaderValue = string | null | { base64: string } | { column: string }
+export type StoredHeader = readonly [name: string, value: StoredHeaderValue]
 
 /** A shorter value is stored in place: the reference would save nothing worth looking up. */
 const minReferredBytes = 64
@@ -15,11 +16,17 @@ const minReferredBytes = 64
  * Returns the stored form of headers: `["name","text"]` for a value that is UTF-8 without
  * NUL, `["name",{"base64":"…"}]` for any other bytes, `["name",null]` for a null value,
  * and `["name",{"column":"error_stacktrace"}]` for a value of at least 64 bytes that
- * `inColumns` (column name → the exact text stored there) holds in full.
+ * `inColumns` (column name → the exact text stored there) holds in full, where `mayRefer` allows it.
  */
-export function encodeHeaders(headers: readonly Header[], inColumns?: ReadonlyMap<string, string>): string {
+export function encodeHeaders(
+  headers: readonly Header[],
+  inColumns?: ReadonlyMap<string, string>,
+  mayRefer: (name: string) => boolean = () => true,
+): string {
   // One JSON.stringify of everything takes half the time of joining it piece by piece.
-  return JSON.stringify(headers.map(([name, value]) => [name, storedValue(value, inColumns)]))
+  return JSON.stringify(
+    headers.map(([name, value]) => [name, storedValue(value, mayRefer(name) ? inColumns : undefined)]),
+  )
 }
 
 function storedValue(value: Buffer | null, inColumns: ReadonlyMap<string, string> | undefined): StoredHeaderValue {
@@ -40,14 +47,26 @@ function storedValue(value: Buffer | null, inColumns: ReadonlyMap<string, string
  * not of that form, or refers to a column that is absent or null.
  */
 export function decodeHeaders(json: string, columns: Readonly<Record<string, string | null>> = {}): Header[] {
+  return parseHeaders(json).map((header) => decodeHeader(header, columns))
+}
+
+/** The headers as they are stored, for who needs to decode only some. Throws as `decodeHeaders` does. */
+export function parseHeaders(json: string): StoredHeader[] {
   const pairs: unknown = JSON.parse(json)
   assert(Array.isArray(pairs), 'stored headers are an array of pairs')
-  return pairs.map((pair: unknown): Header => {
+  for (const pair of pairs as unknown[]) {
     assert(Array.isArray(pair) && pair.length === 2, 'a stored header is a pair of name and value')
-    const [name, value] = pair as [unknown, StoredHeaderValue]
-    assert(typeof name === 'string', 'a stored header begins with its name')
-    return [name, originalValue(value, columns)]
-  })
+    assert(typeof pair[0] === 'string', 'a stored header begins with its name')
+  }
+  return pairs as StoredHeader[]
+}
+
+/** One of `parseHeaders` as it came. Throws as `decodeHeaders` does. */
+export function decodeHeader(
+  [name, value]: StoredHeader,
+  columns: Readonly<Record<string, string | null>> = {},
+): Header {
+  return [name, originalValue(value, columns)]
 }
 
 function originalValue(value: StoredHeaderValue, columns: Readonly<Record<string, string | null>>): Buffer | null {

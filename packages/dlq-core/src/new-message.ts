@@ -10,6 +10,7 @@ import { projectPayload } from './payload-projection.ts'
 import { type Failure, readFailure } from './read-failure.ts'
 import type { DeadLetterRecord } from './record.ts'
 import { nextRetryAt, type RetryPolicy } from './retry-policy.ts'
+import { isFailureHeader } from './strip-failure-headers.ts'
 import { textForPostgres } from './text-for-postgres.ts'
 import { type OriginalTopicSource, replayHazard, resolveOriginalTopic, type TopicMapping } from './topic-names.ts'
 
@@ -104,6 +105,8 @@ export function readDeadLetter(
     record_headers: encodeHeaders(
       record.headers,
       stacktrace === null ? undefined : new Map([['error_stacktrace', stacktrace]]),
+      // So a retry, which takes these off, never has to read the column.
+      isFailureHeader,
     ),
     record_timestamp: record.timestamp === -1n ? null : toTimestamp(record.timestamp),
     record_timestamp_type: record.timestampType ?? null,

@@ -1,6 +1,7 @@
+import { int32, int64 } from 'dlq-testing/big-endian.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { deadLetter, int32, int64 } from '../fixtures/dead-letter.ts'
+import { deadLetter } from '../fixtures/dead-letter.ts'
 import { families } from './families/family.ts'
 import { readFailure } from './read-failure.ts'
 import type { Header } from './record.ts'

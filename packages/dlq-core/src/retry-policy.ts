@@ -5,7 +5,6 @@ export const backoffs = ['exponential', 'fixed', 'list'] as const
 export const orderings = ['none', 'per-key'] as const
 export const timestampChoices = ['keep', 'now'] as const
 export const payloadChoices = ['stored', 'derived'] as const
-export const deliveries = ['exactly-once', 'at-least-once'] as const
 
 export type RetryPolicy = {
   /** False: a message is retried only when somebody asks for it. */
@@ -42,7 +41,6 @@ export type RetryPolicy = {
   readonly weight: number
   /** Whether the projection `payload` is stored, or derived from the bytes when it is asked for. */
   readonly payload: (typeof payloadChoices)[number]
-  readonly delivery: (typeof deliveries)[number]
   /** So many re-failures of one error group within the window pause the group's automatic retries; null: never. */
   readonly refailureThreshold: number | null
   readonly refailureWindowMs: number
@@ -67,7 +65,6 @@ export const defaultRetryPolicy: RetryPolicy = {
   timestamp: 'keep',
   weight: 1,
   payload: 'stored',
-  delivery: 'exactly-once',
   refailureThreshold: 20,
   refailureWindowMs: 5 * 60_000,
 }

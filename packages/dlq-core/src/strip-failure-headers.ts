@@ -59,16 +59,23 @@ const karafkaSets: readonly ReadonlySet<string>[] = [
   ]),
 ]
 
+/** Whether a header of this name is taken off whatever else the record carries. */
+export function isFailureHeader(name: string): boolean {
+  return exactNames.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}
+
 /**
- * The headers without those that describe a failure. The `error` header goes only where `family` is
- * `plain-error`, that is, where the record was read by it; else it may be the application's.
+ * The headers, decoded or as they are stored, without those that describe a failure. The `error` header goes
+ * only where `family` is `plain-error`, that is, where the record was read by it; else it may be the application's.
  */
-export function stripFailureHeaders(headers: readonly Header[], family: Family | null): Header[] {
+export function stripFailureHeaders<H extends readonly [name: string, value: unknown]>(
+  headers: readonly H[],
+  family: Family | null,
+): H[] {
   const karafka = karafkaSetsIn(headers)
   return headers.filter(([name]) => {
-    if (exactNames.has(name) || karafka.some((set) => set.has(name))) return false
-    if (name === plainErrorHeader) return family !== 'plain-error'
-    return !prefixes.some((prefix) => name.startsWith(prefix))
+    if (isFailureHeader(name) || karafka.some((set) => set.has(name))) return false
+    return name !== plainErrorHeader || family !== 'plain-error'
   })
 }
 
@@ -79,17 +86,11 @@ export type Republishing = {
   readonly attempt: number
   /** The attempt's id, a UUID; the same where an attempt has to be repeated. */
   readonly attemptId: string
-  /** The family by which the dead letter was read. */
-  readonly family: Family | null
 }
 
-/** The headers of the record to publish: the application's own, then our three, each once. */
-export function republishHeaders(
-  headers: readonly Header[],
-  { messageId, attempt, attemptId, family }: Republishing,
-): Header[] {
+/** Our three headers, which go behind the application's own. */
+export function republishingHeaders({ messageId, attempt, attemptId }: Republishing): Header[] {
   return [
-    ...stripFailureHeaders(headers, family),
     [republishHeaderNames.messageId, Buffer.from(messageId)],
     [republishHeaderNames.attempt, Buffer.from(String(attempt))],
     [republishHeaderNames.attemptId, Buffer.from(attemptId)],
@@ -97,7 +98,7 @@ export function republishHeaders(
 }
 
 /** The sets of Karafka's names of which the first three, the coordinates, are all present. */
-function karafkaSetsIn(headers: readonly Header[]): readonly ReadonlySet<string>[] {
+function karafkaSetsIn(headers: readonly (readonly [name: string, value: unknown])[]): readonly ReadonlySet<string>[] {
   const isPresent = (wanted: string) => headers.some(([name]) => name === wanted)
   return karafkaSets.filter((set) => [...set].slice(0, 3).every(isPresent))
 }

@@ -194,7 +194,7 @@ describe('POST /api/v1/dlq/messages/:id/retry', () => {
     })
     expect(await readMessageRow(database.sql, exampleId)).toMatchObject({ status: 'RESOLVED', retry_count: 1 })
     const attempts = await database.sql`select number, actor, outcome from dlq.dlq_attempts`
-    expect([...attempts]).toEqual([{ number: 1, actor: 'api', outcome: 'published' }])
+    expect([...attempts]).toEqual([{ number: 1, actor: 'anonymous', outcome: 'published' }])
   })
 
   test('answers 200 with the reason when Kafka has refused the record', async () => {

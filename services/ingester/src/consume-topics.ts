@@ -27,6 +27,8 @@ export type ConsumeDeps = {
   /** The topic was deleted and made anew: its offsets begin again. */
   onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
   onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
+  /** Retention has deleted records before they were read; control records may be among them. */
+  onLost: (batch: Batch, count: number) => void
 }
 
 /**
@@ -202,8 +204,11 @@ async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBat
     const lowOffset = (await logBounds(kafka, topic)).get(partition)?.low ?? 0n
     const { expectedOffset } = outcome
     outcome = await untilStored(() => store(batch, { lowOffset }), payload, log)
-    if (outcome?.kind === 'stored' && lowOffset > expectedOffset)
+    // At 0 nothing was ever read: the topic is older than its ingestion, and what is gone was nobody's to read.
+    if (outcome?.kind === 'stored' && lowOffset > expectedOffset && expectedOffset > 0n) {
       log.error({ topic, partition, expectedOffset, lowOffset }, 'records_lost_to_retention')
+      deps.onLost(batch, Number(lowOffset - expectedOffset))
+    }
   }
   // Null: the consumer stops or has lost the partition; whoever reads it next starts at the position.
   if (outcome === null || outcome.kind === 'recreated') return

@@ -1,5 +1,6 @@
 // The ingester: takes dead letters out of every DLQ topic into PostgreSQL, each exactly once.
 
+import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
@@ -22,7 +23,7 @@ await runService(
       sql.end({ timeout: 5 }),
     )
     const admin = stack.adopt(kafka.admin(), (admin) => admin.disconnect())
-    const readiness = createReadiness({ database: () => sql`select 1`, kafka: () => admin.describeCluster() })
+    const readiness = createReadiness({ database: () => pingDatabase(sql), kafka: () => admin.describeCluster() })
 
     const app = operationsRoutes({ registry, readiness })
     const server = stack.adopt(

@@ -3,10 +3,12 @@
 
 export type Cooldown = {
   has(topic: string): boolean
-  add(topic: string): void
+  add(topic: string, forMs?: number): void
 }
 
-export function createCooldown({ now, forMs = 15_000 }: { now: () => number; forMs?: number }): Cooldown {
+const usuallyMs = 15_000
+
+export function createCooldown({ now }: { now: () => number }): Cooldown {
   const until = new Map<string, number>()
   return {
     has(topic) {
@@ -16,7 +18,7 @@ export function createCooldown({ now, forMs = 15_000 }: { now: () => number; for
       until.delete(topic)
       return false
     },
-    add(topic) {
+    add(topic, forMs = usuallyMs) {
       until.set(topic, now() + forMs)
     },
   }

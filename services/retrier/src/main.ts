@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { dlqTopicsAmong } from 'dlq-core/queries/topics.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config-schema.ts'
@@ -15,6 +16,8 @@ import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createFaultPoints } from './fault-points.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { retryForever } from './retry-forever.ts'
+import { runWorker } from './worker/run-worker.ts'
+import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
 await runService(
   { name: 'retrier', needs: ['database', 'kafka-if-set'] },
@@ -25,7 +28,7 @@ await runService(
     const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log) : null
     const admin = kafka && stack.adopt(kafka.admin(), (admin) => admin.disconnect())
     const readiness = createReadiness({
-      database: () => sql`select 1`,
+      database: () => pingDatabase(sql),
       ...(admin && { kafka: () => admin.connect().then(() => admin.describeCluster()) }),
     })
     const app = operationsRoutes({ registry, readiness })
@@ -35,6 +38,7 @@ await runService(
     )
     log.info({ url: server.url }, 'listening')
 
+    const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     await Promise.all([
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
@@ -48,8 +52,16 @@ await runService(
         settings: config.retry,
         dlqPatterns: config.kafka.dlq_topic_pattern,
         dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics),
-        retrierId: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+        retrierId,
         passFaultPoint: createFaultPoints(process.env),
+      }),
+      runWorker({
+        ...{ sql, log, signal, retrierId },
+        database: config.database,
+        settings: config.worker,
+        tasks: {},
+        cronItems: [],
+        metrics: createWorkerMetrics(registry),
       }),
     ])
   },

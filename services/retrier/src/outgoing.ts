@@ -25,6 +25,8 @@ export type Prepared = {
   refused: Refusal[]
   /** Messages of topics that cannot be written to now, though Kafka is there; the attempt is not counted. */
   unavailable: { id: string; topic: string; error: Error }[]
+  /** Messages of which the policy says by now, or says of their DLQ topic alone, that they are paused. */
+  paused: { id: string; topic: string }[]
 }
 
 export type PrepareDeps = {
@@ -38,16 +40,17 @@ export async function prepareOutgoing(
   messages: readonly ClaimedMessage[],
   { targets, policyOf, now }: PrepareDeps,
 ): Promise<Prepared> {
-  const prepared: Prepared = { outgoing: [], refused: [], unavailable: [] }
+  const prepared: Prepared = { outgoing: [], refused: [], unavailable: [], paused: [] }
   const addressed = messages.map((message) => {
     const policy = policyOf(message)
-    return { message, policy, topic: policy.redirectTopic ?? message.original_topic }
+    return { message, policy, topic: message.target_topic ?? policy.redirectTopic ?? message.original_topic }
   })
   const found = await targets.find([...new Set(addressed.map(({ topic }) => topic))])
   for (const { message, policy, topic } of addressed) {
     const { id } = message
     const known = found.get(topic)!
-    if (known.kind === 'refused') prepared.refused.push({ id, topic, reason: known.reason })
+    if (policy.paused) prepared.paused.push({ id, topic })
+    else if (known.kind === 'refused') prepared.refused.push({ id, topic, reason: known.reason })
     else if (known.kind === 'unavailable') prepared.unavailable.push({ id, topic, error: known.error })
     else {
       try {

@@ -18,21 +18,26 @@ export type DueTopics = {
   forget(): void
 }
 
-/** Due topics as they were at most `maxAgeMs` ago. */
-export function createDueTopics(sql: Database, { maxAgeMs = 200, now = Date.now } = {}): DueTopics {
-  let known: { topics: readonly DueTopic[]; at: number } | null = null
+/** The topics are looked up no oftener than this many times the time that it takes, so that it stays a small part of the work. */
+const restFactor = 5
+const longestRestMs = 2000
+
+/** Due topics as they were at most `maxAgeMs` ago; longer where there are so many that looking takes long. */
+export function createDueTopics(sql: Database, { maxAgeMs = 150, now = Date.now } = {}): DueTopics {
+  let known: { topics: readonly DueTopic[]; until: number } | null = null
   let looking: Promise<readonly DueTopic[]> | null = null
 
   async function look(): Promise<readonly DueTopic[]> {
     const at = now()
     const topics = await listDueTopics(sql)
-    known = { topics, at }
+    const restMs = Math.max(maxAgeMs, Math.min((now() - at) * restFactor, longestRestMs))
+    known = { topics, until: maxAgeMs === 0 ? 0 : at + restMs }
     return topics
   }
 
   return {
     async current() {
-      if (known !== null && now() - known.at < maxAgeMs) return known.topics
+      if (known !== null && now() < known.until) return known.topics
       looking ??= look().finally(() => {
         looking = null
       })
@@ -51,7 +56,6 @@ export type PlanDeps = {
   pauses: Pick<GroupPauses, 'ofTopic'>
   topicOrder: Pick<TopicOrder, 'isReady' | 'forget'>
   policyOf: (message: { original_topic: string; dlq_topic: string | null }) => RetryPolicy
-  batchSize: number
 }
 
 export type ClaimPlan = { shares: TopicShare[]; grants: Grant[] }
@@ -59,15 +63,18 @@ export type ClaimPlan = { shares: TopicShare[]; grants: Grant[] }
 /** What one slot remembers from batch to batch. */
 export type PlanMemory = {
   turn: number
+  /** Messages that the next batch may have. */
+  batchSize: number
   /** Topic → what it is expected to fill; topics that filled their share have no entry. */
   appetite: Map<string, number>
 }
 
 /** The shares of the slot's next batch; tokens for them are taken already, and have to be returned where not used. */
 export async function planClaim(
-  { sql, dueTopics, cooldown, pauses, topicOrder, policyOf, batchSize }: PlanDeps,
+  { sql, dueTopics, cooldown, pauses, topicOrder, policyOf }: PlanDeps,
   memory: PlanMemory,
 ): Promise<ClaimPlan> {
+  const { batchSize } = memory
   const policies = new Map<string, RetryPolicy>()
   const sharers: Sharer[] = []
   for (const due of await dueTopics.current()) {

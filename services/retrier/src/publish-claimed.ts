@@ -74,6 +74,9 @@ export async function publishClaimed(deps: PublishDeps, work: Work, claimed: Cla
   return counts
 }
 
+/** Not long, because whoever ends a pause expects to see it. */
+const pausedCooldownMs = 1000
+
 /** The records that can be sent; the others are settled at once. */
 async function prepare(
   deps: PublishDeps,
@@ -85,9 +88,11 @@ async function prepare(
     await settle({ ...nothing, released: idsOf(messages) })
     throw toUnavailable(prepared)
   }
-  const { outgoing, refused, unavailable } = prepared
+  const { outgoing, refused, unavailable, paused } = prepared
   for (const { topic } of unavailable) deps.cooldown.add(topic)
-  if (refused.length + unavailable.length > 0) await settle({ published: [], refused, released: idsOf(unavailable) })
+  for (const { topic } of paused) deps.cooldown.add(topic, pausedCooldownMs)
+  const released = idsOf([...unavailable, ...paused])
+  if (refused.length + released.length > 0) await settle({ published: [], refused, released })
   return outgoing
 }
 

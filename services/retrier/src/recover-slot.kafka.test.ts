@@ -1,5 +1,6 @@
 // Retriers that died at some point of a batch, and what their successor finds.
 import { randomUUID } from 'node:crypto'
+import { findTopicsOfUnplaced } from 'dlq-core/queries/message-correlate.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
@@ -68,6 +69,11 @@ async function retryAll(): Promise<void> {
 }
 
 const states = () => database.sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2`
+const outcomes = async () => [
+  ...(await database.sql`
+    select outcome, unknown_at is not null as unknown, target_topic, target_offset is not null as placed, count(*)::int
+    from dlq.dlq_attempts group by 1, 2, 3, 4`),
+]
 const seen = async () => {
   const records = await readTopic(topics.kafka, { topic, groupId: topics.groupName('reader') })
   return records.map(({ value }) => String(value)).toSorted()
@@ -92,6 +98,7 @@ test.each(['claim', 'send'] as const)(
     await dieAfter(until)
     expect(await sweep()).toEqual({ more: true })
     expect([...(await states())]).toEqual([{ status: 'PENDING', retry_count: 0, count }])
+    expect(await outcomes()).toEqual([])
     await retryAll()
     expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
     expect(await seen()).toEqual(each())
@@ -114,7 +121,14 @@ test('where Kafka has forgotten the number, the messages go again under the same
     expect(ledger!.partitions).toMatchObject([{ offset: '2' }])
   })
   await topics.admin.deleteGroups([groupId])
+  expect(await sweep()).toEqual({ more: true })
+  expect([...(await states())]).toEqual([{ status: 'PENDING', retry_count: 0, count }])
+  expect(await outcomes()).toEqual([{ outcome: 'unknown', unknown: true, target_topic: topic, placed: false, count }])
+  // Their records may be in Kafka, at a place that nobody wrote down, so the ingester looks there.
+  expect(await findTopicsOfUnplaced(service.sql, [topic])).toEqual(new Set([topic]))
   await retryAll()
+  expect(await outcomes()).toEqual([{ outcome: 'published', unknown: true, target_topic: topic, placed: true, count }])
+  expect(await findTopicsOfUnplaced(service.sql, [topic])).toEqual(new Set([topic]))
   expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
   const records = await readTopic(topics.kafka, { topic, groupId: topics.groupName('reader') })
   expect(records).toHaveLength(2 * count)

@@ -61,23 +61,29 @@ async function settleOutstanding(
   { slot, outstanding, verdict, sent }: Settling,
 ): Promise<number> {
   const { batch } = outstanding
-  if (verdict !== 'published') return releaseBatch(sql, { ...slot, batch })
+  // Certainly not published: as if it had never been claimed.
+  if (verdict === 'unpublished') return releaseBatch(sql, { ...slot, batch })
   const places = new Map(sent.map((place) => [place.id, place]))
   const held = await listOutstandingMessages(sql, { slot: slot.slot, batch })
   const toAttempt = (message: OutstandingMessage): SettledAttempt => ({
     message_id: message.id,
     number: message.retry_count,
     attempt_id: deriveAttemptId(message.id, message.retry_count),
-    outcome: 'published',
+    outcome: verdict,
     slot: slot.slot,
     target_topic: places.get(message.id)?.topic ?? policyOf(message).redirectTopic ?? message.original_topic,
     target_partition: places.get(message.id)?.partition ?? null,
     target_offset: places.get(message.id)?.offset ?? null,
     error: null,
   })
-  const messages = held.map(({ id }) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
-  const { settled } = await settleBatch(sql, { ...slot, batch, messages, attempts: held.map(toAttempt), released: [] })
-  return settled
+  const ids = held.map(({ id }) => id)
+  const isKnown = verdict === 'published'
+  const counts = await settleBatch(sql, {
+    ...{ ...slot, batch, attempts: held.map(toAttempt) },
+    messages: isKnown ? ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null })) : [],
+    released: isKnown ? [] : ids,
+  })
+  return counts.settled + counts.released
 }
 
 type Reporting = Omit<Settling, 'sent'> & { ledger: LedgerEntry | null }

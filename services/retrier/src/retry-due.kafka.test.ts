@@ -1,5 +1,6 @@
 // What becomes of due messages: where their records go, and which are refused alone.
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
+import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
@@ -175,6 +176,49 @@ test('records that are too large together, but not alone, all go', async () => {
   const [row] =
     await database.sql`select max(retry_count) as most, count(distinct lease_slot)::int as held from dlq.dlq_messages`
   expect(row).toEqual({ most: 1, held: 0 })
+})
+
+test('of two DLQ topics of one original topic nothing leaves of the one that is paused, whichever is due for longer', async () => {
+  const topic = await topics.createTopic('orders')
+  const ages = { 'a.dlq.v1': [30, 10], 'b.dlq.v1': [20] }
+  for (const [dlq_topic, seconds] of Object.entries(ages)) {
+    for (const ago of seconds)
+      await due({ original_topic: topic, dlq_topic, next_retry_at: new Date(Date.now() - ago * 1000) })
+  }
+  const pass = (paused: string) =>
+    createWorker(
+      { policies: {} },
+      { policyOf: ({ dlq_topic }) => ({ ...defaultRetryPolicy, paused: dlq_topic === paused }) },
+    ).pass()
+  const resolved = async () =>
+    (await database.sql`select dlq_topic, retry_count from dlq.dlq_messages where status = 'RESOLVED'`).map((row) => ({
+      ...row,
+    }))
+
+  // The oldest one's: the topic as a whole waits.
+  await pass('a.dlq.v1')
+  expect(await resolved()).toEqual([])
+  // Another one's: its messages are given back, and no attempt is counted.
+  expect(await pass('b.dlq.v1')).toMatchObject({ published: 2, released: 1 })
+  expect(await resolved()).toEqual([
+    { dlq_topic: 'a.dlq.v1', retry_count: 1 },
+    { dlq_topic: 'a.dlq.v1', retry_count: 1 },
+  ])
+  const [waiting] =
+    await database.sql`select retry_count, next_retry_at is not null as due from dlq.dlq_messages where status = 'PENDING'`
+  expect(waiting).toEqual({ retry_count: 0, due: true })
+})
+
+test('a slot that has had nothing to do for a minute looks less often, until it has', async () => {
+  const topic = await topics.createTopic('orders')
+  let now = new Date()
+  const worker = createWorker({}, { now: () => now })
+  expect(await worker.pass()).not.toHaveProperty('waitMs')
+  now = new Date(now.getTime() + 61_000)
+  expect(await worker.pass()).toMatchObject({ more: false, waitMs: 400 })
+  await insertDueRows(database.sql, { count: 1, topics: [topic] })
+  expect(await worker.pass()).not.toHaveProperty('waitMs')
+  expect(await worker.pass()).not.toHaveProperty('waitMs')
 })
 
 test('what is paused stays, and goes when it is not paused any more', async () => {

@@ -4,12 +4,20 @@
 import { randomUUID } from 'node:crypto'
 import { type ClaimedMessage, claimBatch, lockTopicsInFlight, type TopicShare } from 'dlq-core/queries/batches.ts'
 import { returnTokens } from 'dlq-core/queries/rate-limits.ts'
+import { nextBatchSize } from './batch-size.ts'
 import type { HeldSlot } from './hold-slot.ts'
 import { type PlanDeps, type PlanMemory, planClaim, rememberAppetite, tokensOf, unusedTokens } from './plan-claim.ts'
 import { type PublishCounts, type PublishDeps, publishClaimed } from './publish-claimed.ts'
 import type { SlotProducer } from './slot-producer.ts'
 
-export type RetryDeps = PlanDeps & PublishDeps & { maxBatchBytes: number }
+export type RetryDeps = PlanDeps &
+  PublishDeps & {
+    /** Messages of a batch at most. */
+    batchSize: number
+    maxBatchBytes: number
+    /** What a batch should not take longer than, because what comes due meanwhile waits for it. */
+    batchMs: number
+  }
 
 /** What belongs to one slot. */
 export type SlotWork = { slot: HeldSlot; producer: SlotProducer; memory: PlanMemory }
@@ -25,6 +33,7 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
   const { dueTopics, metrics, sql } = deps
   const { shares, grants } = await planClaim(deps, work.memory)
   const token = randomUUID()
+  const since = performance.now()
   const claim = shares.length === 0 ? null : await claimShares(deps, work, { token, shares })
   const messages = claim?.messages ?? []
   const claimed = countByTopic(messages)
@@ -39,6 +48,8 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
   metrics.inFlight.inc(messages.length)
   try {
     const counts = await publishClaimed(deps, work, { ...claim, token, released })
+    const batch = { size: work.memory.batchSize, claimed: messages.length, tookMs: performance.now() - since }
+    work.memory.batchSize = nextBatchSize(batch, { mostMessages: deps.batchSize, targetMs: deps.batchMs })
     // Where only limited topics are due, asking again at once would not get more.
     const isLimited = shares.every(({ topic }) => grants.some((grant) => grant.topic === topic))
     return { more: !isLimited, ...counts }

@@ -79,7 +79,7 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
 function howItPublishes(kafka: Kafka | null, settings: Config['retry']): Publishes {
   if (kafka === null) return settings.without_kafka === 'resolve' ? 'resolve' : 'nothing'
   // Of the cluster as a whole: a slot either has a transactional id or not.
-  return settings.delivery ?? 'exactly-once'
+  return settings.delivery
 }
 
 type Publishing = { publishes: Publishes; breaker: SlotDeps['breaker'] }
@@ -101,6 +101,7 @@ async function runSlots(deps: RetryForeverDeps, { publishes, breaker }: Publishi
     leaseMs: settings.lease,
     pollMs: settings.poll_interval,
     batchSize: settings.batch_size,
+    batchMs: settings.batch_time,
     maxBatchBytes: settings.batch_bytes,
     now: () => new Date(),
     random: Math.random,

@@ -4,7 +4,7 @@
 
 import { type TakenSlot, takeSlot } from 'dlq-core/queries/slots.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
-import { runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
+import { type PassResult, runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
 import type { Breaker } from './breaker.ts'
 import { type HeldSlot, holdSlot } from './hold-slot.ts'
 import type { PlanMemory } from './plan-claim.ts'
@@ -41,10 +41,19 @@ export async function runSlot(deps: SlotDeps, { name, wake }: { name: string; wa
 
 type Owned = { slot: HeldSlot; producer: SlotProducer; isConnected: boolean; sent: readonly Sent[] }
 
+/** After so long without anything due a slot looks less often: a request wakes it all the same. */
+const idleAfterMs = 60_000
+const idleFactor = 4
+
 /** The passes of one slot, and its end. */
 export function createSlotWorker(deps: SlotDeps) {
   const { sql, breaker } = deps
-  const memory: PlanMemory = { turn: Math.floor(deps.random() * 1000), appetite: new Map() }
+  let busyAt = deps.now().getTime()
+  const memory: PlanMemory = {
+    turn: Math.floor(deps.random() * 1000),
+    batchSize: deps.batchSize,
+    appetite: new Map(),
+  }
   let owned: Owned | null = null
 
   async function giveBack(): Promise<void> {
@@ -67,11 +76,14 @@ export function createSlotWorker(deps: SlotDeps) {
       current.sent = []
       breaker.succeeded()
     }
-    return retryDue(deps, { slot: current.slot, producer: current.producer, memory })
+    const counts = await retryDue(deps, { slot: current.slot, producer: current.producer, memory })
+    const now = deps.now().getTime()
+    if (counts.published + counts.refused + counts.released > 0) busyAt = now
+    return now - busyAt < idleAfterMs ? counts : { ...counts, waitMs: deps.pollMs * idleFactor }
   }
 
   return {
-    async pass(): Promise<{ more: boolean }> {
+    async pass(): Promise<PassResult> {
       const gate = breaker.enter()
       if (gate === 'open') return { more: false }
       let current: Owned | null = null

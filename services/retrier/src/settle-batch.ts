@@ -18,10 +18,13 @@ export async function settleBatch(
 ): Promise<{ settled: number; released: number }> {
   const lease = { slot, epoch, batch }
   return sql.begin(async (sql) => {
-    const settled = await settleMessages(sql, { ...lease, messages })
-    const givenBack = released.length === 0 ? 0 : await releaseBatch(sql, { ...lease, ids: released })
-    // Also of messages that came back before this: what is written down is where their records stand.
-    await settleAttempts(sql, { attempts })
+    // Sent together, and run one after the other.
+    const [settled, givenBack] = await Promise.all([
+      settleMessages(sql, { ...lease, messages }),
+      released.length === 0 ? 0 : releaseBatch(sql, { ...lease, ids: released }),
+      // Also of messages that came back before this: what is written down is where their records stand.
+      settleAttempts(sql, { attempts }),
+    ])
     return { settled: settled.length, released: givenBack }
   })
 }

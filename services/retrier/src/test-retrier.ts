@@ -50,6 +50,7 @@ export function testSlotDeps(options: TestRetrierOptions, more: Partial<SlotDeps
     leaseMs: 60_000,
     pollMs: 100,
     maxBatchBytes: 100_000_000,
+    batchMs: 60_000,
     now: () => new Date(),
     random: () => 0,
     ...more,

@@ -69,7 +69,7 @@ describe('a claim', () => {
   test('takes what is due, counts the attempt and leases it to the slot under its next number', async () => {
     const id = await insertDue({
       ...{ dlq_topic: 'orders.dlq.v1', original_partition: 2, original_topic_source: 'header' },
-      ...{ record_key: Buffer.from([0, 255]), record_value: Buffer.from('{}'), error_stacktrace: 'at x' },
+      ...{ record_key: Buffer.from([0, 255]), record_value: Buffer.from('{}') },
     })
     await database.sql`update dlq.dlq_messages set record_headers = ('[["a","b"]]'::text)::json, payload = ('1.10'::text)::jsonb`
     const slot = await take()
@@ -81,7 +81,7 @@ describe('a claim', () => {
         ...{ id, retry_count: 1, max_retries: 3, original_topic: 'orders', original_partition: 2 },
         ...{ original_topic_source: 'header', record_key: Buffer.from([0, 255]), record_value: Buffer.from('{}') },
         // The payload is read only of what never was a record.
-        ...{ record_headers: '[["a","b"]]', payload: null, dlq_topic: 'orders.dlq.v1', error_stacktrace: 'at x' },
+        ...{ record_headers: '[["a","b"]]', payload: null, dlq_topic: 'orders.dlq.v1' },
       },
     ])
     const row = await read(id)

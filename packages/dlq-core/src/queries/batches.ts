@@ -12,6 +12,8 @@ export type ClaimedMessage = {
   original_topic: string
   original_partition: number | null
   original_topic_source: string | null
+  /** Where somebody wants it sent instead. */
+  target_topic: string | null
   record_key: Buffer | null
   record_value: Buffer | null
   /** Stored headers as JSON text; null for a message that never was a Kafka record. */
@@ -21,7 +23,6 @@ export type ClaimedMessage = {
   /** Only of a message that never was a record. */
   payload: string | null
   dlq_topic: string | null
-  error_stacktrace: string | null
 }
 
 /** How much of a topic may be claimed. */
@@ -55,8 +56,7 @@ export async function lockTopicsInFlight(sql: Sql, topics: readonly string[]): P
 /** About what a message takes in memory; sizes are known without reading what is stored out of line. */
 function bytesOf(sql: Sql) {
   return sql`
-    coalesce(octet_length(m.record_value), pg_column_size(m.payload), 0) + coalesce(octet_length(m.record_key), 0) + coalesce(pg_column_size(m.record_headers), 0)
-    + coalesce(pg_column_size(m.error_stacktrace), 0)`
+    coalesce(octet_length(m.record_value), pg_column_size(m.payload), 0) + coalesce(octet_length(m.record_key), 0) + coalesce(pg_column_size(m.record_headers), 0)`
 }
 
 /** Whether message m is none that the share s passes over. */
@@ -160,9 +160,9 @@ export async function claimBatch(
     from fitting, owner
     where m.id = fitting.id
     returning m.lease_batch, m.id, m.retry_count, m.max_retries, m.original_topic, m.original_partition,
-      m.original_topic_source, m.record_key, m.record_value, m.record_headers, m.record_timestamp, m.original_timestamp,
+      m.original_topic_source, m.target_topic, m.record_key, m.record_value, m.record_headers, m.record_timestamp, m.original_timestamp,
       case when m.record_headers is null and m.record_value is null then m.payload end as payload,
-      m.dlq_topic, m.error_stacktrace`
+      m.dlq_topic`
   if (rows.length === 0) return null
   // In the order of the records' times, so that they leave about as they came.
   return { batch: rows[0]!.lease_batch, messages: rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
@@ -186,9 +186,8 @@ export async function leaseParts(
     ),
     leased as (
       update dlq.dlq_messages m set lease_batch = part.batch, lease_token = part.token
-      from owner, json_to_recordset(${toJson(leases)}::json) as part (id uuid, batch bigint, token uuid)
-      where m.id = part.id and m.id = any(${sql.array(leases.map(({ id }) => id))}::uuid[])
-        and m.status = 'RETRYING' and m.lease_slot = owner.slot
+      from json_to_recordset(${toJson(leases)}::json) as part (id uuid, batch bigint, token uuid)
+      where m.id = part.id and m.status = 'RETRYING' and m.lease_slot = (select slot from owner)
     )
     select exists (select from owner) as owned`
   return rows[0]!.owned
@@ -215,18 +214,20 @@ export async function settleMessages(
       select slot from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
     ),
     held as materialized (
+      -- Joined to what the lease holds: "id = any (…)" beside the lease's index compares every row with the
+      -- whole list (measured: 60 ms of the 80 that settling 500 messages took).
+      select m.id, settled.status, settled.next_retry_at
+      from json_to_recordset(${toJson(messages)}::json) as settled (id uuid, status text, next_retry_at timestamptz)
+      join dlq.dlq_messages m on m.id = settled.id
+      where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING'
       -- Locked in the order of ids, as every locker of several messages does.
-      select m.id from dlq.dlq_messages m
-      where m.id = any(${sql.array(messages.map(({ id }) => id))}::uuid[])
-        and m.status = 'RETRYING' and m.lease_slot = (select slot from owner) and m.lease_batch = ${batch}
       order by m.id
-      for update
+      for update of m
     )
     update dlq.dlq_messages m set
-      status = settled.status, next_retry_at = settled.next_retry_at, retry_requested = false,
+      status = held.status, next_retry_at = held.next_retry_at, retry_requested = false,
       lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
-    from held join json_to_recordset(${toJson(messages)}::json)
-      as settled (id uuid, status text, next_retry_at timestamptz) using (id)
+    from held
     where m.id = held.id
     returning m.id`
   return rows.map(({ id }) => id)
@@ -241,16 +242,19 @@ export async function releaseBatch(
   sql: Sql,
   { slot, epoch, batch, ids = null }: BatchLease & { ids?: readonly string[] | null },
 ): Promise<number> {
-  const only = ids === null ? sql`` : sql`and m.id = any(${sql.array([...ids])}::uuid[])`
+  const only =
+    ids === null
+      ? sql``
+      : sql`join json_to_recordset(${toJson(ids.map((id) => ({ id })))}::json) as given (id uuid) using (id)`
   const result = await sql`
     with owner as materialized (
       select slot from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
     ),
     held as materialized (
-      select m.id from dlq.dlq_messages m
-      where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING' ${only}
+      select m.id from dlq.dlq_messages m ${only}
+      where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING'
       order by m.id
-      for update
+      for update of m
     )
     update dlq.dlq_messages m set
       status = 'PENDING', retry_count = m.retry_count - 1, next_retry_at = coalesce(m.next_retry_at, now()),

@@ -14,22 +14,18 @@ export type DueTopic = {
  */
 export async function listDueTopics(sql: Sql): Promise<DueTopic[]> {
   return sql<DueTopic[]>`
-    with recursive waiting as (
-      (select original_topic from dlq.dlq_messages
+    with recursive oldest as (
+      (select original_topic, dlq_topic, next_retry_at from dlq.dlq_messages
        where status = 'PENDING' and next_retry_at is not null
-       order by original_topic limit 1)
+       order by original_topic, next_retry_at, id limit 1)
       union all
-      select (select m.original_topic from dlq.dlq_messages m
-              where m.status = 'PENDING' and m.next_retry_at is not null and m.original_topic > w.original_topic
-              order by m.original_topic limit 1)
-      from waiting w where w.original_topic is not null
+      select next.original_topic, next.dlq_topic, next.next_retry_at
+      from oldest
+      cross join lateral (
+        select m.original_topic, m.dlq_topic, m.next_retry_at from dlq.dlq_messages m
+        where m.status = 'PENDING' and m.next_retry_at is not null and m.original_topic > oldest.original_topic
+        order by m.original_topic, m.next_retry_at, m.id limit 1
+      ) next
     )
-    select w.original_topic, oldest.dlq_topic
-    from waiting w
-    cross join lateral (
-      select m.dlq_topic from dlq.dlq_messages m
-      where m.original_topic = w.original_topic and m.status = 'PENDING' and m.next_retry_at <= now()
-      order by m.next_retry_at, m.id
-      limit 1
-    ) oldest`
+    select original_topic, dlq_topic from oldest where next_retry_at <= now()`
 }

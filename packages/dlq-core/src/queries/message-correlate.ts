@@ -28,20 +28,21 @@ const retentionDays = 7
 
 /**
  * Those of the topics that hold, or may hold, a record of ours whose place is not written down: an attempt is
- * under way, or was settled by a retrier that did not make it.
+ * under way, was settled by a retrier that did not make it, or given back as unknown.
  */
 export async function findTopicsOfUnplaced(sql: Sql, topics: readonly string[]): Promise<Set<string>> {
   // "materialized", because only idx_dlq_messages_status finds the few that are being retried; with the topics'
   // names in the same query the planner may read all that ever failed in them.
   const rows = await sql<{ topic: string }[]>`
     with retrying as materialized (
-      select original_topic from dlq.dlq_messages where status = 'RETRYING'
+      select original_topic, target_topic from dlq.dlq_messages where status = 'RETRYING'
     )
     select topic from json_array_elements_text(${JSON.stringify(topics)}::json) as named (topic)
-    where exists (select from retrying r where r.original_topic = named.topic)
+    where exists (select from retrying r where named.topic in (r.original_topic, r.target_topic))
        or exists (select from dlq.dlq_attempts a
-                  where a.target_topic = named.topic and a.target_offset is null
-                    and a.outcome = 'published' and a.failed_again_at is null
+                  where a.target_topic = named.topic
+                    and (a.unknown_at is not null
+                      or (a.target_offset is null and a.outcome = 'published' and a.failed_again_at is null))
                     and a.settled_at > now() - make_interval(days => ${retentionDays}::int))`
   return new Set(rows.map(({ topic }) => topic))
 }

@@ -2,12 +2,12 @@
 // slower with the backlog. The plans come from auto_explain, because they are those of the statements
 // as the queries send them, with their parameters, custom and generic.
 import { randomUUID } from 'node:crypto'
+import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
-import postgres from 'postgres'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { listDueTopics } from './due-topics.ts'
-import { deleteMessage, getMessage, listMessagesOfTopic } from './message-read.ts'
+import { deleteMessage, getMessage } from './message-read.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
 import { greatestMessageId, releaseExpiredLeases, requestRetry, requestRetryOfTopic } from './message-retry.ts'
 import { takeAbandonedSlot } from './slots.ts'
@@ -39,55 +39,6 @@ beforeAll(async () => {
   await database.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1), (2, 1)`
   await database.sql`vacuum analyze dlq.dlq_messages`
 })
-
-type PlanNode = { 'Node Type': string; 'Relation Name'?: string; 'Index Name'?: string; Plans?: PlanNode[] }
-
-/** Runs the query and takes it back. Returns the plans of the statements that it sent. */
-async function plansOf(query: (sql: Sql) => Promise<unknown>, planCacheMode: string): Promise<PlanNode[]> {
-  const plans: PlanNode[] = []
-  const sql = postgres(database.url, {
-    max: 1,
-    connection: { client_min_messages: 'log', application_name: 'plans' },
-    types: {
-      bigint: postgres.BigInt,
-      json: { to: 114, from: [114, 3802], serialize: (text: string) => text, parse: (text: string) => text },
-    },
-    onnotice: ({ message }) => {
-      const json = /plan:\s*(\{.*\})\s*$/s.exec(message ?? '')?.[1]
-      if (json) plans.push(JSON.parse(json).Plan)
-    },
-  })
-  try {
-    await sql.unsafe(
-      `load 'auto_explain'; set plan_cache_mode = ${planCacheMode}; set auto_explain.log_format = json; set auto_explain.log_nested_statements = off`,
-    )
-    await sql
-      .begin(async (sql) => {
-        await sql`set local auto_explain.log_min_duration = 0`
-        await query(sql as unknown as Sql)
-        await sql`set local auto_explain.log_min_duration = -1`
-        throw new TakeBack()
-      })
-      .catch((error) => {
-        if (!(error instanceof TakeBack)) throw error
-      })
-  } finally {
-    await sql.end()
-  }
-  return plans
-}
-
-class TakeBack extends Error {}
-
-function nodesOf(plan: PlanNode): PlanNode[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-}
-
-async function partitionsWithRows(): Promise<string[]> {
-  const rows = await database.sql<{ relname: string }[]>`
-    select relname from pg_inherits join pg_class on oid = inhrelid where inhparent = 'dlq.dlq_messages'::regclass and reltuples > 0`
-  return rows.map(({ relname }) => relname)
-}
 
 const ids = Array.from({ length: 100 }, (_, n) => `${randomUUID().slice(0, 34)}${String(n % 100).padStart(2, '0')}`)
 const token = randomUUID()
@@ -136,17 +87,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
     (sql) => claimBatch(sql, { ...slot, token, shares: shares({ maxInFlight: 9 }), maxBytes: 1e9 }),
   ],
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
-  [
-    'the list of an original topic',
-    /_original_topic_id_idx$/,
-    (sql) => listMessagesOfTopic(sql, { column: 'original_topic', topic: 'topic-7', limit: 20, offset: 40 }),
-  ],
-  [
-    'the list of a DLQ topic',
-    /_dlq_topic_id_idx$/,
-    (sql) => listMessagesOfTopic(sql, { column: 'dlq_topic', topic: 'topic-7.dlq.v1', limit: 20, offset: 0 }),
-  ],
-  ['one message', byId, (sql) => getMessage(sql, ids[0]!)],
+  ['one message', byId, (sql) => getMessage(sql, { id: ids[0]!, scope: null })],
   ['the deletion of one message', byId, (sql) => deleteMessage(sql, ids[0]!)],
   ['the request for one retry', byId, (sql) => requestRetry(sql, ids[0]!)],
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
@@ -160,11 +101,12 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the reopening of messages that failed again', byId, (sql) => reopenMessages(sql, reopened)],
   [
     'a chunk of the retry of a whole topic',
-    /_dlq_topic_id_idx$/,
+    /_dlq_topic_status_id_idx$/,
     (sql) =>
       requestRetryOfTopic(sql, {
         column: 'dlq_topic',
         topic: 'topic-7.dlq.v1',
+        scope: null,
         afterId: smallest,
         untilId: greatest,
         limit: 100,
@@ -173,12 +115,12 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the greatest id', byId, (sql) => greatestMessageId(sql)],
 ]
 
-describe.each(['force_custom_plan', 'force_generic_plan'])('with %s', (planCacheMode) => {
+describe.each(planCacheModes)('with %s', (planCacheMode) => {
   test.each(queries)(
     '%s reads partitions along an index that ends in %s, and no partition as a whole',
     async (_, index, query) => {
-      const filled = await partitionsWithRows()
-      const plans = await plansOf(query, planCacheMode)
+      const filled = await partitionsWithRows(database.sql)
+      const plans = await plansOf(database.url, planCacheMode, query)
       const nodes = plans.flatMap(nodesOf)
 
       expect(filled.length).toBeGreaterThanOrEqual(4)

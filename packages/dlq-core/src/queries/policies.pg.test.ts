@@ -29,7 +29,6 @@ const everything: Required<PolicySettings> = {
   timestamp: 'now',
   weight: 7,
   payload: 'derived',
-  delivery: 'at-least-once',
   refailure_threshold: 0,
   refailure_window: 60_000,
 }
@@ -100,7 +99,6 @@ describe('a value that cannot be is refused by the name of its column:', () => {
     ['timestamp', { timestamp: 'later' }],
     ['weight', { weight: 0 }],
     ['payload', { payload: 'none' }],
-    ['delivery', { delivery: 'pull' }],
     ['refailure_threshold', { refailure_threshold: -1 }],
     ['refailure_window', { refailure_window: '0' }],
   ])('%s of %j', async (column, row) => {

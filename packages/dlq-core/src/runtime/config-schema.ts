@@ -2,6 +2,7 @@
 // gives the type.
 
 import * as v from 'valibot'
+import { auth } from './auth-schema.ts'
 import { boolean, duration, integer, text, textList } from './config-values.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
 
@@ -16,6 +17,12 @@ const app = v.strictObject({
 const server = v.strictObject({
   host: v.optional(text, '127.0.0.1'),
   port: v.optional(integer('a port number', 0, 65_535)),
+  /** An answer takes no longer, whatever the database does. */
+  request_timeout: v.optional(duration, '15s'),
+  /** Requests that take longer are logged. */
+  slow_request: v.optional(duration, '1s'),
+  /** Origins of web pages that may use the API; none by default. */
+  cors_origins: v.optional(textList),
 })
 
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const
@@ -32,6 +39,8 @@ const database = v.strictObject({
   max_idle_conns: v.optional(integer('a number of connections', 0, 1000), 3),
   conn_max_lifetime: v.optional(duration, '5m'),
   statement_timeout: v.optional(duration, '30s'),
+  /** False where a pooler such as PgBouncer gives every transaction another connection. */
+  prepare: v.optional(boolean, true),
 })
 
 const securityProtocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const
@@ -79,6 +88,7 @@ const kafka = v.strictObject({
 })
 
 const withoutKafka = ['refuse', 'resolve'] as const
+const deliveries = ['exactly-once', 'at-least-once'] as const
 
 /** What is said of policies here goes for every topic; the built-in defaults are in retry-policy.ts. */
 const retry = v.pipe(
@@ -87,10 +97,14 @@ const retry = v.pipe(
     batch_size: v.optional(integer('a number of messages', 1, 5000), 500),
     /** What one batch may take in memory, about. */
     batch_bytes: v.optional(integer('a number of bytes', 1000, 1_000_000_000), 8 * 1024 * 1024),
+    /** A slot takes fewer messages at once where a batch takes longer than this. */
+    batch_time: v.optional(v.pipe(duration, v.minValue(10, 'must be at least 10ms')), '250ms'),
     /** Batches that one process has under way at once: one slot's commit overlaps with another's claim. */
     slots: v.optional(integer('a number of slots', 1, 64), 2),
+    /** Of the retrier as a whole: a slot either has a transactional id or not. */
+    delivery: v.optional(v.picklist(deliveries, `must be one of ${deliveries.join(', ')}`), 'exactly-once'),
     /** How long a dead retrier keeps its slots. */
-    lease: v.optional(duration, '30s'),
+    lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '30s'),
     /** Every deployment on a Kafka cluster needs one of its own. */
     transactional_id_prefix: v.optional(
       v.pipe(text, v.regex(/^[\w.-]{1,200}$/, 'must be letters, digits, ".", "_" and "-"')),
@@ -102,12 +116,20 @@ const retry = v.pipe(
     ),
     /** What retries do where no Kafka is configured: be refused, or (for development) count as published. */
     without_kafka: v.optional(v.picklist(withoutKafka, `must be one of ${withoutKafka.join(', ')}`), 'refuse'),
-    poll_interval: v.optional(duration, '500ms'),
+    poll_interval: v.optional(v.pipe(duration, v.minValue(10, 'must be at least 10ms')), '500ms'),
     /** How long POST …/retry waits for the outcome before it answers 202. */
     wait: v.optional(duration, '10s'),
   }),
   requireBackoffList(),
 )
+
+/** graphile-worker in the retrier: runs, sagas, archive and other upkeep. */
+const worker = v.strictObject({
+  /** Jobs that one process has under way at once; its pool has two connections more. */
+  concurrency: v.optional(integer('a number of jobs', 1, 64), 4),
+  /** How long a dead process keeps its jobs. */
+  lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '15s'),
+})
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
@@ -121,7 +143,9 @@ export const configSchema = v.strictObject({
   database: v.optional(database, {}),
   kafka: v.optional(kafka, {}),
   retry: v.optional(retry, {}),
+  worker: v.optional(worker, {}),
   policies: v.nullish(policyListSchema, []),
+  auth: v.optional(auth, {}),
   log: v.optional(log, {}),
 })
 

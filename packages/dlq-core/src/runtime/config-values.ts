@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { parseDuration } from '../duration.ts'
 
 /** "500ms", "5m", "1h30m", or a plain number of milliseconds → milliseconds. */
-export const duration = v.pipe(
+export const anyDuration = v.pipe(
   v.union([v.number(), v.string()], 'must be a duration such as "500ms", "5m" or "1h30m"'),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const milliseconds = parseDuration(String(dataset.value))
@@ -13,6 +13,12 @@ export const duration = v.pipe(
     return NEVER
   }),
 )
+
+/** Node's timers and PostgreSQL's timeouts count milliseconds in 31 bits: one day more, and a timer would fire at once. */
+const maxTimerMs = 24 * 86_400_000
+
+/** As `anyDuration`, for what is waited for with a timer. */
+export const duration = v.pipe(anyDuration, v.maxValue(maxTimerMs, 'must be at most 24d'))
 
 export function integer(what: string, min: number, max: number) {
   return v.pipe(

@@ -21,7 +21,7 @@ function faultsOf(source: Source): readonly string[] {
 describe('the values', () => {
   test('default to a service that listens on loopback only', () => {
     const { config, warnings } = load()
-    expect(config.server).toEqual({ host: '127.0.0.1' })
+    expect(config.server).toEqual({ host: '127.0.0.1', request_timeout: 15_000, slow_request: 1000 })
     expect(config.kafka).toMatchObject({ consumer_group: 'dlq-manager.default', dlq_topic_pattern: ['*.dlq.v1'] })
     expect(warnings).toEqual([])
   })
@@ -100,7 +100,7 @@ kafka:
     [250, 250],
     [' 2s ', 2000],
   ])('of durations: %s is %i milliseconds', (text, milliseconds) => {
-    expect(load({ yaml: JSON.stringify({ retry: { lease: text } }) }).config.retry.lease).toBe(milliseconds)
+    expect(load({ yaml: JSON.stringify({ retry: { wait: text } }) }).config.retry.wait).toBe(milliseconds)
   })
 
   test('of a section that is written but left empty are its defaults', () => {
@@ -200,7 +200,7 @@ rety: { max_retries: 3 }
       'retry.max_retries (DLQ_RETRY_MAX_RETRIES): "1.5" is not a number of attempts (1 to 1000)',
       'retry.multiplier: 0.5 is not a factor (1 to 100)',
       expect.stringMatching(/^rety: unknown key; known here: app, server, database, kafka, retry, /),
-      'server.hots: unknown key; known here: host, port',
+      'server.hots: unknown key; known here: host, port, request_timeout, slow_request, cors_origins',
       'server.port: "x" is not a port number (0 to 65535)',
     ])
   })
@@ -220,6 +220,17 @@ rety: { max_retries: 3 }
     expect(faultsOf({ yaml: JSON.stringify({ retry: { wait: text } }) })).toEqual([
       expect.stringContaining('retry.wait: '),
     ])
+  })
+
+  test.each([
+    ['retry.wait', '25d', 'at most 24d'],
+    ['database.statement_timeout', '99999999999999999999', 'at most 24d'],
+    ['retry.lease', '10ms', 'at least 1s'],
+    ['retry.poll_interval', '0', 'at least 10ms'],
+    ['retry.max_delay', '367d', 'at most 366d'],
+  ])('a duration that no timer or policy can hold is one: %s of %s', (path, value, bound) => {
+    const [section, key] = path.split('.') as [string, string]
+    expect(faultsOf({ yaml: JSON.stringify({ [section]: { [key]: value } }) })).toEqual([`${path}: must be ${bound}`])
   })
 
   test('a file that is no YAML is one, with its line', () => {

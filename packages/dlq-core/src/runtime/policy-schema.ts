@@ -3,12 +3,12 @@
 
 import * as v from 'valibot'
 import type { PolicySettings, SettingName } from '../policy-settings.ts'
-import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
-import { boolean, decimal, duration, integer } from './config-values.ts'
+import { backoffs, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
+import { anyDuration, boolean, decimal, integer } from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
 
-const delay = v.pipe(duration, v.maxValue(maxDelayMs, 'must be at most 366d'))
+const delay = v.pipe(anyDuration, v.maxValue(maxDelayMs, 'must be at most 366d'))
 
 function oneOf<const Choices extends readonly string[]>(choices: Choices) {
   return v.picklist(choices, `must be one of ${choices.join(', ')}`)
@@ -55,7 +55,6 @@ export const policyFieldSchemas = {
   timestamp: v.nullish(oneOf(timestampChoices)),
   weight: v.nullish(integer('a weight', 1, 1000)),
   payload: v.nullish(oneOf(payloadChoices)),
-  delivery: v.nullish(oneOf(deliveries)),
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
   refailure_window: v.nullish(v.pipe(delay, v.minValue(1000, 'must be at least 1s'))),
 } satisfies Record<SettingName, v.GenericSchema<unknown, unknown>>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { connectAsService, useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { deletePolicy, upsertPolicy } from '../queries/policies.ts'
+import { deletePolicy, listPolicies, upsertPolicy } from '../queries/policies.ts'
 import { defaultRetryPolicy } from '../retry-policy.ts'
 import { createLog } from './log.ts'
 import { createPolicySource } from './policy-source.ts'
@@ -43,6 +43,22 @@ test('without a change the picture stays the same object, and nothing is read', 
   expect(await source.refresh()).toEqual({ more: false, changed: false })
   await source.load()
   expect(source.policyFor({ ...orders })).toBe(before)
+})
+
+test('who loads at the same time waits for one reading, and who refreshes then sees what was written before', async () => {
+  const readings: unknown[] = []
+  const counting = { ...log, info: (reading: unknown) => void readings.push(reading) } as typeof log
+  const source = createPolicySource({ sql: service.sql, log: counting, configured: { section: {}, fileEntries: [] } })
+  await Promise.all(Array.from({ length: 20 }, () => source.load()))
+  expect(readings).toHaveLength(1)
+
+  const refreshing = Array.from({ length: 20 }, async (_, n) => {
+    await upsertPolicy(service.sql, 'orders', { weight: n + 1 })
+    await source.refresh()
+  })
+  await Promise.all(refreshing)
+  const [row] = await listPolicies(service.sql)
+  expect(source.policyFor(orders).policy.weight).toBe(row!.weight)
 })
 
 test('topics whose names run together are told apart', async () => {

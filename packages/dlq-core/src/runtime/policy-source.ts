@@ -33,7 +33,16 @@ export function createPolicySource({ sql, log, configured }: PolicySourceDeps): 
   let marker: string | null = null
   let lookUp: ((topics: MessageTopics) => EffectivePolicy) | null = null
 
-  async function refresh() {
+  let last: Promise<unknown> = Promise.resolve()
+
+  /** One reading at a time: of two under way at once, the older answer might come last and stay. */
+  function inTurn<T>(read: () => Promise<T>): Promise<T> {
+    const turn = last.then(read)
+    last = turn.catch(() => {})
+    return turn
+  }
+
+  async function readChanges() {
     const read = await readChangedPolicies(sql, { marker })
     if (read === null) return { more: false as const, changed: false }
     const compiled = compilePolicies({ ...configured, rows: read.policies })
@@ -45,9 +54,12 @@ export function createPolicySource({ sql, log, configured }: PolicySourceDeps): 
   }
 
   return {
-    refresh,
+    refresh: () => inTurn(readChanges),
     async load() {
-      if (lookUp === null) await refresh()
+      if (lookUp !== null) return
+      await inTurn(async () => {
+        if (lookUp === null) await readChanges()
+      })
     },
     policyFor(topics) {
       if (lookUp === null) throw new Error('policyFor() before load(): a policy that is not known must not be guessed')

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'
-import { createWake, type LoopOptions, runLoop } from './run-loop.ts'
+import { createWake, type LoopOptions, type PassResult, runLoop } from './run-loop.ts'
 
 /** A log that keeps its lines. */
 function recordingLog() {
@@ -13,10 +13,7 @@ function recordingLog() {
   return { log, lines }
 }
 
-function loop(
-  pass: (count: number, stop: () => void) => Promise<{ more: boolean }>,
-  options: Partial<LoopOptions> = {},
-) {
+function loop(pass: (count: number, stop: () => void) => Promise<PassResult>, options: Partial<LoopOptions> = {}) {
   const stopping = new AbortController()
   const { log, lines } = recordingLog()
   let count = 0
@@ -59,6 +56,15 @@ describe('runLoop', () => {
     await running
     // A tenth of jitter, and a millisecond that timers may be early by.
     for (const wait of [times[1]! - times[0]!, times[2]! - times[1]!]) expect(wait).toBeGreaterThanOrEqual(35)
+  })
+
+  test('waits as long as the pass says, where it says so', async () => {
+    const { running, count } = loop(async (count, stop) => {
+      if (count === 3) stop()
+      return { more: false, waitMs: 1 }
+    })
+    await running
+    expect(count()).toBe(3)
   })
 
   test('ends a wait when it is told that there is something to do', async () => {

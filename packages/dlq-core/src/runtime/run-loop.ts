@@ -14,18 +14,21 @@ export type LoopOptions = {
   maxBackoffMs?: number
 }
 
+/** What a pass says: whether there is more to do now; else how long to wait, where not for the loop's interval. */
+export type PassResult = { more: boolean; waitMs?: number }
+
 /** Runs `pass` until the signal aborts. A pass that returns { more: true } is run again at once. Errors are logged and waited out. */
-export async function runLoop(pass: () => Promise<{ more: boolean }>, options: LoopOptions): Promise<void> {
+export async function runLoop(pass: () => Promise<PassResult>, options: LoopOptions): Promise<void> {
   const { name, intervalMs, signal, log, wake = createWake(), maxBackoffMs = 5000 } = options
   let failures = 0
   while (!signal.aborted) {
     try {
-      const { more } = await pass()
+      const { more, waitMs = intervalMs } = await pass()
       if (failures > 0) log.info({ loop: name, failures }, 'loop_recovered')
       failures = 0
       // Even a loop that always has more to do lets timers and I/O run.
       if (more) await new Promise((resolve) => setImmediate(resolve))
-      else await wake.wait(intervalMs * (0.9 + Math.random() * 0.2), signal)
+      else await wake.wait(waitMs * (0.9 + Math.random() * 0.2), signal)
     } catch (error) {
       if (signal.aborted) return
       failures += 1

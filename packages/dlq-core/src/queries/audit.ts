@@ -1,0 +1,36 @@
+// dlq_audit: who changed what, and why.
+
+import type { Sql } from './sql.ts'
+
+export type AuditEntry = {
+  actor: string
+  role: string
+  request_id: string
+  /** "message.retry", "policy.put" … */
+  action: string
+  target_type: string
+  target_id: string
+  original_topic?: string | null
+  dlq_topic?: string | null
+  reason?: string | null | undefined
+  /** What changed, from what to what; never a payload. Null where there was nothing, or is nothing any more. */
+  before?: object | null
+  after?: object | null
+}
+
+/** Writes one entry; in the transaction of the change, so that there is never one without the other. */
+export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
+  const { actor, role, request_id, action, target_type, target_id } = entry
+  const { original_topic = null, dlq_topic = null, reason = null, before = null, after = null } = entry
+  await sql`
+    insert into dlq.dlq_audit (
+      actor, role, request_id, action, target_type, target_id, original_topic, dlq_topic, reason, before, after)
+    values (${actor}, ${role}, ${request_id}, ${action}, ${target_type}, ${target_id}, ${original_topic}, ${dlq_topic},
+            ${reason}, ${toText(before)}::json, ${toText(after)}::json)`
+}
+
+function toText(value: object | null): string | null {
+  return value === null
+    ? null
+    : JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? field.toString() : field))
+}

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type TestDatabase, useDatabase } from 'dlq-testing/test-database.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { migrateDown, migrateUp, migrationSets, migrationStatus } from './migrate.ts'
+import { fileSets, migrateDown, migrateUp, migrationSets, migrationStatus } from './migrate.ts'
 import { schemaOf } from './schema-of.ts'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
@@ -114,6 +114,19 @@ describe('taking down', () => {
     }
   })
 
+  test('the worker drops its schema, and going up again makes it anew', async () => {
+    const [before, taken] = [
+      await migrationStatus({ databaseUrl: database.url }),
+      await migrateDown({ databaseUrl: database.url, set: 'worker', count: 1 }),
+    ]
+    const [row] = await database.sql`select to_regnamespace('graphile_worker') is null as gone`
+
+    expect(row).toEqual({ gone: true })
+    expect(taken).toEqual(before.filter(({ set }) => set === 'worker').map(({ name }) => `worker/${name}`))
+    expect(await migrateDown({ databaseUrl: database.url, set: 'worker', count: 1 })).toEqual([])
+    expect(await migrateUp({ databaseUrl: database.url })).toEqual(taken)
+  })
+
   test('nothing takes nothing back', async () => {
     const before = await applied()
     await expect(migrateDown({ databaseUrl: database.url, set: 'saga', count: 0 })).rejects.toThrow(/count/)
@@ -148,7 +161,7 @@ describe('a file that was changed after it was applied', () => {
   const copy = mkdtempSync(join(tmpdir(), 'dlq-migrations-'))
 
   beforeAll(() => {
-    for (const name of ['migrate.ts', 'package.json', ...migrationSets])
+    for (const name of ['migrate.ts', 'worker-schema.ts', 'package.json', ...fileSets])
       cpSync(join(folder, name), join(copy, name), { recursive: true })
     symlinkSync(join(folder, 'node_modules'), join(copy, 'node_modules'))
   })

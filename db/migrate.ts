@@ -1,8 +1,8 @@
 // Brings the schemas dlq and saga up or down: numbered NNN_name.up.sql / .down.sql files, run by
-// node-pg-migrate, each in a transaction of its own. Two things are ours: a polled try-lock, so
-// that any number of processes may start at once (a session that waits inside pg_advisory_lock
-// would hold a snapshot and deadlock with an index built concurrently), and checksums, so that an
-// applied file that was changed is refused.
+// node-pg-migrate, each in a transaction of its own; and graphile-worker's own schema, as the set "worker".
+// Two things are ours: a polled try-lock, so that any number of processes may start at once (a session
+// that waits inside pg_advisory_lock would hold a snapshot and deadlock with an index built
+// concurrently), and checksums, so that an applied file that was changed is refused.
 
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -11,9 +11,14 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
+import { dropWorkerSchema, installWorkerSchema, workerMigration } from './worker-schema.ts'
+
+/** The sets that are files of ours. */
+export const fileSets = ['dlq', 'saga'] as const
+type FileSet = (typeof fileSets)[number]
 
 /** The sets in the order in which they go up. */
-export const migrationSets = ['dlq', 'saga'] as const
+export const migrationSets = [...fileSets, 'worker'] as const
 export type MigrationSet = (typeof migrationSets)[number]
 
 export type MigrateOptions = {
@@ -32,13 +37,17 @@ const advisoryLockKey = 7_305_611_031n
 export async function migrateUp(options: MigrateOptions): Promise<string[]> {
   return withLock(options, async (client) => {
     const applied: string[] = []
-    for (const set of migrationSets) {
-      await refuseChangedFiles(client, set)
-      const names = await run(client, set, 'up', Number.POSITIVE_INFINITY)
-      await rememberChecksums(client, set)
+    const note = (names: string[], set: MigrationSet) => {
       for (const name of names) options.log?.(`up ${set}/${name}`)
       applied.push(...names.map((name) => `${set}/${name}`))
     }
+    for (const set of fileSets) {
+      await refuseChangedFiles(client, set)
+      const names = await run(client, set, 'up', Number.POSITIVE_INFINITY)
+      await rememberChecksums(client, set)
+      note(names, set)
+    }
+    note(await workerUp(client, options.databaseUrl), 'worker')
     return applied
   })
 }
@@ -48,8 +57,8 @@ export async function migrateDown(options: MigrateOptions & { set: MigrationSet;
   // node-pg-migrate would take 0 for all.
   if (!(options.count >= 1)) throw new RangeError(`count must be at least 1, not ${options.count}`)
   return withLock(options, async (client) => {
-    await refuseChangedFiles(client, options.set)
-    const names = await run(client, options.set, 'down', options.count)
+    const names =
+      options.set === 'worker' ? await workerDown(client) : await filesDown(client, options.set, options.count)
     await client.query('delete from migrations.checksums where set = $1 and name = any($2)', [options.set, names])
     for (const name of names) options.log?.(`down ${options.set}/${name}`)
     return names.map((name) => `${options.set}/${name}`)
@@ -62,7 +71,7 @@ export async function migrationStatus(options: MigrateOptions): Promise<Migratio
     const status: MigrationStatus[] = []
     for (const set of migrationSets) {
       const applied = await appliedMigrations(client, set)
-      const changed = new Set(changedFiles(set, applied))
+      const changed = new Set(set === 'worker' ? [] : changedFiles(set, applied))
       for (const name of migrationNames(set)) {
         const row = applied.find((row) => row.name === name)
         status.push({ set, name, appliedAt: row?.applied_at ?? null, changed: changed.has(name) })
@@ -70,6 +79,32 @@ export async function migrationStatus(options: MigrateOptions): Promise<Migratio
     }
     return status
   })
+}
+
+/** The names applied: none where this version's schema is there. */
+async function workerUp(client: pg.Client, databaseUrl: string): Promise<string[]> {
+  const applied = await appliedMigrations(client, 'worker')
+  if (applied.some(({ name }) => name === workerMigration)) return []
+  await installWorkerSchema(databaseUrl)
+  const sha256 = createHash('sha256').update(workerMigration).digest('hex')
+  // Of an older version's row nothing is left to take back.
+  await client.query(
+    `with former as (delete from migrations.checksums where set = 'worker')
+     insert into migrations.checksums (set, name, sha256) values ('worker', $1, $2)`,
+    [workerMigration, sha256],
+  )
+  return [workerMigration]
+}
+
+async function workerDown(client: pg.Client): Promise<string[]> {
+  const applied = await appliedMigrations(client, 'worker')
+  await dropWorkerSchema(client)
+  return applied.map(({ name }) => name)
+}
+
+async function filesDown(client: pg.Client, set: FileSet, count: number): Promise<string[]> {
+  await refuseChangedFiles(client, set)
+  return run(client, set, 'down', count)
 }
 
 async function withLock<T>(options: MigrateOptions, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -100,7 +135,7 @@ async function tryLock(client: pg.Client): Promise<boolean> {
   return rows[0].locked
 }
 
-async function run(client: pg.Client, set: MigrationSet, direction: 'up' | 'down', count: number): Promise<string[]> {
+async function run(client: pg.Client, set: FileSet, direction: 'up' | 'down', count: number): Promise<string[]> {
   const ran = await runner({
     dbClient: client,
     dir: directoryOf(set),
@@ -117,7 +152,7 @@ async function run(client: pg.Client, set: MigrationSet, direction: 'up' | 'down
   return ran.map(({ name }) => name)
 }
 
-async function refuseChangedFiles(client: pg.Client, set: MigrationSet): Promise<void> {
+async function refuseChangedFiles(client: pg.Client, set: FileSet): Promise<void> {
   const changed = changedFiles(set, await appliedMigrations(client, set))
   if (changed.length > 0) {
     const files = changed.map((name) => `db/${set}/migrations/${name}.up.sql`).join(', ')
@@ -134,14 +169,14 @@ async function appliedMigrations(client: pg.Client, set: MigrationSet): Promise<
   return rows
 }
 
-function changedFiles(set: MigrationSet, applied: AppliedMigration[]): string[] {
+function changedFiles(set: FileSet, applied: AppliedMigration[]): string[] {
   const present = new Set(migrationNames(set))
   return applied
     .filter(({ name, sha256 }) => !present.has(name) || checksum(set, name) !== sha256)
     .map(({ name }) => name)
 }
 
-async function rememberChecksums(client: pg.Client, set: MigrationSet): Promise<void> {
+async function rememberChecksums(client: pg.Client, set: FileSet): Promise<void> {
   const { rows } = await client.query(`select name from migrations.${set}`)
   for (const { name } of rows) {
     // run_on has no time zone: it is this session's, so PostgreSQL converts it and not the client.
@@ -153,25 +188,26 @@ async function rememberChecksums(client: pg.Client, set: MigrationSet): Promise<
   }
 }
 
-function checksum(set: MigrationSet, name: string): string {
+function checksum(set: FileSet, name: string): string {
   return createHash('sha256')
     .update(readFileSync(new URL(`./${set}/migrations/${name}.up.sql`, import.meta.url)))
     .digest('hex')
 }
 
 function migrationNames(set: MigrationSet): string[] {
+  if (set === 'worker') return [workerMigration]
   return readdirSync(directoryOf(set))
     .filter((file) => file.endsWith('.up.sql'))
     .map((file) => file.slice(0, -'.up.sql'.length))
     .sort()
 }
 
-function directoryOf(set: MigrationSet): string {
+function directoryOf(set: FileSet): string {
   return fileURLToPath(new URL(`./${set}/migrations`, import.meta.url))
 }
 
 const usage = `usage: node db/migrate.ts up
-       node db/migrate.ts down SET [COUNT]     SET is dlq or saga, COUNT (1 unless given) or "all"
+       node db/migrate.ts down SET [COUNT]     SET is dlq, saga or worker, COUNT (1 unless given) or "all"
        node db/migrate.ts status
 DATABASE_URL says which database.`
 

@@ -1,11 +1,11 @@
 // What the migrations have made, as lines of text that can be compared.
 import type postgres from 'postgres'
 
-/** Tables, partitions, columns, constraints, indexes, functions and triggers of the schemas dlq and saga; sorted. */
+/** Tables, partitions, columns, constraints, indexes, functions and triggers of the schemas dlq, saga and graphile_worker; sorted. */
 export async function schemaOf(sql: postgres.Sql): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
     with ours as (
-      select oid, nspname from pg_namespace where nspname in ('dlq', 'saga')
+      select oid, nspname from pg_namespace where nspname in ('dlq', 'saga', 'graphile_worker')
     )
     select 'schema ' || nspname as line from ours
     union all

@@ -82,6 +82,11 @@ create table dlq.dlq_messages (
     run_id                uuid,
     successor_of          uuid,
 
+    -- Where to send it instead of the original topic, because somebody said so; goes before the policy's redirect.
+    target_topic          text,
+    -- How often it was edited; 0: it is as it came.
+    edits                 int          not null default 0,
+
     constraint dlq_messages_pkey primary key (id),
     constraint chk_dlq_messages_status check (status in ('PENDING', 'RETRYING', 'RESOLVED', 'DEAD')),
     constraint chk_dlq_messages_original_topic_source check (original_topic_source in ('header', 'mapping', 'guessed', 'caller')),
@@ -89,10 +94,27 @@ create table dlq.dlq_messages (
     constraint chk_dlq_messages_record_source check (record_source in ('dlq', 'origin'))
 ) partition by range (id);
 
--- Lists of one topic, newest first.
-create index idx_dlq_messages_original_topic on dlq.dlq_messages (original_topic, id);
-create index idx_dlq_messages_dlq_topic on dlq.dlq_messages (dlq_topic, id);
--- Lists of one status, newest first, and what the archive may take.
+-- lz4, where the server was built with it, as most packages are: storing a dead letter takes PostgreSQL a third
+-- less CPU than with pglz, at the same size (infra/docs/decisions/011-what-a-stored-row-costs.md).
+do $$
+begin
+    alter table dlq.dlq_messages
+        alter payload          set compression lz4,
+        alter record_key       set compression lz4,
+        alter record_value     set compression lz4,
+        alter record_headers   set compression lz4,
+        alter error_message    set compression lz4,
+        alter error_stacktrace set compression lz4;
+exception
+    when feature_not_supported then null;
+end;
+$$;
+
+-- Lists of one topic, with or without a status, newest first: the four statuses are merged, so that the few
+-- PENDING among millions of RESOLVED are found at once, for no more entries per row than without the status.
+create index idx_dlq_messages_original_topic on dlq.dlq_messages (original_topic, status, id);
+create index idx_dlq_messages_dlq_topic on dlq.dlq_messages (dlq_topic, status, id);
+-- Lists of one status, newest first.
 create index idx_dlq_messages_status on dlq.dlq_messages (status, id);
 -- Ranges of time, as the specification asks.
 create index idx_dlq_messages_created_at on dlq.dlq_messages (created_at);
@@ -107,38 +129,55 @@ create trigger trg_dlq_messages_updated_at
     for each row
     execute function dlq.update_updated_at();
 
--- Makes the partition of the month that p_time lies in, unless it is there. Returns true if it made one.
+-- Makes the partition p_name of p_table for the keys from p_from to before p_to, unless it is there. Returns true if it made one.
 -- A table made first and attached then takes only a SHARE UPDATE EXCLUSIVE lock on the parent,
--- so ingestion goes on meanwhile; "create table … partition of" would stop it.
-create function dlq.create_message_partition(p_time timestamptz) returns boolean
+-- so reading and writing go on meanwhile; "create table … partition of" would stop them.
+create function dlq.add_partition(p_table text, p_name text, p_from text, p_to text) returns boolean
 language plpgsql
 set lock_timeout = '1s'
 as $$
 declare
-    v_month timestamp := date_trunc('month', p_time at time zone 'UTC');
-    v_name  text      := 'dlq_messages_' || to_char(v_month, 'YYYY_MM');
-    v_first uuid;
+    v_trigger text;
 begin
-    if to_regclass('dlq.' || v_name) is not null then
+    if to_regclass('dlq.' || p_name) is not null then
         return false;
     end if;
+    -- One maker at a time; whoever waited finds the partition made.
+    perform pg_advisory_xact_lock(hashtextextended('dlq.add_partition ' || p_table, 0));
+    -- Asked of the table itself: to_regclass may answer from this session's cache, which knows nothing of the wait.
+    if exists (select from pg_class where relnamespace = 'dlq'::regnamespace and relname = p_name) then
+        return false;
+    end if;
+    execute format('create table dlq.%I (like dlq.%I including all)', p_name, p_table);
+    -- Attaching gives it the triggers of rows. Those of statements it needs for statements that name it.
+    for v_trigger in
+        select replace(pg_get_triggerdef(oid), format(' ON dlq.%I ', p_table), format(' ON dlq.%I ', p_name))
+        from pg_trigger where tgrelid = format('dlq.%I', p_table)::regclass and not tgisinternal and tgtype & 1 = 0
+    loop
+        execute v_trigger;
+    end loop;
+    execute format('alter table dlq.%I attach partition dlq.%I for values from (%L) to (%L)', p_table, p_name, p_from, p_to);
+    return true;
+end;
+$$;
+
+-- Makes the partition of the month that p_time lies in, unless it is there. Returns true if it made one.
+create function dlq.create_message_partition(p_time timestamptz) returns boolean
+language plpgsql
+as $$
+declare
+    v_month timestamp := date_trunc('month', p_time at time zone 'UTC');
+    v_first uuid;
+begin
     -- Months that the first or the last partition holds have none of their own.
     select substring(pg_get_expr(relpartbound, oid) from 'TO \(''(.+)''\)')::uuid into v_first
     from pg_class where oid = to_regclass('dlq.dlq_messages_first');
     if p_time >= '2100-01-01 00:00:00+00' or dlq.uuid_floor(p_time) < v_first then
         return false;
     end if;
-    -- One maker at a time; whoever waited finds the partition made.
-    perform pg_advisory_xact_lock(hashtextextended('dlq.create_message_partition', 0));
-    -- Asked of the table itself: to_regclass may answer from this session's cache, which knows nothing of the wait.
-    if exists (select from pg_class where relnamespace = 'dlq'::regnamespace and relname = v_name) then
-        return false;
-    end if;
-    execute format('create table dlq.%I (like dlq.dlq_messages including all)', v_name);
-    execute format('alter table dlq.dlq_messages attach partition dlq.%I for values from (%L) to (%L)', v_name,
-        dlq.uuid_floor(v_month at time zone 'UTC'),
-        dlq.uuid_floor((v_month + interval '1 month') at time zone 'UTC'));
-    return true;
+    return dlq.add_partition('dlq_messages', 'dlq_messages_' || to_char(v_month, 'YYYY_MM'),
+        dlq.uuid_floor(v_month at time zone 'UTC')::text,
+        dlq.uuid_floor((v_month + interval '1 month') at time zone 'UTC')::text);
 end;
 $$;
 

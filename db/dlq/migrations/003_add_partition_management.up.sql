@@ -2,38 +2,24 @@
 -- Partitioned by quarter of archived_at, so that purging a year is dropping tables.
 
 create table dlq.dlq_messages_archive (
-    like dlq.dlq_messages including defaults including constraints,
+    like dlq.dlq_messages including defaults including constraints including compression,
     archived_at timestamptz not null default now(),
     constraint dlq_messages_archive_pkey primary key (id, archived_at)
 ) partition by range (archived_at);
 
 create index idx_dlq_messages_archive_original_topic on dlq.dlq_messages_archive (original_topic, id);
 
--- Makes the partition of the quarter that p_time lies in, unless it is there. Returns true if it made one.
+-- Makes the partitions of the quarter that p_time lies in, unless they are there: of the messages, and of their
+-- attempts (012). Returns true if it made one.
 create function dlq.create_archive_partition(p_time timestamptz) returns boolean
-language plpgsql
-set lock_timeout = '1s'
+language sql
 as $$
-declare
-    v_quarter timestamp := date_trunc('quarter', p_time at time zone 'UTC');
-    v_name    text      := 'dlq_messages_archive_' || to_char(v_quarter, 'YYYY"q"Q');
-begin
-    if to_regclass('dlq.' || v_name) is not null then
-        return false;
-    end if;
-    -- One maker at a time; whoever waited finds the partition made.
-    perform pg_advisory_xact_lock(hashtextextended('dlq.create_archive_partition', 0));
-    -- Asked of the table itself: to_regclass may answer from this session's cache, which knows nothing of the wait.
-    if exists (select from pg_class where relnamespace = 'dlq'::regnamespace and relname = v_name) then
-        return false;
-    end if;
-    -- Made first and attached then, so that no reader of the archive waits.
-    execute format('create table dlq.%I (like dlq.dlq_messages_archive including all)', v_name);
-    execute format('alter table dlq.dlq_messages_archive attach partition dlq.%I for values from (%L) to (%L)', v_name,
-        v_quarter at time zone 'UTC',
-        (v_quarter + interval '3 months') at time zone 'UTC');
-    return true;
-end;
+    -- Of the attempts' table, which 012 makes later, there may be none yet; then nothing is made for it.
+    select bool_or(dlq.add_partition(name, name || '_' || to_char(quarter, 'YYYY"q"Q'),
+        (quarter at time zone 'UTC')::text, ((quarter + interval '3 months') at time zone 'UTC')::text))
+    from date_trunc('quarter', p_time at time zone 'UTC') as quarter
+    cross join unnest(array['dlq_messages_archive', 'dlq_attempts_archive']) as name
+    where to_regclass('dlq.' || name) is not null
 $$;
 
 -- Makes the partitions from p_now's quarter to p_quarters_ahead quarters later. Returns how many it made.
@@ -51,9 +37,11 @@ end;
 $$;
 
 -- Moves RESOLVED and DEAD messages that nobody touched for p_retention_days into the archive, in
--- batches, each its own transaction. One statement selects, deletes and inserts a batch: two
--- statements would each run the filter under their own snapshot, and what changed in between
--- would be deleted without being archived. Locked rows are left for the next run.
+-- batches, each its own transaction: topic by topic along idx_dlq_messages_settled, each batch beginning
+-- where the last one ended, because the index still leads to what that one deleted. A batch is moved by one
+-- statement (dlq.archive_messages, 012): two would each run the filter under their own snapshot, and what
+-- changed in between would be deleted without being archived. Locked rows are left for the next run.
+-- What policies say of retention is the retriers' business: here the parameter goes for every topic.
 create procedure dlq.archive_old_dlq_messages(
     p_retention_days int default 30,
     p_batch_size     int default 1000
@@ -63,7 +51,10 @@ as $$
 declare
     v_cutoff         timestamptz;
     v_archived_count int := 0;
-    v_batch_count    int;
+    v_topic          text := '';
+    v_ids            uuid[];
+    v_time           timestamptz;
+    v_id             uuid;
 begin
     if p_retention_days is null or p_retention_days not between 0 and 36500 or p_batch_size is null or p_batch_size < 1 then
         raise exception 'p_retention_days must be from 0 to 36500 and p_batch_size at least 1, not % and %', p_retention_days, p_batch_size
@@ -74,41 +65,28 @@ begin
     commit;
 
     loop
-        -- "materialized" keeps the limit and the row locks in one place, evaluated once.
-        with ids as materialized (
-            select id
-            from dlq.dlq_messages
-            where status in ('RESOLVED', 'DEAD') and updated_at < v_cutoff
-            limit p_batch_size
-            for update skip locked
-        ),
-        gone as (
-            delete from dlq.dlq_messages m using ids where m.id = ids.id
-            returning m.*
-        )
-        insert into dlq.dlq_messages_archive (
-            id, original_topic, error_message, retry_count, max_retries, payload, status, created_at, updated_at, last_retry_at,
-            dlq_cluster, dlq_topic, dlq_partition, dlq_offset,
-            original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
-            record_key, record_value, record_headers, record_timestamp, record_timestamp_type, record_source,
-            error_class, error_stacktrace, group_id,
-            next_retry_at, lease_token, lease_until, lease_slot, lease_batch, order_key, retry_requested,
-            failure_count, first_failed_at, last_failed_at, run_id, successor_of
-        )
-        select
-            id, original_topic, error_message, retry_count, max_retries, payload, status, created_at, updated_at, last_retry_at,
-            dlq_cluster, dlq_topic, dlq_partition, dlq_offset,
-            original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
-            record_key, record_value, record_headers, record_timestamp, record_timestamp_type, record_source,
-            error_class, error_stacktrace, group_id,
-            next_retry_at, lease_token, lease_until, lease_slot, lease_batch, order_key, retry_requested,
-            failure_count, first_failed_at, last_failed_at, run_id, successor_of
-        from gone;
-
-        get diagnostics v_batch_count = row_count;
-        v_archived_count := v_archived_count + v_batch_count;
-        commit;
-        exit when v_batch_count = 0;
+        select original_topic into v_topic
+        from dlq.dlq_messages
+        where status in ('RESOLVED', 'DEAD') and original_topic > v_topic
+        order by original_topic limit 1;
+        exit when v_topic is null;
+        v_time := '-infinity';
+        v_id := '00000000-0000-0000-0000-000000000000';
+        loop
+            select array_agg(id), max(updated_at), (array_agg(id order by updated_at desc, id desc))[1]
+            into v_ids, v_time, v_id
+            from (
+                select id, updated_at
+                from dlq.dlq_messages
+                where original_topic = v_topic and status in ('RESOLVED', 'DEAD')
+                  and updated_at < v_cutoff and (updated_at, id) > (v_time, v_id)
+                order by updated_at, id
+                limit p_batch_size
+            ) old;
+            exit when v_ids is null;
+            v_archived_count := v_archived_count + dlq.archive_messages(v_ids, v_cutoff);
+            commit;
+        end loop;
     end loop;
 
     raise notice 'Archived % DLQ messages older than % days', v_archived_count, p_retention_days;

@@ -11,6 +11,17 @@ create table dlq.dlq_topics (
     display_name text,
     found_at     timestamptz not null default now(),
     gone_at      timestamptz,
+
+    -- Kafka's own settings of the topic; null where they are not known yet, or may not be read.
+    -- Milliseconds, and bytes per partition; -1: without bound.
+    retention_ms    bigint,
+    retention_bytes bigint,
+    cleanup_policy  text,
+    -- When an ingester looks at the topic's log next; whoever does moves it on first.
+    look_due_at     timestamptz not null default now(),
+    -- As of when dlq_topic_partitions is true.
+    looked_at       timestamptz,
+
     primary key (cluster, topic)
 );
 
@@ -26,3 +37,19 @@ create table dlq.dlq_positions (
     updated_at  timestamptz not null default now(),
     primary key (cluster, topic, partition)
 );
+
+-- What Kafka holds of each partition, as of dlq_topics.looked_at. A table of its own, because the rows of
+-- dlq_positions are locked while a batch is stored.
+create table dlq.dlq_topic_partitions (
+    cluster          text   not null,
+    topic            text   not null,
+    partition        int    not null,
+    -- The first offset that is retained, and the one after the last, committed or not.
+    log_start_offset bigint not null,
+    log_end_offset   bigint not null,
+    -- The oldest record that was not ingested when looked for, and its timestamp: what retention deletes
+    -- next. Only of partitions that fall behind; out of date once next_offset is beyond it.
+    unread_offset    bigint,
+    unread_timestamp timestamptz,
+    primary key (cluster, topic, partition)
+) with (fillfactor = 70);

@@ -27,6 +27,8 @@ create table dlq.dlq_policies (
     -- So many re-failures of one error group within the window pause its automatic retries; 0: never.
     refailure_threshold int,
     refailure_window    interval,
+    -- After it a RESOLVED or DEAD message is archived.
+    retention           interval,
     updated_at          timestamptz not null default now(),
 
     -- Each check names its column, so that the error message does.
@@ -56,7 +58,8 @@ create table dlq.dlq_policies (
     constraint chk_dlq_policies_weight check (weight between 1 and 1000),
     constraint chk_dlq_policies_payload check (payload in ('stored', 'derived')),
     constraint chk_dlq_policies_refailure_threshold check (refailure_threshold between 0 and 1000000),
-    constraint chk_dlq_policies_refailure_window check (refailure_window between interval '1 second' and interval '366 days')
+    constraint chk_dlq_policies_refailure_window check (refailure_window between interval '1 second' and interval '366 days'),
+    constraint chk_dlq_policies_retention check (retention between interval '0' and interval '36500 days')
 );
 
 create trigger trg_dlq_policies_updated_at

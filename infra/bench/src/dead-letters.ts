@@ -2,6 +2,7 @@
 // order that could not be processed. The same number always gives the same record.
 
 import type { Header } from 'dlq-core/record.ts'
+import { int32, int64 } from 'dlq-testing/big-endian.ts'
 
 export type BenchRecord = { key: Buffer; value: Buffer; headers: Header[] }
 
@@ -30,7 +31,7 @@ export function benchRecord(index: number, { originalTopic }: { originalTopic: s
     headers: [
       ['kafka_dlt-original-topic', Buffer.from(originalTopic)],
       ['kafka_dlt-original-partition', int32(index % 8)],
-      ['kafka_dlt-original-offset', int64(index)],
+      ['kafka_dlt-original-offset', int64(BigInt(index))],
       ['kafka_dlt-original-consumer-group', Buffer.from('order-service')],
       ['kafka_dlt-exception-fqcn', Buffer.from('com.example.orders.OutOfStockException')],
       ['kafka_dlt-exception-message', Buffer.from(message)],
@@ -56,18 +57,6 @@ function stacktrace(message: string, random: Random): string {
     text += `\tat com.example.${name}.${type}.handle${random(100)}(${type}.java:${random(900)})\n`
   }
   return text.slice(0, stacktraceBytes)
-}
-
-function int32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(value)
-  return bytes
-}
-
-function int64(value: number): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64BE(BigInt(value))
-  return bytes
 }
 
 type Random = (below: number) => number

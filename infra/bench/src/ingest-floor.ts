@@ -82,5 +82,7 @@ function rowAt(rows: readonly NewMessage[], index: number): NewMessage {
   const row = rows[index % rows.length]!
   const turn = Math.floor(index / rows.length)
   if (turn === 0) return row
-  return { ...row, id: `${row.id.slice(0, 24)}${turn.toString(16).padStart(4, '0')}${row.id.slice(28)}` }
+  // Not overwritten but changed: the digits may be the turn's own already.
+  const digits = Number.parseInt(row.id.slice(24, 28), 16) ^ turn
+  return { ...row, id: `${row.id.slice(0, 24)}${digits.toString(16).padStart(4, '0')}${row.id.slice(28)}` }
 }

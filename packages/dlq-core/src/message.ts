@@ -28,6 +28,12 @@ export type MessageEvent =
   /** A dead letter came in that is attempt number `attempt` of this message, failed again. */
   | { readonly type: 'failed_again'; readonly attempt: number }
   | { readonly type: 'retry_requested' }
+  /** Somebody insists on one more attempt, whatever the budget and the state say. */
+  | { readonly type: 'retry_forced' }
+  /** Somebody gave it up. */
+  | { readonly type: 'marked_dead' }
+  /** Somebody wants what is DEAD to be retried by its policy again. */
+  | { readonly type: 'revived' }
 
 export type Deciding = { readonly policy: RetryPolicy; readonly now: Date; readonly random: number }
 
@@ -56,6 +62,17 @@ export function nextState(
   switch (event.type) {
     case 'retry_requested':
       return status === 'PENDING' && isRetryable(state) ? { ...state, nextRetryAt: now } : null
+    case 'retry_forced':
+      if (status === 'RETRYING') return null
+      return { status: 'PENDING', retryCount, maxRetries: Math.max(maxRetries, retryCount + 1), nextRetryAt: now }
+    case 'marked_dead':
+      return status === 'PENDING' ? { ...state, status: 'DEAD', nextRetryAt: null } : null
+    case 'revived': {
+      if (status !== 'DEAD') return null
+      // A spent budget is given anew; the waits begin with the first.
+      const budget = retryCount < maxRetries ? maxRetries : retryCount + policy.maxRetries
+      return { ...state, status: 'PENDING', maxRetries: budget, nextRetryAt: nextRetryAt(policy, 0, now, random) }
+    }
     case 'claimed':
       return status === 'PENDING' && isRetryable(state) && state.nextRetryAt !== null && state.nextRetryAt <= now
         ? { ...state, status: 'RETRYING', retryCount: retryCount + 1 }

@@ -27,6 +27,7 @@ type Setting = {
   /** 0: never. */
   refailure_threshold: number
   refailure_window: number
+  retention: number
 }
 
 export type SettingName = keyof Setting
@@ -56,6 +57,7 @@ export const fieldOfSetting: { readonly [Name in SettingName]: PolicyField } = {
   payload: 'payload',
   refailure_threshold: 'refailureThreshold',
   refailure_window: 'refailureWindowMs',
+  retention: 'retentionMs',
 }
 
 export const settingNames = Object.keys(fieldOfSetting) as SettingName[]

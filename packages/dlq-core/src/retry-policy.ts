@@ -44,6 +44,8 @@ export type RetryPolicy = {
   /** So many re-failures of one error group within the window pause the group's automatic retries; null: never. */
   readonly refailureThreshold: number | null
   readonly refailureWindowMs: number
+  /** How long a RESOLVED or DEAD message that nobody touches stays before it is archived. */
+  readonly retentionMs: number
 }
 
 /** Within five minutes, twenty, eighty, then DEAD. */
@@ -67,6 +69,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   payload: 'stored',
   refailureThreshold: 20,
   refailureWindowMs: 5 * 60_000,
+  retentionMs: 30 * 86_400_000,
 }
 
 /**

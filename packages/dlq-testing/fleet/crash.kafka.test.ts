@@ -3,11 +3,12 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deriveAttemptId, deriveMessageId } from 'dlq-core/message-id.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { readTopic, type TopicRecord } from 'dlq-testing/read-topic.ts'
 import type { ServiceName } from 'dlq-testing/service-process.ts'
 import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
 import { useFleet } from 'dlq-testing/test-fleet.ts'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
 const report = soak ? console.log : () => {}
@@ -43,29 +44,33 @@ function deadLetter(n: number) {
   })
 }
 
-async function produceAll(): Promise<void> {
-  for (let n = 0; n < total; n += sendSize) {
-    const messages = Array.from({ length: Math.min(sendSize, total - n) }, (_, i) => deadLetter(n + i))
+/** Sends `total` dead letters, and on a slow machine more, until it was enough. Returns how many. */
+async function produce(isEnough: () => boolean): Promise<number> {
+  let produced = 0
+  while (produced < total || (!isEnough() && produced < 10 * total)) {
+    const messages = Array.from({ length: sendSize }, (_, i) => deadLetter(produced + i))
     await fleet.producer.send({ topic: fleet.dlq, messages })
+    produced += messages.length
     await sleep((producingMs * sendSize) / total)
   }
+  return produced
 }
 
-/** Kills a service some moments after each time that `progress` has grown, until `isOver`. Returns how often. */
+const kills: Record<ServiceName, number> = { ingester: 0, retrier: 0, api: 0 }
+
+/** Kills a service some moments after each time that `progress` has grown, until `isOver`. */
 async function killWhileWorking(
   name: ServiceName,
   { progress, isOver }: { progress: () => Promise<number>; isOver: () => boolean },
 ) {
-  let kills = 0
   while (!isOver()) {
     const before = await progress()
     while (!isOver() && (await progress()) <= before) await sleep(20)
     await sleep(randomInt(0, 400))
     await fleet.services.get(name).stop('SIGKILL', 0)
-    kills += 1
+    kills[name] += 1
     await fleet.services.start(name)
   }
-  return kills
 }
 
 /** An operator who lists and retries all the time. Returns the answers' statuses, each once; 0 where there was none. */
@@ -97,38 +102,36 @@ const headerOf = (record: TopicRecord, wanted: string) =>
   String(record.headerPairs.find(([name]) => name === wanted)?.[1])
 const read = (topic: string) => readTopic(fleet.topics.kafka, { topic, groupId: fleet.topics.groupName('reader') })
 
-test('services killed at random moments lose no dead letter, store none twice and retry every one', {
-  timeout: soak ? 900_000 : 120_000,
-}, async () => {
+test('services killed at random moments lose no dead letter, store none twice and retry every one', async () => {
   const { sql } = fleet.database
   const counts = async () => {
     const [row] = await sql<{ rows: number; resolved: number }[]>`
       select count(*)::int as rows, count(*) filter (where status = 'RESOLVED')::int as resolved from dlq.dlq_messages`
     return row!
   }
-  let produced = false
-  const isOver = () => produced
-  const kills = Promise.all([
+  let isProduced = false
+  const isOver = () => isProduced
+  const killing = Promise.all([
     killWhileWorking('ingester', { progress: async () => (await counts()).rows, isOver }),
     killWhileWorking('retrier', { progress: async () => (await counts()).resolved, isOver }),
     killWhileWorking('api', { progress: async () => (await counts()).rows, isOver }),
     askWhileKilled(isOver),
   ])
-  await produceAll()
-  produced = true
-  const [ingesterKills, retrierKills, apiKills, statuses] = await kills
+  const produced = await produce(() => Math.min(...Object.values(kills)) >= minKills)
+  isProduced = true
+  const [, , , statuses] = await killing
   const timer = performance.now()
 
-  await vi.waitFor(async () => expect(await counts()).toEqual({ rows: total, resolved: total }), {
-    timeout: 60_000,
-    interval: 100,
+  await eventually(async () => expect(await counts()).toEqual({ rows: produced, resolved: produced }), {
+    intervalMs: 100,
   })
   const settledMs = Math.round(performance.now() - timer)
   report(
-    `kills: ingester ${ingesterKills}, retrier ${retrierKills}, api ${apiKills}; settled ${settledMs} ms after the last`,
+    `kills: ingester ${kills.ingester}, retrier ${kills.retrier}, api ${kills.api}; settled ${settledMs} ms after the last`,
   )
-  expect(Math.min(ingesterKills, retrierKills, apiKills)).toBeGreaterThanOrEqual(minKills)
-  expect([...statuses].filter((status) => ![0, 200, 202, 409].includes(status))).toEqual([])
+  expect(Math.min(...Object.values(kills))).toBeGreaterThanOrEqual(minKills)
+  // 503: on a machine so busy that the database seems away.
+  expect([...statuses].filter((status) => ![0, 200, 202, 409, 503].includes(status))).toEqual([])
 
   const rows = await sql<{ id: string }[]>`select id from dlq.dlq_messages`
   const ids = rows.map(({ id }) => id).sort()
@@ -146,5 +149,5 @@ test('services killed at random moments lose no dead letter, store none twice an
   }
   expect([...attemptIds.keys()].sort()).toEqual(ids)
   for (const [id, ofMessage] of attemptIds) expect([...ofMessage]).toEqual([deriveAttemptId(id, 1)])
-  report(`${republished.length} records for ${total} messages`)
+  report(`${republished.length} records for ${produced} messages`)
 })

@@ -1,11 +1,11 @@
 // An ingester that freezes with a batch in hand, as in a paused container, and wakes when others have long
 // stored that batch. Its records have ids, so nothing can be doubled; but what was deleted meanwhile, or
 // counted, it must leave alone as well.
+import { eventually } from 'dlq-testing/eventually.ts'
 import { freezeProcess } from 'dlq-testing/process-tree.ts'
 import { useFleet } from 'dlq-testing/test-fleet.ts'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 
-const waitMs = 40_000
 const each = 20
 const partitions = 2
 const fleet = useFleet('frozen', { partitions, env: { DLQ_RETRY_AUTO_RETRY: 'false' } })
@@ -22,7 +22,7 @@ async function send(label: string): Promise<void> {
 async function untilRows(count: number): Promise<void> {
   const { sql } = fleet.database
   const rows = () => sql`select id from dlq.dlq_messages`
-  await vi.waitFor(async () => expect(await rows()).toHaveLength(count), { timeout: waitMs, interval: 50 })
+  await eventually(async () => expect(await rows()).toHaveLength(count))
 }
 
 /** Ingesters' statements that wait for a lock. */
@@ -52,7 +52,7 @@ test('an ingester that froze past its session wakes with a batch that others hav
       // A new error group cannot be made now, and that comes before the transaction that stores a batch.
       await sql`lock table dlq.dlq_groups in share mode`
       await send('second')
-      await vi.waitFor(async () => expect(await countWaiting()).toBe(partitions), { timeout: waitMs, interval: 20 })
+      await eventually(async () => expect(await countWaiting()).toBe(partitions), { intervalMs: 20 })
       resume = freezeProcess(fleet.services.get('frozen').pid)
     })
     await fleet.services.start('ingester', 'awake')
@@ -64,7 +64,7 @@ test('an ingester that froze past its session wakes with a batch that others hav
     resume!()
     const woken = batchesBefore + partitions
     const batches = () => countBatches('frozen')
-    await vi.waitFor(async () => expect(await batches()).toBe(woken), { timeout: waitMs, interval: 50 })
+    await eventually(async () => expect(await batches()).toBe(woken))
     await untilRows((3 * each * partitions) / 2)
     // It has joined again, and nothing is missing of what comes now.
     await send('third')

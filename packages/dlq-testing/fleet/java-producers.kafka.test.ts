@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { decodeHeaders } from 'dlq-core/header-json.ts'
 import { deriveMessageId } from 'dlq-core/message-id.ts'
 import { registerCodecs } from 'dlq-core/runtime/kafka-codecs.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { compileJava, type JavaProgram } from 'dlq-testing/java.ts'
 import { useFleet } from 'dlq-testing/test-fleet.ts'
 import kafkajs, { type Producer } from 'kafkajs'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const { CompressionTypes } = kafkajs
 const soak = process.env.DLQ_SOAK === '1'
@@ -24,7 +25,6 @@ const codecs = {
   lz4: CompressionTypes.LZ4,
   zstd: CompressionTypes.ZSTD,
 }
-const storedMs = 60_000
 const keys = [null, Buffer.alloc(0), Buffer.from([0, 0, 0, 0]), Buffer.from([0, 0, 0, 1]), Buffer.from('key')]
 
 const fleet = useFleet('java', { env: { DLQ_RETRY_AUTO_RETRY: 'false' } })
@@ -79,7 +79,7 @@ async function sendLetters(
 }
 
 async function withProducer<T>(config: kafkajs.ProducerConfig, work: (producer: Producer) => Promise<T>): Promise<T> {
-  const retry = { initialRetryTime: 5, multiplier: 1.5, maxRetryTime: 200, retries: 60 }
+  const retry = { initialRetryTime: 5, multiplier: 1.5, maxRetryTime: 200, retries: 300 }
   const producer = fleet.topics.kafka.producer({ ...config, retry })
   await producer.connect()
   try {
@@ -157,7 +157,7 @@ async function storedLines(): Promise<string[]> {
     const [row] = await sql<{ next_offset: string }[]>`select next_offset from dlq.dlq_positions`
     return BigInt(row?.next_offset ?? 0)
   }
-  await vi.waitFor(async () => expect(await position()).toBe(end), { timeout: storedMs, interval: 50 })
+  await eventually(async () => expect(await position()).toBe(end))
   const rows = await sql<{ id: string; offset: string; key: Buffer | null; value: Buffer | null; headers: string }[]>`
     select id, dlq_offset as offset, record_key as key, record_value as value, record_headers::text as headers
       from dlq.dlq_messages
@@ -168,9 +168,7 @@ async function storedLines(): Promise<string[]> {
   )
 }
 
-test('of transactions that overlap on one partition exactly the committed records are stored, byte for byte', {
-  timeout: 300_000,
-}, async () => {
+test('of transactions that overlap on one partition exactly the committed records are stored, byte for byte', async () => {
   const committed = await writeTransactions()
   const stored = await storedLines()
   const heldBack = Number(await endOfLog()) - committed.length
@@ -183,9 +181,6 @@ test('of transactions that overlap on one partition exactly the committed record
 
 test.each(Object.keys(codecs) as (keyof typeof codecs)[])(
   'records compressed with %s are stored byte for byte',
-  {
-    timeout: 300_000,
-  },
   async (codec) => {
     const written = await writeCompressed(codec)
     const stored = await storedLines()

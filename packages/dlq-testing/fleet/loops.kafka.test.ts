@@ -3,13 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
 import type { Header } from 'dlq-core/record.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
 import { useFleet } from 'dlq-testing/test-fleet.ts'
 import type { Consumer } from 'kafkajs'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const maxRetries = 3
-const waitMs = 30_000
 const group = 'stripping'
 const fleet = useFleet('loops', {
   partitions: 2,
@@ -79,14 +79,11 @@ async function rowsOf(key: string): Promise<Row[]> {
 }
 
 async function untilRow(key: string, expected: Partial<Row>): Promise<Row> {
-  return vi.waitFor(
-    async () => {
-      const rows = await rowsOf(key)
-      expect(rows).toMatchObject([expected])
-      return rows[0]!
-    },
-    { timeout: waitMs, interval: 50 },
-  )
+  return eventually(async () => {
+    const rows = await rowsOf(key)
+    expect(rows).toMatchObject([expected])
+    return rows[0]!
+  })
 }
 
 async function send(key: string): Promise<void> {
@@ -94,7 +91,7 @@ async function send(key: string): Promise<void> {
 }
 
 async function untilDelivered(key: string, times: number): Promise<Delivery> {
-  await vi.waitFor(() => expect(deliveriesOf(key)).toHaveLength(times), { timeout: waitMs, interval: 20 })
+  await eventually(() => expect(deliveriesOf(key)).toHaveLength(times), { intervalMs: 20 })
   return deliveriesOf(key)[times - 1]!
 }
 

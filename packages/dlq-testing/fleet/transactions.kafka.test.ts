@@ -1,9 +1,10 @@
 // Dead letters that their writers sent in transactions, as Kafka Streams and Connect do under exactly-once:
 // between them lie markers, and records of transactions that were given up.
 import { randomBytes } from 'node:crypto'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { useFleet } from 'dlq-testing/test-fleet.ts'
 import type { Producer } from 'kafkajs'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
 const rounds = soak ? 200 : 10
@@ -20,7 +21,7 @@ beforeAll(async () => {
     transactionalId: fleet.topics.groupName('transactions'),
     idempotent: true,
     maxInFlightRequests: 1,
-    retry: { initialRetryTime: 5, multiplier: 1.5, maxRetryTime: 200, retries: 60 },
+    retry: { initialRetryTime: 5, multiplier: 1.5, maxRetryTime: 200, retries: 300 },
   })
   await producer.connect()
 })
@@ -54,7 +55,7 @@ test('records of committed transactions are stored, and aborted ones, of any siz
   }
   await fleet.producer.send({ topic: fleet.dlq, messages: [{ value: 'last' }] })
   expected.push('last')
-  await vi.waitFor(async () => expect(await storedValues()).toEqual(expected), { timeout: 30_000, interval: 100 })
+  await eventually(async () => expect(await storedValues()).toEqual(expected), { intervalMs: 100 })
 
   const [position] = await fleet.database.sql<{ next_offset: string }[]>`select next_offset from dlq.dlq_positions`
   const [end] = await fleet.topics.admin.fetchTopicOffsets(fleet.dlq)

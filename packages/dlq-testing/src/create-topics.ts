@@ -4,9 +4,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Admin, ITopicConfig } from 'kafkajs'
 
-const timeoutMs = 20_000
+const timeoutMs = 90_000
 
-/** Throws when a topic is not served within 20 s. One that exists already is left as it is. */
+/** Throws when a topic is not served within 90 s. One that exists already is left as it is. */
 export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
   await admin.createTopics({ topics, waitForLeaders: false })
   const names = topics.map(({ topic }) => topic)
@@ -18,7 +18,11 @@ export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promis
 async function areServed(admin: Admin, names: string[]): Promise<boolean> {
   try {
     const { topics } = await admin.fetchTopicMetadata({ topics: names })
-    return topics.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0))
+    if (!topics.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0)))
+      return false
+    // A broker names itself as leader a moment before it is.
+    await Promise.all(names.map((topic) => admin.fetchTopicOffsets(topic)))
+    return true
   } catch {
     return false
   }

@@ -2,19 +2,23 @@
 // template that test databases are cloned from. Projects share them: each project loads
 // this module for itself, so what they share hangs on the process. fsync is off because the
 // data is thrown away.
+import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { migrateUp } from 'dlq-db/migrate.ts'
 import type { TestProject } from 'vitest/node'
 import { withMaintenance } from './maintenance.ts'
 import type { TestStack } from './provided.ts'
 import { createReaper, type Reaper } from './reaper.ts'
+import { serviceMain, serviceNames } from './service-process.ts'
 import { type Stack, startStack } from './stack.ts'
 
 const devDir = fileURLToPath(new URL('../../../.dev/', import.meta.url))
 const dataDir = join(devDir, `test-${process.pid}`)
 const runId = `dlqt_${Date.now().toString(36)}_${process.pid}`
+const run = promisify(execFile)
 const postgresSettings = { fsync: 'off', full_page_writes: 'off', shared_buffers: '128MB' }
 
 type Shared = {
@@ -22,6 +26,7 @@ type Shared = {
   runId: string
   reaper: Reaper
   database: Promise<{ stack: Stack; templateDatabase: string }>
+  compiled: Promise<unknown>
   kafka?: Promise<Stack>
 }
 
@@ -46,7 +51,7 @@ function open(): Shared {
   mkdirSync(devDir, { recursive: true })
   removeAbandoned()
   const reaper = createReaper()
-  holder[key] = { users: 0, runId, reaper, database: startDatabase(reaper) }
+  holder[key] = { users: 0, runId, reaper, database: startDatabase(reaper), compiled: compileServices() }
   return holder[key]
 }
 
@@ -58,6 +63,7 @@ async function start(shared: Shared, { withKafka }: { withKafka: boolean }): Pro
     shared.kafka ??= startStack({ dataDir, reaper: shared.reaper, log, databaseUrl, kafkaBrokers })
   }
   const kafka = await shared.kafka
+  await shared.compiled
   return { databaseUrl, templateDatabase, runId: shared.runId, kafkaBrokers: kafka?.kafkaBrokers ?? [] }
 }
 
@@ -70,6 +76,12 @@ async function startDatabase(reaper: Reaper): Promise<{ stack: Stack; templateDa
   url.pathname = templateDatabase
   await migrateUp({ databaseUrl: url.href })
   return { stack, templateDatabase }
+}
+
+/** Fills Node's compile cache (vitest.config.ts): bare, a service ends with a complaint once it is loaded. */
+function compileServices(): Promise<unknown> {
+  const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
+  return Promise.allSettled(serviceNames.map((name) => run(process.execPath, [serviceMain(name)], { env })))
 }
 
 /** The last project to end stops everything and leaves nothing behind, in a foreign database neither. */

@@ -17,10 +17,10 @@ const maxOutputBytes = 256 * 1024 * 1024
 export async function findJava(): Promise<string | undefined> {
   const java = process.env.JAVA_HOME ? join(process.env.JAVA_HOME, 'bin', 'java') : 'java'
   try {
-    const { stderr } = await run(java, ['-version'], { timeout: 20_000 })
+    const { stderr } = await run(java, ['-version'], { timeout: 60_000 })
     const major = Number(/version "(\d+)/.exec(stderr)?.[1])
     if (!(major >= 17)) return undefined
-    if (!existsSync(kafkaJarsFolder())) await run('mvn', ['-v'], { timeout: 20_000 })
+    if (!existsSync(kafkaJarsFolder())) await run('mvn', ['-v'], { timeout: 60_000 })
     return java
   } catch {
     return undefined // Not installed.

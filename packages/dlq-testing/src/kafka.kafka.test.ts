@@ -2,10 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Kafka, logLevel } from 'kafkajs'
+import type { Kafka } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startKafka } from './kafka.ts'
 import { createReaper } from './reaper.ts'
+import { createTestKafka } from './test-kafka.ts'
 import { useTopics } from './test-topics.ts'
 
 const topics = useTopics()
@@ -55,7 +56,7 @@ test('a record goes in and comes out', async () => {
 test('a broker killed by SIGKILL starts again on the same port and has kept its records', async () => {
   const dataDir = join(folder, 'kafka')
   const first = await startKafka({ dataDir, reaper })
-  const kafka = new Kafka({ brokers: first.brokers, logLevel: logLevel.NOTHING })
+  const kafka = createTestKafka(first.brokers)
   const producer = kafka.producer()
   await producer.connect()
   await producer.send({ topic: 'kept', messages: [{ value: 'still here' }] })

@@ -26,7 +26,7 @@ export type RunningKafka = {
   pid: number
   child: ChildProcess
   exited: Promise<ProcessExit>
-  /** SIGTERM, SIGKILL after 10 s; the data stays unless `discard` (a container's volume; the directory is yours). */
+  /** SIGTERM, SIGKILL after 20 s; the data stays unless `discard` (a container's volume; the directory is yours). */
   stop(options?: { discard?: boolean }): Promise<void>
 }
 
@@ -48,8 +48,8 @@ export type KafkaExtras = {
   formatArguments?: readonly string[]
 }
 
-const readyMs = 60_000
-const stopMs = 10_000
+const readyMs = 180_000
+const stopMs = 20_000
 const pollMs = 100
 const log4j = fileURLToPath(new URL('../kafka/log4j2.properties', import.meta.url))
 
@@ -142,7 +142,7 @@ async function formatOnce({ dataDir, jvm, properties, formatArguments }: Formatt
   rmSync(join(dataDir, 'log'), { recursive: true, force: true })
   const clusterId = randomClusterId()
   const [program = '', ...args] = [...jvm, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties]
-  await run(program, [...args, ...formatArguments], { cwd: dataDir, timeout: 60_000 })
+  await run(program, [...args, ...formatArguments], { cwd: dataDir, timeout: 180_000 })
   writeFileSync(marker, `${clusterId}\n`)
 }
 
@@ -165,14 +165,23 @@ async function untilAnswers(server: WatchedProcess, port: number): Promise<void>
   })
   while (!server.hasExited() && Date.now() < deadline) {
     const admin = kafka.admin()
+    const producer = kafka.producer({
+      transactionalId: 'dlq-testing-ready',
+      maxInFlightRequests: 1,
+      retry: { retries: 1 },
+    })
     try {
       await admin.connect()
       const { brokers } = await admin.describeCluster()
+      // The coordinators' topics are made when they are first asked for, which takes a young broker a while.
+      await admin.fetchOffsets({ groupId: 'dlq-testing-ready' })
+      await producer.connect()
+      await producer.transaction()
       if (brokers.length > 0) return
     } catch {
       // Not listening yet, or the controller has not registered the broker yet.
     } finally {
-      await admin.disconnect().catch(() => {})
+      await Promise.allSettled([admin.disconnect(), producer.disconnect()])
     }
     await sleep(pollMs)
   }

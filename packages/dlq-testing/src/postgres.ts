@@ -22,7 +22,7 @@ export type RunningPostgres = {
   pid: number
   child: ChildProcess
   exited: Promise<ProcessExit>
-  /** Fast shutdown (SIGINT), SIGKILL after 10 s; the data stays. */
+  /** Fast shutdown (SIGINT), SIGKILL after 20 s; the data stays. */
   stop(): Promise<void>
 }
 
@@ -35,8 +35,8 @@ export type PostgresOptions = {
   log?: ((line: string) => void) | undefined
 }
 
-const readyMs = 30_000
-const stopMs = 10_000
+const readyMs = 90_000
+const stopMs = 20_000
 const pollMs = 20
 
 const defaults = {
@@ -52,7 +52,7 @@ const defaults = {
  * Starts PostgreSQL on 127.0.0.1, making the cluster in `dataDir` when there is none yet
  * (superuser `postgres`, no password, UTF-8, collation C.UTF-8). Its output is appended to
  * `dataDir`.log. After a kill -9 it may be started again on the same directory and port: it
- * is tried until the old server's backends are gone, for up to 30 s.
+ * is tried until the old server's backends are gone, for up to 90 s.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const dataDir = resolve(options.dataDir)
@@ -142,7 +142,7 @@ async function initialise({ dataDir, initdb, user }: { dataDir: string; initdb: 
     '--no-instructions',
   ]
   try {
-    await run(program, args, { timeout: 120_000 })
+    await run(program, args, { timeout: 300_000 })
   } catch (cause) {
     rmSync(fresh, { recursive: true, force: true })
     throw new Error(`initdb failed: ${(cause as { stderr?: string }).stderr ?? ''}`, { cause })

@@ -3,7 +3,7 @@ import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
 
 export type TopicRecord = KafkaMessage & { partition: number }
 
-const defaultTimeoutMs = 60_000
+const defaultTimeoutMs = 120_000
 
 /**
  * Reads committed records from the beginning to the ends that the partitions have at the call;
@@ -14,8 +14,9 @@ export async function readTopic(
   { topic, groupId, timeoutMs = defaultTimeoutMs }: { topic: string; groupId: string; timeoutMs?: number },
 ): Promise<TopicRecord[]> {
   const ends = await endOffsets(kafka, topic)
-  const records: TopicRecord[] = []
-  if (ends.size === 0) return records
+  // A consumer that has to join again, which a busy machine may cause, is given some records a second time.
+  const records = new Map<string, TopicRecord>()
+  if (ends.size === 0) return []
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 100 })
   await consumer.connect()
   try {
@@ -23,7 +24,8 @@ export async function readTopic(
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`${topic} was not read within ${timeoutMs} ms`)), timeoutMs)
       const eachBatch = async ({ batch }: EachBatchPayload) => {
-        for (const message of batch.messages) records.push({ ...message, partition: batch.partition })
+        for (const message of batch.messages)
+          records.set(`${batch.partition}:${message.offset}`, { ...message, partition: batch.partition })
       }
       // The event also tells of batches that hold nothing but control records or aborted ones.
       consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }) => {
@@ -32,13 +34,16 @@ export async function readTopic(
         clearTimeout(timer)
         resolve()
       })
-      consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
+      consumer.on(consumer.events.CRASH, ({ payload }) => {
+        // A young broker answers the first join with COORDINATOR_LOAD_IN_PROGRESS; kafkajs then starts again.
+        if (!payload.restart) reject(payload.error)
+      })
       consumer.run({ eachBatch }).catch(reject)
     })
   } finally {
     await consumer.disconnect()
   }
-  return records
+  return [...records.values()]
 }
 
 /** Partition → the offset after its last record, for the partitions that are not empty. */

@@ -27,17 +27,20 @@ export type Fleet = {
   get(instance: string): ServiceProcess
   /** A request to the API. */
   request(path: string, init?: RequestInit): Promise<FleetAnswer>
-  /** SIGTERM to all that still run; SIGKILL after 15 s. */
+  /** SIGTERM to all that still run; SIGKILL after 30 s. */
   stop(): Promise<void>
 }
 
 const settings = {
   DLQ_KAFKA_TOPIC_REFRESH_INTERVAL: '500ms',
   DLQ_RETRY_POLL_INTERVAL: '100ms',
+  // A machine that does too much at once may need longer than the defaults.
+  DLQ_RETRY_WAIT: '60s',
+  DLQ_APP_SHUTDOWN_TIMEOUT: '60s',
   NODE_NO_WARNINGS: '1',
 }
-const stopMs = 15_000
-const requestMs = 30_000
+const stopMs = 30_000
+const requestMs = 90_000
 
 /** A fleet of which nothing runs yet. */
 export function createFleet(options: FleetOptions): Fleet {

@@ -31,6 +31,15 @@ export type ServiceOptions = {
   env?: NodeJS.ProcessEnv
 }
 
+const readyMs = 120_000
+/** What a service would start itself over with (run-service.ts): given at once it spares half of the start. */
+const nodeFlags = ['--max-semi-space-size=4']
+
+/** The program of a service. */
+export function serviceMain(name: ServiceName): string {
+  return fileURLToPath(new URL(`../../../services/${name}/src/main.ts`, import.meta.url))
+}
+
 /** The Node that runs this runs the service too. */
 export async function startService({
   name,
@@ -42,9 +51,8 @@ export async function startService({
   env,
 }: ServiceOptions): Promise<ServiceProcess> {
   const chosen = port ?? (await freePort())
-  const main = fileURLToPath(new URL(`../../../services/${name}/src/main.ts`, import.meta.url))
   const watched = await startWatchedProcess({
-    command: [process.execPath, main],
+    command: [process.execPath, ...nodeFlags, serviceMain(name)],
     logFile,
     reaper,
     env: {
@@ -61,7 +69,7 @@ export async function startService({
     name,
     url,
     port: chosen,
-    async ready(timeoutMs = 30_000) {
+    async ready(timeoutMs = readyMs) {
       const deadline = Date.now() + timeoutMs
       for (;;) {
         if (watched.hasExited()) throw new Error(`${name} ended before it was ready:\n${watched.lastOutput()}`)

@@ -2,6 +2,7 @@
 // failure: the record's own headers stay, the original coordinates are appended to those of an earlier
 // failure, the exception replaces the earlier one (DeadLetterRecordManager.java).
 import type { Header } from 'dlq-core/record.ts'
+import { int32, int64 } from './big-endian.ts'
 
 export type FailedRecord = {
   topic: string
@@ -44,16 +45,4 @@ export function springDeadLetter({
   ]
   const replaced = new Set(exception.map(([name]) => name))
   return { key, value, headers: [...headers.filter(([name]) => !replaced.has(name)), ...original, ...exception] }
-}
-
-function int32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(value)
-  return bytes
-}
-
-function int64(value: bigint): Buffer {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64BE(value)
-  return bytes
 }

@@ -17,7 +17,7 @@ export type TestDatabase = {
 }
 
 // A pool that was ended is still in pg_stat_activity for a moment.
-const leakGraceMs = 3_000
+const leakGraceMs = 30_000
 
 /**
  * Call once at the top of a `.pg.test.ts` or `.kafka.test.ts`, before other hooks. `empty` gives

@@ -1,10 +1,12 @@
 // Topics and consumer groups of a test file's own, on the run's shared broker: named so
 // that files and runs do not meet, and deleted at the end.
 import { randomBytes } from 'node:crypto'
-import { type Admin, Kafka, logLevel } from 'kafkajs'
+import type { Admin, Kafka } from 'kafkajs'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { createTopics } from './create-topics.ts'
+import { eventually } from './eventually.ts'
 import './provided.ts'
+import { createTestKafka } from './test-kafka.ts'
 
 /** How a topic is made; one partition by default. */
 export type TopicOptions = { partitions?: number; config?: Record<string, string> }
@@ -37,7 +39,7 @@ export function useTopics(): TestTopics {
 
   beforeAll(async () => {
     const { kafkaBrokers: brokers } = inject('testStack')
-    const kafka = new Kafka({ clientId: 'test', brokers, logLevel: logLevel.NOTHING })
+    const kafka = createTestKafka(brokers)
     const admin = kafka.admin()
     await admin.connect()
     opened = { kafka, admin, brokers }
@@ -48,9 +50,12 @@ export function useTopics(): TestTopics {
     const { admin } = opened
     try {
       await deleteGroups(admin, groups)
-      const existing = new Set(await admin.listTopics())
-      const ours = [...topics].filter((topic) => existing.has(topic))
-      if (ours.length > 0) await admin.deleteTopics({ topics: ours })
+      // Again where the list was old and named one that was just deleted.
+      await eventually(async () => {
+        const existing = new Set(await admin.listTopics())
+        const ours = [...topics].filter((topic) => existing.has(topic))
+        if (ours.length > 0) await admin.deleteTopics({ topics: ours })
+      })
     } finally {
       await admin.disconnect()
     }

@@ -3,12 +3,21 @@
 
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import * as v from 'valibot'
 
-const statusOf = {
+export const statusOf = {
   SYS_DLQ_VALIDATION_ERROR: 400,
+  SYS_DLQ_UNAUTHENTICATED: 401,
+  SYS_DLQ_FORBIDDEN: 403,
   SYS_DLQ_NOT_FOUND: 404,
+  SYS_DLQ_METHOD_NOT_ALLOWED: 405,
   SYS_DLQ_CONFLICT: 409,
+  SYS_DLQ_PRECONDITION_FAILED: 412,
   SYS_DLQ_PAYLOAD_TOO_LARGE: 413,
+  SYS_DLQ_URI_TOO_LONG: 414,
+  SYS_DLQ_UNSUPPORTED_MEDIA_TYPE: 415,
+  SYS_DLQ_PRECONDITION_REQUIRED: 428,
+  SYS_DLQ_TOO_MANY_REQUESTS: 429,
   SYS_DLQ_INTERNAL_ERROR: 500,
   SYS_DLQ_KAFKA_UNAVAILABLE: 503,
   SYS_DLQ_UNAVAILABLE: 503,
@@ -16,6 +25,19 @@ const statusOf = {
 
 export type ApiErrorCode = keyof typeof statusOf
 export type ErrorDetail = { field: string; message: string }
+
+/** The body of every error. */
+export const errorSchema = v.pipe(
+  v.strictObject({
+    error: v.strictObject({
+      code: v.picklist(Object.keys(statusOf) as ApiErrorCode[]),
+      message: v.string(),
+      request_id: v.string(),
+      details: v.array(v.strictObject({ field: v.string(), message: v.string() })),
+    }),
+  }),
+  v.title('Error'),
+)
 
 /** A fault that the client is told about, word for word. */
 export class ApiError extends Error {
@@ -34,11 +56,24 @@ export function notFound(id: string): ApiError {
   return new ApiError('SYS_DLQ_NOT_FOUND', `dlq message not found: ${id}`)
 }
 
+/** 400 for one field. */
+export function invalidField(field: string, message: string): ApiError {
+  return new ApiError('SYS_DLQ_VALIDATION_ERROR', `${field}: ${message}`, [{ field, message }])
+}
+
+const retryAfterSeconds: Partial<Record<ApiErrorCode, string>> = {
+  SYS_DLQ_UNAVAILABLE: '2',
+  SYS_DLQ_KAFKA_UNAVAILABLE: '10',
+  SYS_DLQ_TOO_MANY_REQUESTS: '1',
+}
+
 /** Answers with an error in the specification's form. */
 export function sendError(
   c: Context,
   { code, message, details }: Pick<ApiError, 'code' | 'message' | 'details'>,
 ): Response {
-  if (code === 'SYS_DLQ_UNAVAILABLE') c.header('Retry-After', '2')
+  const retryAfter = retryAfterSeconds[code]
+  if (retryAfter !== undefined) c.header('Retry-After', retryAfter)
+  if (code === 'SYS_DLQ_UNAUTHENTICATED') c.header('WWW-Authenticate', 'Bearer')
   return c.json({ error: { code, message, request_id: c.get('requestId'), details } }, statusOf[code])
 }

@@ -124,19 +124,25 @@ describe('a path that makes no sense', () => {
     })
   })
 
+  test.each(['GET /', 'GET /api/v1/dlq', 'GET /api/v2/dlq/orders', 'GET /favicon.ico'])(
+    '%s is no endpoint, and says so in the form of every error',
+    async (methodAndPath) => {
+      expect(await answerOf(request(methodAndPath))).toEqual({
+        status: 404,
+        body: errorOf('SYS_DLQ_NOT_FOUND', `no such endpoint: ${methodAndPath}`),
+      })
+    },
+  )
+
   test.each([
-    'GET /',
-    'GET /api/v1/dlq',
-    'POST /api/v1/dlq/orders',
-    'PUT /healthz',
-    'GET /api/v2/dlq/orders',
-    `GET /api/v1/dlq/messages/${id}/retry`,
-    'GET /favicon.ico',
-  ])('%s is no endpoint, and says so in the form of every error', async (methodAndPath) => {
-    expect(await answerOf(request(methodAndPath))).toEqual({
-      status: 404,
-      body: errorOf('SYS_DLQ_NOT_FOUND', `no such endpoint: ${methodAndPath}`),
-    })
+    ['POST /api/v1/dlq/orders', 'GET, HEAD'],
+    ['PUT /healthz', 'GET, HEAD'],
+    [`GET /api/v1/dlq/messages/${id}/retry`, 'POST'],
+  ])('%s is refused by its method, and told that the path knows %s', async (methodAndPath, allowed) => {
+    const response = await request(methodAndPath)
+    expect(response.headers.get('allow')).toBe(allowed)
+    const message = `${methodAndPath.split(' ')[0]} is not allowed here; allowed: ${allowed}`
+    expect(await answerOf(response)).toEqual({ status: 405, body: errorOf('SYS_DLQ_METHOD_NOT_ALLOWED', message) })
   })
 })
 

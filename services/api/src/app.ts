@@ -1,69 +1,82 @@
 // The HTTP application: what surrounds every route. It does not listen, so tests call app.request().
 
-import { randomBytes } from 'node:crypto'
 import { isDatabaseAway } from 'dlq-core/runtime/database-errors.ts'
-import type { Log } from 'dlq-core/runtime/log.ts'
-import { operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
-import type { Readiness } from 'dlq-core/runtime/readiness.ts'
+import type { MiddlewareHandler } from 'hono'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { routePath } from 'hono/route'
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { cors } from 'hono/cors'
+import { anonymous, mayActAs, roleNames } from './access.ts'
 import { ApiError, sendError } from './api-error.ts'
-import { type DlqRoutesDeps, dlqRoutes } from './routes/dlq.ts'
+import type { Authenticate } from './authenticate.ts'
+import type { ApiDeps, ApiEnv, Route } from './define-route.ts'
+import { observeRequests } from './observe-requests.ts'
+import { openApiDocument } from './open-api.ts'
+import { createRateLimit } from './rate-limit.ts'
+import { readRequest } from './read-request.ts'
+import { findRoute, methodsAt } from './route-table.ts'
+import { allRoutes } from './routes/all-routes.ts'
+import { withTimeLimit } from './with-time-limit.ts'
 
-export type ApiEnv = { Variables: { requestId: string } }
+export type AppDeps = ApiDeps & {
+  /** Ends the waits of retries, because the service stops. */
+  stopping: AbortSignal
+  version: string
+  authenticate: Authenticate
+  /** Requests per second and asker; not for those who need not authenticate. */
+  rateLimit: number
+  requestTimeoutMs: number
+  slowRequestMs: number
+  /** Origins of web pages that may use the API. */
+  corsOrigins: readonly string[]
+}
 
-export type AppDeps = { log: Log; registry: Registry; readiness: Readiness } & DlqRoutesDeps
+const defaultMaxBodyBytes = 1024 * 1024
 
-const maxBodyBytes = 1024 * 1024
+const documentPath = '/openapi.json'
+const maxUrlBytes = 8192
 
-export function createApp({ log, registry, readiness, ...deps }: AppDeps): Hono<ApiEnv> {
-  const requests = new Counter({
-    name: 'dlq_api_requests_total',
-    help: 'HTTP requests by route and status.',
-    labelNames: ['method', 'route', 'status'],
-    registers: [registry],
-  })
-  const seconds = new Histogram({
-    name: 'dlq_api_request_seconds',
-    help: 'Time to answer a request.',
-    labelNames: ['method', 'route'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10],
-    registers: [registry],
-  })
+export function createApp(deps: AppDeps): Hono<ApiEnv> {
+  const { log, registry, version, authenticate, rateLimit, slowRequestMs, corsOrigins } = deps
   const app = new Hono<ApiEnv>()
+  const limit = createRateLimit(rateLimit)
 
+  app.use(observeRequests({ registry, log, slowRequestMs }))
+  app.use(securityHeaders)
+  if (corsOrigins.length > 0) app.use(cors({ origin: [...corsOrigins], ...corsOptions }))
   app.use(async (c, next) => {
-    const given = c.req.header('x-request-id')
-    const requestId = given && /^[\w.-]{1,128}$/.test(given) ? given : `req_${randomBytes(6).toString('hex')}`
-    c.set('requestId', requestId)
-    c.header('X-Request-Id', requestId)
-    const start = performance.now()
-    await next()
-    const route = routePath(c, -1)
-    requests.inc({ method: c.req.method, route, status: c.res.status })
-    seconds.observe({ method: c.req.method, route }, (performance.now() - start) / 1000)
-  })
-  app.use(
-    bodyLimit({
-      maxSize: maxBodyBytes,
-      onError: (c) =>
-        sendError(c, new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxBodyBytes} bytes`)),
-    }),
-  )
-  app.use(async (c, next) => {
+    const { pathname, search } = new URL(c.req.url)
+    if (pathname.length + search.length > maxUrlBytes)
+      throw new ApiError('SYS_DLQ_URI_TOO_LONG', `the path and query are longer than ${maxUrlBytes} bytes`)
     // Hono passes on what it cannot decode, so "%ff" would be looked up as the name "%ff".
-    if (!isPercentEncodedUtf8(c.req.url))
+    if (!isPercentEncodedUtf8(pathname))
       throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the path is not percent-encoded UTF-8')
     await next()
   })
-  app.route('/', operationsRoutes({ registry, readiness }))
-  app.route('/api/v1/dlq', dlqRoutes(deps))
+  app.use(async (c, next) => {
+    const isPublic = c.req.path === documentPath || findRoute(allRoutes, c.req.method, c.req.path)?.role === null
+    const access = isPublic ? anonymous : await authenticate(c.req.header('authorization'))
+    if (access !== anonymous) limit(access.actor)
+    c.set('access', access)
+    await next()
+  })
+  // After the token, so that nobody without one is listened to for long.
+  app.use(async (c, next) => {
+    const maxSize = findRoute(allRoutes, c.req.method, c.req.path)?.maxBodyBytes ?? defaultMaxBodyBytes
+    const tooLarge = new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxSize} bytes`)
+    return bodyLimit({ maxSize, onError: (c) => sendError(c, tooLarge) })(c, next)
+  })
+  const document = JSON.stringify(openApiDocument(allRoutes, { version }))
+  app.get(documentPath, (c) => c.body(document, 200, { 'content-type': 'application/json' }))
+  for (const route of allRoutes) mount(app, route, deps)
 
-  app.notFound((c) =>
-    sendError(c, new ApiError('SYS_DLQ_NOT_FOUND', `no such endpoint: ${c.req.method} ${c.req.path}`)),
-  )
+  app.notFound((c) => {
+    const allowed = methodsAt(allRoutes, c.req.path)
+    if (allowed.length === 0)
+      return sendError(c, new ApiError('SYS_DLQ_NOT_FOUND', `no such endpoint: ${c.req.method} ${c.req.path}`))
+    c.header('Allow', allowed.join(', '))
+    const message = `${c.req.method} is not allowed here; allowed: ${allowed.join(', ')}`
+    return sendError(c, new ApiError('SYS_DLQ_METHOD_NOT_ALLOWED', message))
+  })
   app.onError((error, c) => {
     if (error instanceof ApiError) return sendError(c, error)
     if (isDatabaseAway(error)) {
@@ -79,9 +92,40 @@ export function createApp({ log, registry, readiness, ...deps }: AppDeps): Hono<
   return app
 }
 
-function isPercentEncodedUtf8(url: string): boolean {
+function mount(app: Hono<ApiEnv>, route: Route, deps: AppDeps): void {
+  const limitMs = deps.requestTimeoutMs + (route.waits ? deps.retryWaitMs : 0)
+  app.on(route.method.toUpperCase(), route.path, async (c) => {
+    const access = c.get('access')
+    if (route.role !== null && !mayActAs(access.role, route.role))
+      throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames[route.role]}`)
+    const read = await readRequest(c.req, route)
+    const by = { actor: access.actor, role: access.role, request_id: c.get('requestId') }
+    return withTimeLimit(limitMs, (timeUp) => {
+      const signal = AbortSignal.any([c.req.raw.signal, deps.stopping, timeUp])
+      return route.handle({ ...deps, ...read, c, access, by, signal })
+    })
+  })
+}
+
+const securityHeaders: MiddlewareHandler = async (c, next) => {
+  c.header('X-Content-Type-Options', 'nosniff')
+  // Payloads are nobody's to keep on the way.
+  c.header('Cache-Control', 'no-store')
+  c.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
+  c.header('Referrer-Policy', 'no-referrer')
+  await next()
+}
+
+const corsOptions = {
+  allowMethods: ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE'],
+  allowHeaders: ['Authorization', 'Content-Type', 'If-Match', 'Idempotency-Key', 'Prefer', 'X-Request-Id'],
+  exposeHeaders: ['ETag', 'Location', 'Retry-After', 'X-Request-Id'],
+  maxAge: 600,
+}
+
+function isPercentEncodedUtf8(pathname: string): boolean {
   try {
-    decodeURIComponent(new URL(url).pathname)
+    decodeURIComponent(pathname)
     return true
   } catch {
     return false

@@ -2,26 +2,51 @@
 
 import { once } from 'node:events'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
+import { policyLayersOf } from 'dlq-core/runtime/config.ts'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
 import { listen } from 'dlq-core/runtime/operations-server.ts'
+import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createApp } from './app.ts'
+import { createAuthenticate } from './authenticate.ts'
+import { createWakeRetriers } from './wake-retriers.ts'
 
-await runService({ name: 'api', needs: ['database'] }, async ({ config, stack, signal, log, registry }) => {
-  const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-api', log }), (sql) =>
-    sql.end({ timeout: 5 }),
-  )
-  const readiness = createReadiness({ database: () => pingDatabase(sql) })
-  const app = createApp({ sql, log, registry, readiness, retryWaitMs: config.retry.wait, stopping: signal })
+await runService(
+  { name: 'api', needs: ['database', 'auth-beyond-loopback'] },
+  async ({ config, stack, signal, log, registry }) => {
+    const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-api', log }), (sql) =>
+      sql.end({ timeout: 5 }),
+    )
+    const readiness = createReadiness({ database: () => pingDatabase(sql) })
+    const policyLayers = policyLayersOf(config)
+    const app = createApp({
+      sql,
+      log,
+      registry,
+      readiness,
+      policies: createPolicySource({ sql, log, configured: policyLayers }),
+      policyLayers,
+      wakeRetriers: createWakeRetriers(sql),
+      dlqPatterns: config.kafka.dlq_topic_pattern,
+      retryWaitMs: config.retry.wait,
+      stopping: signal,
+      version: config.app.version,
+      authenticate: createAuthenticate(config.auth),
+      rateLimit: config.auth.rate_limit,
+      requestTimeoutMs: config.server.request_timeout,
+      slowRequestMs: config.server.slow_request,
+      corsOrigins: config.server.cors_origins ?? [],
+    })
 
-  const server = stack.adopt(
-    await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }),
-    (server) => server.close(),
-  )
-  log.info({ url: server.url }, 'listening')
+    const server = stack.adopt(
+      await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }),
+      (server) => server.close(),
+    )
+    log.info({ url: server.url }, 'listening')
 
-  // It may have been asked to stop while it started.
-  if (!signal.aborted) await once(signal, 'abort')
-  readiness.drain()
-})
+    // It may have been asked to stop while it started.
+    if (!signal.aborted) await once(signal, 'abort')
+    readiness.drain()
+  },
+)

@@ -1,65 +1,123 @@
-// What may stand in a request. Faults come back one per field, each with its remedy.
+// What may stand in requests of more than one resource.
 
 import { isUuid } from 'dlq-core/message-id.ts'
+import { textForPostgres } from 'dlq-core/text-for-postgres.ts'
 import * as v from 'valibot'
-import { ApiError } from './api-error.ts'
 
-const maxPageSize = 1000
-const maxTopicLength = 255
-
-function wholeNumber(name: string, max: number) {
+/** A whole number in a query, as a number. */
+export function wholeNumber(name: string, { min, max }: { min: number; max: number }) {
+  const message = `${name} must be a whole number from ${min} to ${max}`
   return v.pipe(
     v.string(`${name} must be given once`),
-    v.regex(/^\d{1,9}$/, `${name} must be a whole number from 1 to ${max}`),
-    v.transform(Number),
-    v.minValue(1, `${name} must be a whole number from 1 to ${max}`),
-    v.maxValue(max, `${name} must be a whole number from 1 to ${max}`),
+    v.metadata({ type: 'integer', minimum: min, maximum: max }),
+    v.rawTransform<string, number>(({ dataset, addIssue, NEVER }) => {
+      const value = /^\d{1,15}$/.test(dataset.value) ? Number(dataset.value) : Number.NaN
+      if (value >= min && value <= max) return value
+      addIssue({ message })
+      return NEVER
+    }),
   )
 }
 
 /** ?page=1&page_size=20 */
 export const pageQuery = v.strictObject({
-  page: v.optional(wholeNumber('page', 1_000_000), '1'),
-  page_size: v.optional(wholeNumber('page_size', maxPageSize), '20'),
+  page: v.optional(wholeNumber('page', { min: 1, max: 1_000_000 }), '1'),
+  page_size: v.optional(wholeNumber('page_size', { min: 1, max: 1000 }), '20'),
 })
 
-export const noQuery = v.strictObject({})
-
-/** The query as the schema says. @throws {ApiError} 400, one detail per faulty parameter */
-export function parseQuery<Schema extends v.GenericSchema>(
-  schema: Schema,
-  query: Record<string, string[]>,
-): v.InferOutput<Schema> {
-  const single = Object.fromEntries(
-    Object.entries(query).map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
+/** A whole number in a path; `what` is it the number of? */
+export function wholeNumberInPath(what: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ type: 'integer', minimum: 1, maximum: 999_999_999 }),
+    v.check(
+      (text) => /^[1-9]\d{0,8}$/.test(text),
+      (issue) => `invalid ${what} number: ${issue.input}`,
+    ),
+    v.transform(Number),
   )
-  const parsed = v.safeParse(schema, single)
-  if (parsed.success) return parsed.output
-  const details = parsed.issues.map((issue) => {
-    const field = v.getDotPath(issue) ?? ''
-    return { field, message: issue.type === 'strict_object' ? `unknown query parameter: ${field}` : issue.message }
-  })
-  throw new ApiError('SYS_DLQ_VALIDATION_ERROR', details.map(({ message }) => message).join('; '), details)
 }
 
-/** @throws {ApiError} 400 where it is no UUID */
-export function parseMessageId(id: string): string {
-  if (isUuid(id)) return id.toLowerCase()
-  // Without details: the specification's example.
-  throw new ApiError('SYS_DLQ_VALIDATION_ERROR', `invalid message id: ${id}`)
+const between1And1000 = 'must be a whole number from 1 to 1000'
+
+/** Attempts before a message is DEAD. */
+export const maxRetries = v.pipe(
+  v.number(between1And1000),
+  v.integer(between1And1000),
+  v.minValue(1, between1And1000),
+  v.maxValue(1000, between1And1000),
+)
+
+/** A UUID in a path; `what` is it the id of? */
+export function idOf(what: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ format: 'uuid' }),
+    v.check(isUuid, (issue) => `invalid ${what} id: ${issue.input}`),
+    v.toLowerCase(),
+  )
 }
 
-/** @throws {ApiError} 400 where no topic could have that name */
-export function parseTopic(topic: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (topic.length <= maxTopicLength && !/[\u0000-\u001f]/.test(topic) && topic.isWellFormed()) return topic
-  throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'invalid topic name', [
-    { field: 'topic', message: `must be at most ${maxTopicLength} characters, none of them a control character` },
-  ])
+export const messagePath = v.object({ id: idOf('message') })
+
+const maxTopicLength = 255
+
+/** A topic's name in a path. It need not be one that Kafka allows: rows written by SQL may say anything. */
+export const topicPath = v.object({
+  topic: v.pipe(
+    v.string(),
+    v.maxLength(maxTopicLength, `invalid topic name: it must be at most ${maxTopicLength} characters`),
+    v.check(
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+      (topic) => !/[\u0000-\u001f]/.test(topic) && topic.isWellFormed(),
+      'invalid topic name: it must not hold control characters',
+    ),
+  ),
+})
+
+/** What a Kafka topic may be called. */
+export const topicName = v.pipe(
+  v.string('must be text'),
+  v.regex(/^[A-Za-z0-9._-]{1,249}$/, 'must be a topic name: letters, digits, ".", "_" and "-", at most 249'),
+  v.check((name) => name !== '.' && name !== '..', 'must be a topic name'),
+)
+
+/** Why somebody changes something; into the audit. */
+export const reason = v.optional(
+  v.pipe(
+    v.string('must be text'),
+    v.maxLength(1000, 'must be at most 1000 characters'),
+    v.transform((text) => textForPostgres(text, 4000)),
+  ),
+)
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
+
+/** A moment, as RFC 3339 writes it. */
+export const instant = v.pipe(
+  v.string('must be text'),
+  v.metadata({ format: 'date-time' }),
+  v.rawTransform<string, Date>(({ dataset, addIssue, NEVER }) => {
+    const time = rfc3339.test(dataset.value) ? new Date(dataset.value.toUpperCase()) : null
+    if (time !== null && !Number.isNaN(time.getTime()) && time.getUTCFullYear() > 0) return time
+    addIssue({ message: 'must be a time such as 2026-02-20T10:30:00Z' })
+    return NEVER
+  }),
+)
+
+/** Prefer: wait=N (RFC 7240). What it says is found by `waitMsOf`; anything else is ignored, as the RFC wants. */
+export const preferHeader = {
+  prefer: v.optional(v.pipe(v.string(), v.description('`wait=N`: answer after N seconds at the latest (RFC 7240)'))),
 }
 
-/** Prefer: wait=N (RFC 7240), in milliseconds; never longer than `maxMs`. */
-export function parseWait(prefer: string | undefined, maxMs: number): number {
+export const ifMatchHeader = {
+  'if-match': v.optional(
+    v.pipe(v.string(), v.description('The ETag of the message as it was read, or `*`: 412 where it has changed since')),
+  ),
+}
+
+/** In milliseconds; never longer than `maxMs`. */
+export function waitMsOf(prefer: string | undefined, maxMs: number): number {
   const seconds = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(prefer ?? '')?.[1]
   return seconds === undefined ? maxMs : Math.min(Number(seconds) * 1000, maxMs)
 }

@@ -2,40 +2,51 @@
 // Only the retrier publishes.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isRetryable } from 'dlq-core/message.ts'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
 import { getAttempt, requestAttempt } from 'dlq-core/queries/attempts.ts'
-import { getMessage, type MessageView } from 'dlq-core/queries/message-read.ts'
-import { requestRetry } from 'dlq-core/queries/message-retry.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
-import { ApiError, notFound } from './api-error.ts'
+import { getMessage } from 'dlq-core/queries/message-read.ts'
+import { notFound } from './api-error.ts'
+import { type Asked, changeState, holdAsSeen } from './change-message.ts'
+import type { ApiDeps } from './define-route.ts'
 import { refuseWithoutKafka } from './refuse-without-kafka.ts'
 
 const pollMs = 25
 
+export type RetryRequest = Asked & {
+  /** Override the state and the budget. */
+  force: boolean
+  waitMs: number
+  signal: AbortSignal
+}
+
 export type RetryAnswer = { done: boolean; body: { id: string; status: string; message: string } }
 
-/** @throws {ApiError} 404 where there is no such message, 409 where it may not be retried, 503 where no retrier has a Kafka */
+/**
+ * @throws {ApiError} 404 where there is no such message, 409 where it may not be retried, 412 where it is not as
+ *   the asker saw it, 503 where no retrier has a Kafka
+ */
 export async function retryMessage(
-  sql: Database,
-  { id, waitMs, signal, wakeRetriers }: { id: string; waitMs: number; signal: AbortSignal; wakeRetriers: () => void },
+  deps: Pick<ApiDeps, 'sql' | 'policies' | 'wakeRetriers'>,
+  request: RetryRequest,
 ): Promise<RetryAnswer> {
+  const { sql, wakeRetriers } = deps
+  const { id, scope, waitMs, signal } = request
   const deadline = Date.now() + waitMs
-  const number = await request(sql, id)
+  const number = await requestNext(deps, request)
   wakeRetriers()
   for (;;) {
     const attempt = await getAttempt(sql, { message_id: id, number })
     if (attempt?.outcome === 'published')
       return { done: true, body: { id, status: 'RESOLVED', message: 'message retry initiated' } }
     if (attempt?.outcome === 'failed') {
-      const message = await getMessage(sql, id)
+      const message = await getMessage(sql, { id, scope })
       return {
         done: true,
         body: { id, status: message?.status ?? 'PENDING', message: `message retry failed: ${attempt.error}` },
       }
     }
     if (Date.now() + pollMs > deadline || signal.aborted) {
-      const message = await getMessage(sql, id)
+      const message = await getMessage(sql, { id, scope })
       if (!message) throw notFound(id)
       return {
         done: false,
@@ -46,30 +57,23 @@ export async function retryMessage(
   }
 }
 
-/** Marks the message due. Returns the number of the attempt that this will be. */
-async function request(sql: Database, id: string): Promise<number> {
+/** Marks the message due. Returns the number of the attempt that this will be, or that is under way. */
+async function requestNext(
+  { sql, policies }: Pick<ApiDeps, 'sql' | 'policies'>,
+  request: RetryRequest,
+): Promise<number> {
+  const { id, force, by } = request
+  await policies.refresh()
   return sql.begin(async (sql) => {
-    // Twice, because a retrier may claim or settle the message between the read and the update.
-    for (let tries = 0; ; tries += 1) {
-      const message = await getMessage(sql, id)
-      if (!message) throw notFound(id)
-      if (!isRetryable({ status: message.status, retryCount: message.retry_count, maxRetries: message.max_retries }))
-        throw notRetryable(message)
-      if (message.status === 'RETRYING') return message.retry_count
-      await refuseWithoutKafka(sql)
-      if (await requestRetry(sql, id)) {
-        const number = message.retry_count + 1
-        await requestAttempt(sql, { message_id: id, number, attempt_id: deriveAttemptId(id, number), actor: 'api' })
-        return number
-      }
-      if (tries === 1) throw notRetryable(message)
-    }
+    const message = await holdAsSeen(sql, request)
+    if (message.status === 'RETRYING') return message.retryCount
+    const [event, action] = force
+      ? (['retry_forced', 'message.retry_forced'] as const)
+      : (['retry_requested', 'message.retry'] as const)
+    await changeState(sql, message, { event, action, asked: request, policies, now: new Date() })
+    await refuseWithoutKafka(sql)
+    const number = message.retryCount + 1
+    await requestAttempt(sql, { message_id: id, number, attempt_id: deriveAttemptId(id, number), actor: by.actor })
+    return number
   })
-}
-
-function notRetryable({ status, retry_count, max_retries }: MessageView): ApiError {
-  return new ApiError(
-    'SYS_DLQ_CONFLICT',
-    `message is not retryable: status=${status}, retry_count=${retry_count}/${max_retries}`,
-  )
 }

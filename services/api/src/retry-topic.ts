@@ -1,16 +1,26 @@
 // Marks every message of a topic due that may be retried, in chunks along the ids, each its own
 // transaction. What comes in meanwhile was not asked for and is left alone.
 
+import { writeAudit } from 'dlq-core/queries/audit.ts'
 import { greatestMessageId, requestRetryOfTopic, type TopicColumn } from 'dlq-core/queries/message-retry.ts'
+import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 
 const chunkSize = 1000
 const smallestId = '00000000-0000-0000-0000-000000000000'
 
+export type RetryTopicRequest = {
+  column: TopicColumn
+  topic: string
+  scope: TopicScope
+  by: { actor: string; role: string; request_id: string }
+  wakeRetriers: () => void
+}
+
 /** Returns how many messages were marked. */
 export async function retryTopic(
   sql: Database,
-  { column, topic, wakeRetriers }: { column: TopicColumn; topic: string; wakeRetriers: () => void },
+  { column, topic, scope, by, wakeRetriers }: RetryTopicRequest,
 ): Promise<number> {
   const untilId = await greatestMessageId(sql)
   if (untilId === null) return 0
@@ -19,6 +29,7 @@ export async function retryTopic(
     const chunk: { lastId: string | null; marked: number } = await requestRetryOfTopic(sql, {
       column,
       topic,
+      scope,
       afterId,
       untilId,
       limit: chunkSize,
@@ -27,5 +38,13 @@ export async function retryTopic(
     marked += chunk.marked
     afterId = chunk.lastId
   }
+  await writeAudit(sql, {
+    ...by,
+    [column]: topic,
+    action: 'topic.retry',
+    target_type: 'topic',
+    target_id: topic,
+    after: { marked },
+  })
   return marked
 }

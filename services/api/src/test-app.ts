@@ -6,29 +6,75 @@ import { settleAttempts } from 'dlq-core/queries/attempts.ts'
 import { settleMessages } from 'dlq-core/queries/batches.ts'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { releaseSlot } from 'dlq-core/queries/slots.ts'
+import { auth as authSchema } from 'dlq-core/runtime/auth-schema.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
 import { Registry } from 'prom-client'
-import { createApp } from './app.ts'
+import * as v from 'valibot'
+import { errorSchema, statusOf } from './api-error.ts'
+import { type AppDeps, createApp } from './app.ts'
+import { createAuthenticate } from './authenticate.ts'
+import { faultsOf } from './open-api.ts'
+import { findRoute } from './route-table.ts'
+import { allRoutes } from './routes/all-routes.ts'
+import { createWakeRetriers } from './wake-retriers.ts'
 
 /** Sends a request, such as `GET /healthz`. */
 export type TestApp = (methodAndPath: string, init?: RequestInit) => Promise<Response>
 
-export function createTestApp(sql: Database, { stopping = new AbortController().signal } = {}): TestApp {
+export type TestAppOptions = Partial<AppDeps> & {
+  /** The section "auth" of the configuration. */
+  auth?: v.InferInput<typeof authSchema>
+}
+
+export function createTestApp(sql: Database, { auth, ...settings }: TestAppOptions = {}): TestApp {
+  const log = settings.log ?? createLog({ service: 'api', level: 'silent' })
+  const policyLayers = { section: {}, fileEntries: [] }
   const app = createApp({
     sql,
-    log: createLog({ service: 'api', level: 'silent' }),
+    log,
     registry: new Registry(),
     readiness: createReadiness({ database: () => pingDatabase(sql) }),
-    retryWaitMs: 10_000,
-    stopping,
+    policies: createPolicySource({ sql, log, configured: policyLayers }),
+    policyLayers,
+    wakeRetriers: createWakeRetriers(sql),
+    dlqPatterns: ['*.dlq.v1'],
+    retryWaitMs: 60_000,
+    stopping: new AbortController().signal,
+    version: '0.1.0',
+    authenticate: createAuthenticate(v.parse(authSchema, auth ?? {})),
+    rateLimit: 1_000_000,
+    requestTimeoutMs: 30_000,
+    slowRequestMs: 30_000,
+    corsOrigins: [],
+    ...settings,
   })
   return async (methodAndPath, init) => {
     const [method, path] = methodAndPath.split(' ')
-    return app.request(path!, { method: method!, ...init })
+    const response = await app.request(path!, { method: method!, ...init })
+    await expectDeclared(response.clone(), { method: method!, path: path!.split('?')[0]! })
+    return response
   }
+}
+
+/** Every answer in every test is one that its route has declared: its status, and its body's schema. */
+async function expectDeclared(response: Response, { method, path }: { method: string; path: string }): Promise<void> {
+  const route = findRoute(allRoutes, method, path)
+  if (!route) return
+  const answer = route.answers[response.status]
+  const isFault = faultsOf(route).some((code) => statusOf[code] === response.status)
+  if (!answer && !isFault)
+    throw new Error(`${method} ${route.path} has not declared that it answers ${response.status}`)
+  const schema = answer ? answer.schema : errorSchema
+  if (!schema) return
+  const parsed = v.safeParse(schema, await response.json())
+  if (!parsed.success)
+    throw new Error(
+      `${method} ${route.path} answers otherwise than declared: ${JSON.stringify(v.flatten(parsed.issues))}`,
+    )
 }
 
 /** Status and body of an answer, for comparing both at once. */

@@ -11,6 +11,7 @@ import type { Consumer, EachBatchPayload, Kafka, Batch as KafkaBatch, KafkaMessa
 import { logBounds } from './log-bounds.ts'
 import type { Batch, StoreOutcome } from './store-batch.ts'
 import { untilStored } from './until-stored.ts'
+import { watchForStall } from './watch-for-stall.ts'
 
 export type ConsumeDeps = {
   kafka: Kafka
@@ -27,6 +28,8 @@ export type ConsumeDeps = {
   /** The topic was deleted and made anew: its offsets begin again. */
   onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
   onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
+  /** Retention has deleted records before they were read; control records may be among them. */
+  onLost: (batch: Batch, count: number) => void
 }
 
 /**
@@ -40,8 +43,6 @@ const rebalanceTimeoutMs = 30_000
 const maxFetchBytes = 4 * 1024 * 1024
 /** By its heartbeat a member learns that the group waits for it: so long all of them may stand still. */
 const heartbeatIntervalMs = 1000
-/** A consumer that showed no sign of life for so long hangs (tulios/kafkajs#1441) and is built anew. */
-const stallMs = 90_000
 
 /** Runs a consumer until `signal` aborts. @throws {DlqError} CONSUMER_CRASHED where kafkajs will not restart it */
 export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
@@ -105,25 +106,6 @@ function watchForFailedFetches(consumer: Consumer, onFailed: () => void): void {
     asked.add(nodeId)
   })
   consumer.on(consumer.events.FETCH, ({ payload }) => void asked.delete(payload.nodeId))
-}
-
-function watchForStall(consumer: Consumer): { stalled: Promise<never>; stop(): void } {
-  let lastSign = Date.now()
-  const { HEARTBEAT, FETCH, GROUP_JOIN, REBALANCING, CRASH } = consumer.events
-  for (const event of [HEARTBEAT, FETCH, GROUP_JOIN, REBALANCING, CRASH]) {
-    consumer.on(event, () => {
-      lastSign = Date.now()
-    })
-  }
-  let timer: NodeJS.Timeout | undefined
-  const stalled = new Promise<never>((_, reject) => {
-    timer = setInterval(() => {
-      if (Date.now() - lastSign > stallMs)
-        reject(new DlqError('CONSUMER_STALLED', `the consumer showed no sign of life for ${stallMs / 1000} s`))
-    }, 5000)
-  })
-  stalled.catch(() => {})
-  return { stalled, stop: () => clearInterval(timer) }
 }
 
 /**
@@ -202,8 +184,11 @@ async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBat
     const lowOffset = (await logBounds(kafka, topic)).get(partition)?.low ?? 0n
     const { expectedOffset } = outcome
     outcome = await untilStored(() => store(batch, { lowOffset }), payload, log)
-    if (outcome?.kind === 'stored' && lowOffset > expectedOffset)
+    // At 0 nothing was ever read: the topic is older than its ingestion, and what is gone was nobody's to read.
+    if (outcome?.kind === 'stored' && lowOffset > expectedOffset && expectedOffset > 0n) {
       log.error({ topic, partition, expectedOffset, lowOffset }, 'records_lost_to_retention')
+      deps.onLost(batch, Number(lowOffset - expectedOffset))
+    }
   }
   // Null: the consumer stops or has lost the partition; whoever reads it next starts at the position.
   if (outcome === null || outcome.kind === 'recreated') return

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Coordinates } from 'dlq-core/record.ts'
 import { registerCodecs } from 'dlq-core/runtime/kafka-codecs.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { useTopics } from 'dlq-testing/test-topics.ts'
 import kafkajs, { type Admin, type Message, type Producer } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -20,13 +21,15 @@ afterAll(() => producer.disconnect())
 
 const textsOf = (from: number, count: number) => Array.from({ length: count }, (_, i) => `value ${from + i}`)
 const messagesOf = (from: number, count: number) => textsOf(from, count).map((value) => ({ value }))
+/** What a busy broker may take. */
+const patient = { timeoutMs: 60_000 }
 const offsetsOf = (topic: string, ...offsets: (number | bigint)[]): Coordinates[] =>
   offsets.map((offset) => ({ topic, partition: 0, offset: BigInt(offset) }))
 
 /** Each answer in the order of the question, a found record as its value; and how many fetches it took. */
 async function fetchValues(wanted: Coordinates[], limits?: Partial<FetchLimits>) {
   const fetchRecords = vi.fn<Admin['fetchRecords']>((options) => topics.admin.fetchRecords(options))
-  const originals = await fetchOriginals({ fetchRecords }, wanted, limits ? { limits } : {})
+  const originals = await fetchOriginals({ fetchRecords }, wanted, { limits: { ...patient, ...limits } })
   expect([...originals.keys()].sort()).toEqual([...new Set(wanted.map(originalKey))].sort())
   const values = wanted.map((place) => {
     const original = originals.get(originalKey(place))
@@ -45,7 +48,7 @@ test('a record comes back byte for byte, with its headers in their order and its
   const key = randomBytes(16)
   const value = randomBytes(1000)
   await producer.send({ topic, messages: [{ key, value, headers, timestamp: '1700000000000' }, { value: null }] })
-  const originals = await fetchOriginals(topics.admin, offsetsOf(topic, 0, 1))
+  const originals = await fetchOriginals(topics.admin, offsetsOf(topic, 0, 1), { limits: patient })
   expect(originals.get(`${topic}:0:0`)).toEqual({ key, value, headers, timestamp: 1_700_000_000_000n })
   expect(originals.get(`${topic}:0:1`)).toMatchObject({ key: null, value: null, headers: [] })
 })
@@ -92,7 +95,7 @@ describe('what is not there is gone', () => {
     expect((await fetchValues(offsetsOf(topic, 0))).values).toEqual(['value 0'])
     await topics.admin.deleteTopics({ topics: [topic] })
     // The broker forgets a deleted topic a moment after it has said so.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { values } = await fetchValues([...offsetsOf(topic, 0), ...offsetsOf(other, 0)])
       expect(values).toEqual(['gone', 'value 0'])
     })
@@ -106,7 +109,7 @@ describe('transactions', () => {
       transactionalId: topics.groupName('tx'),
       maxInFlightRequests: 1,
       idempotent: true,
-      retry: { initialRetryTime: 20, retries: 60 },
+      retry: { initialRetryTime: 20, maxRetryTime: 500, retries: 100 },
     })
     await transactional.connect()
     const transaction = await transactional.transaction()
@@ -130,7 +133,7 @@ describe('transactions', () => {
     const { transaction, disconnect } = await send(topic, 1, 'open')
     expect((await fetchValues(offsetsOf(topic, 0, 1, 2))).values).toEqual(['value 0', 'unreachable', 'unreachable'])
     await transaction.commit()
-    await expect.poll(async () => (await fetchValues(offsetsOf(topic, 2))).values).toEqual(['value 2'])
+    await eventually(async () => expect((await fetchValues(offsetsOf(topic, 2))).values).toEqual(['value 2']))
     await disconnect()
   })
 })
@@ -171,7 +174,8 @@ describe('bounds', () => {
     await producer.send({ topic, messages: [{ value }] })
     await producer.send({ topic, messages: messagesOf(1, 1) })
     for (const offsets of [[0], [0, 1]]) {
-      const original = (await fetchOriginals(topics.admin, offsetsOf(topic, ...offsets))).get(`${topic}:0:0`)
+      const originals = await fetchOriginals(topics.admin, offsetsOf(topic, ...offsets), { limits: patient })
+      const original = originals.get(`${topic}:0:0`)
       expect(typeof original === 'object' && original.value?.equals(value)).toBe(true)
     }
   })

@@ -28,7 +28,7 @@ export type FetchLimits = {
   maxBytes: number
 }
 
-const defaultLimits: FetchLimits = { timeoutMs: 4000, maxFetches: 200, maxBytes: 32 * 1024 * 1024 }
+const defaultLimits: FetchLimits = { timeoutMs: 10_000, maxFetches: 200, maxBytes: 32 * 1024 * 1024 }
 const concurrentPartitions = 4
 /** What one fetch may return where several wanted records lie close together. */
 const maxFetchBytes = 1024 * 1024

@@ -1,4 +1,5 @@
-// Two loops: one keeps the list of topics true, the other consumes it and starts anew when it changes.
+// The loops of the ingester: one keeps the list of topics true, one consumes it and starts anew when it
+// changes, one keeps an eye on how far Kafka's logs go.
 
 import type { ReadingSettings } from 'dlq-core/new-message.ts'
 import { createMessagePartitions } from 'dlq-core/queries/message-insert.ts'
@@ -17,6 +18,7 @@ import { fetchOriginals } from './fetch-originals.ts'
 import { createGroupRegister } from './group-register.ts'
 import type { IngesterMetrics } from './ingester-metrics.ts'
 import { type StoreDeps, storeBatch } from './store-batch.ts'
+import { createLogWatch, lookEveryMs } from './watch-logs.ts'
 
 export type IngestDeps = {
   kafka: Kafka
@@ -96,13 +98,22 @@ export async function ingest(deps: IngestDeps): Promise<void> {
           log.error({ topic, partition, seenOffset, lowOffset }, 'topic_recreated')
         },
         onStored: (batch, outcome) => metrics.stored(batch, outcome),
+        onLost: ({ topic }, count) => metrics.lost.inc({ topic }, count),
       })
       return { more: true }
     },
     { name: 'consume', intervalMs: 60_000, signal, log, wake: subscription.wake },
   )
+  const watchLogs = createLogWatch({ ...deps, now: Date.now })
+  const watching = runLoop(async () => (cluster ? watchLogs(cluster) : { more: false }), {
+    name: 'watch',
+    // Half of it, so that what one ingester leaves another takes in time.
+    intervalMs: lookEveryMs / 2,
+    signal,
+    log,
+  })
   const following = runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log })
-  await Promise.all([discovering, consuming, following])
+  await Promise.all([discovering, consuming, watching, following])
 }
 
 async function readClusterId({ admin, sql, log }: IngestDeps): Promise<string> {

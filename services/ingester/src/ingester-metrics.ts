@@ -30,8 +30,26 @@ export function createIngesterMetrics(registry: Registry) {
     labelNames: ['topic'],
     registers,
   })
+  const lag = new Gauge({
+    name: 'dlq_ingest_lag_records',
+    help: 'Offsets of a DLQ topic that Kafka holds and that are not ingested, as of the last look. Every ingester shows the same: take the maximum, not the sum.',
+    labelNames: ['topic'],
+    registers,
+  })
+  const lost = new Counter({
+    name: 'dlq_ingest_records_lost_total',
+    help: 'Offsets of a DLQ topic that retention deleted before they were ingested.',
+    labelNames: ['topic'],
+    registers,
+  })
   return {
     topics,
+    lost,
+    /** Topic → its lag; topics that are not named any more are forgotten. */
+    lag(lags: ReadonlyMap<string, number>) {
+      lag.reset()
+      for (const [topic, records] of lags) lag.set({ topic }, records)
+    },
     recreated,
     seconds,
     stored({ topic }: Batch, { stored, reopened, dropped, reduced }: StoreOutcome & { kind: 'stored' }) {

@@ -2,12 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createTopics } from 'dlq-testing/create-topics.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { startKafka } from 'dlq-testing/kafka.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { createReaper } from 'dlq-testing/reaper.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
+import { createTestKafka } from 'dlq-testing/test-kafka.ts'
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createIdempotentProducer } from './idempotent-producer.ts'
@@ -28,11 +31,17 @@ beforeAll(async () => {
     'allow.everyone.if.no.acl.found': 'true',
   }
   const { brokers } = await startKafka({ dataDir: join(folder, 'kafka'), reaper, extras: { settings } })
-  kafka = new kafkajs.Kafka({ clientId: 'test', brokers, logLevel: kafkajs.logLevel.NOTHING })
+  kafka = createTestKafka(brokers)
+  // One that knows the topics could not take an ACL back that forbids it to see them.
+  const creator = kafka.admin()
+  await creator.connect()
+  await createTopics(
+    creator,
+    ['orders', 'payments'].map((topic) => ({ topic, numPartitions: 2 })),
+  )
+  await creator.disconnect()
   admin = kafka.admin()
   await admin.connect()
-  const topics = ['orders', 'payments'].map((topic) => ({ topic, numPartitions: 2 }))
-  await admin.createTopics({ topics, waitForLeaders: true })
 })
 
 afterAll(async () => {
@@ -58,10 +67,15 @@ async function forbid({
     ...{ resourceType: type, resourceName: name, resourcePatternType: pattern, operation },
     ...{ principal: 'User:ANONYMOUS', host: '*', permissionType: AclPermissionTypes.DENY },
   }
+  // The broker answers a moment before it acts by it.
+  const untilInForce = (count: number) =>
+    eventually(async () => expect((await admin.describeAcls(acl)).resources).toHaveLength(count))
   await admin.createAcls({ acl: [acl] })
+  await untilInForce(1)
   return {
     async [Symbol.asyncDispose]() {
       await admin.deleteAcls({ filters: [acl] })
+      await untilInForce(0)
     },
   }
 }

@@ -13,9 +13,15 @@ import { createPolicySource, policyPollMs } from 'dlq-core/runtime/policy-source
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
+import { toCronItem } from './cron/cron-job.ts'
+import { cronTasks } from './cron/cron-tasks.ts'
+import { upkeepJobs } from './cron/upkeep-jobs.ts'
+import { createUpkeepMetrics, createUpkeepWatch } from './cron/watch-upkeep.ts'
 import { createFaultPoints } from './fault-points.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { retryForever } from './retry-forever.ts'
+import { runWorker } from './worker/run-worker.ts'
+import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
 await runService(
   { name: 'retrier', needs: ['database', 'kafka-if-set'] },
@@ -36,8 +42,20 @@ await runService(
     )
     log.info({ url: server.url }, 'listening')
 
+    const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
+    const jobs = upkeepJobs({
+      ...{ sql, log, policies },
+      schedules: config.cron,
+      archiveRetentionMs: config.archive.retention,
+    })
+    const watchUpkeep = createUpkeepWatch({
+      ...{ sql, log, jobs },
+      metrics: createUpkeepMetrics(registry),
+      now: () => new Date(),
+    })
     await Promise.all([
+      runLoop(watchUpkeep, { name: 'watch-upkeep', intervalMs: 30_000, signal, log }),
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
       retryForever({
         sql,
@@ -49,8 +67,16 @@ await runService(
         settings: config.retry,
         dlqPatterns: config.kafka.dlq_topic_pattern,
         dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics),
-        retrierId: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+        retrierId,
         passFaultPoint: createFaultPoints(process.env),
+      }),
+      runWorker({
+        ...{ sql, log, signal, retrierId },
+        database: config.database,
+        settings: config.worker,
+        tasks: { ...cronTasks(jobs, { sql, log, retrierId }) },
+        cronItems: jobs.flatMap((job) => toCronItem(job, new Date()) ?? []),
+        metrics: createWorkerMetrics(registry),
       }),
     ])
   },

@@ -43,7 +43,7 @@ export async function prepareOutgoing(
   const prepared: Prepared = { outgoing: [], refused: [], unavailable: [], paused: [] }
   const addressed = messages.map((message) => {
     const policy = policyOf(message)
-    return { message, policy, topic: policy.redirectTopic ?? message.original_topic }
+    return { message, policy, topic: message.target_topic ?? policy.redirectTopic ?? message.original_topic }
   })
   const found = await targets.find([...new Set(addressed.map(({ topic }) => topic))])
   for (const { message, policy, topic } of addressed) {

@@ -1,10 +1,11 @@
 // A retrier that has no Kafka configured.
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { createReaper } from 'dlq-testing/reaper.ts'
 import { startService } from 'dlq-testing/service-process.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
-import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 
 const database = useDatabase()
 const logs = useLogFolder()
@@ -21,10 +22,10 @@ async function startRetrier(env: NodeJS.ProcessEnv = {}) {
   const logFile = `${logs.path}/retrier.log`
   const service = await startService({
     ...{ name: 'retrier', databaseUrl: database.url, kafkaBrokers: [], reaper, logFile },
-    env: { DLQ_RETRY_POLL_INTERVAL: '100ms', ...env },
+    env: { DLQ_RETRY_POLL_INTERVAL: '100ms', DLQ_APP_SHUTDOWN_TIMEOUT: '60s', ...env },
   })
   await service.ready()
-  return { [Symbol.asyncDispose]: () => service.stop('SIGTERM', 10_000) }
+  return { [Symbol.asyncDispose]: () => service.stop('SIGTERM', 60_000) }
 }
 
 const states = () => database.sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2`
@@ -36,7 +37,7 @@ const publishes = async () =>
 test('runs, says that it cannot publish, leaves what is due, and takes itself off the list at its end', async () => {
   {
     await using _ = await startRetrier()
-    await vi.waitFor(async () => expect(await publishes()).toEqual(['nothing']), { timeout: 5000, interval: 50 })
+    await eventually(async () => expect(await publishes()).toEqual(['nothing']))
     expect([...(await states())]).toEqual([{ status: 'PENDING', retry_count: 0, count: 30 }])
   }
   expect(await publishes()).toEqual([])
@@ -45,7 +46,7 @@ test('runs, says that it cannot publish, leaves what is due, and takes itself of
 test('takes everything as published where the configuration says so, for development', async () => {
   await using _ = await startRetrier({ DLQ_RETRY_WITHOUT_KAFKA: 'resolve' })
   const done = [{ status: 'RESOLVED', retry_count: 1, count: 30 }]
-  await vi.waitFor(async () => expect([...(await states())]).toEqual(done), { timeout: 10_000, interval: 50 })
+  await eventually(async () => expect([...(await states())]).toEqual(done))
   expect(await publishes()).toEqual(['resolve'])
   const attempts = await database.sql`
     select distinct outcome, target_topic, target_offset from dlq.dlq_attempts order by target_topic`

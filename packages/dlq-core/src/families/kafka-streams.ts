@@ -1,39 +1,34 @@
-// Kafka Streams 4.2 and later (KIP-1034): text and decimal numbers, each set appended, beginning with
-// the exception. Message and topic may be null, partition and offset −1 (punctuators); the topic may
-// be a repartition topic. Source: kafka, ExceptionHandlerUtils.buildDeadLetterQueueRecord.
+// Kafka Streams 4.2 and later (KIP-1034). Message and topic may be null, partition and offset −1
+// (punctuators); the topic may be a repartition topic.
+// Source: kafka, ExceptionHandlerUtils.buildDeadLetterQueueRecord.
 
-import { decimal, name, text, toOffset, toPartition, toTimestamp } from './decode.ts'
+import { name, text, toTimestamp } from './decode.ts'
 import { errorOf } from './error-of.ts'
 import type { FamilyParser } from './family.ts'
-import { appendedValue } from './header-index.ts'
+import { kafkaErrorHeaders } from './kafka-error-headers.ts'
 
-const prefix = '__streams.errors.'
-const exception = `${prefix}exception`
-const message = `${prefix}message`
-const stacktrace = `${prefix}stacktrace`
-const topic = `${prefix}topic`
-const partition = `${prefix}partition`
-const offset = `${prefix}offset`
+const { shape, read } = kafkaErrorHeaders('__streams.errors.', 'exception', [
+  'exception',
+  'message',
+  'stacktrace',
+  'topic',
+  'partition',
+  'offset',
+])
 
 /** Reads the headers; the dead letter keeps the original record's timestamp. The application id is not told. */
 export const kafkaStreams: FamilyParser = {
   family: 'kafka-streams',
-  names: [exception, message, stacktrace, topic, partition, offset],
-  marks: [exception],
-  placement: 'appends',
-  coordinates: 'newest',
-  isPresent: (index) => index.has(exception),
+  ...shape,
   parse(index, record) {
-    const value = (header: string) => appendedValue(index, header, exception)
-    const errorStacktrace = text(value(stacktrace))
-    const [errorClass, inline] = classAndMessage(name(value(exception)))
+    const { value, original } = read(index)
+    const errorStacktrace = text(value('stacktrace'))
+    const [errorClass, inline] = classAndMessage(name(value('exception')))
     return {
-      originalTopic: name(value(topic)),
-      originalPartition: toPartition(decimal(value(partition))),
-      originalOffset: toOffset(decimal(value(offset))),
+      ...original,
       originalTimestamp: toTimestamp(record.timestamp),
       consumerGroup: null,
-      ...errorOf([{ errorClass, errorMessage: text(value(message)) ?? inline }], errorStacktrace),
+      ...errorOf([{ errorClass, errorMessage: text(value('message')) ?? inline }], errorStacktrace),
       errorStacktrace,
       attempts: null,
     }

@@ -3,39 +3,29 @@
 // The error is the first set's, the main topic's coordinate the newest chain's last set's.
 // Source: smallrye, KafkaDelayedRetryTopic.handle.
 
-import { decimal, name, text, toCount, toOffset, toPartition, toTimestamp } from './decode.ts'
-import { errorOf } from './error-of.ts'
+import { decimal, name, toCount, toOffset, toPartition, toTimestamp } from './decode.ts'
 import type { FamilyParser } from './family.ts'
-import { type HeaderIndex, lastValue, type Occurrence, prependedValue } from './header-index.ts'
+import { type HeaderIndex, lastValue, type Occurrence } from './header-index.ts'
+import { smallryeError, smallryeHeaderNames } from './smallrye-headers.ts'
 
-const prefix = 'delayed-retry-'
-const exceptionClass = `${prefix}exception-class-name`
-const reason = `${prefix}reason`
-const causeClass = `${prefix}cause-class-name`
-const cause = `${prefix}cause`
-const topic = `${prefix}topic`
-const partition = `${prefix}partition`
-const offset = `${prefix}offset`
-const count = `${prefix}count`
-const originalTimestamp = `${prefix}original-timestamp`
+const headers = smallryeHeaderNames('delayed-retry-')
+const count = 'delayed-retry-count'
+const originalTimestamp = 'delayed-retry-original-timestamp'
 
 /** Reads the strategy's headers. */
 export const smallryeDelayedRetry: FamilyParser = {
   family: 'smallrye-delayed-retry',
-  names: [exceptionClass, reason, causeClass, cause, topic, partition, offset, count, originalTimestamp],
-  marks: [topic],
+  names: [...Object.values(headers), count, originalTimestamp],
+  marks: [headers.topic],
   placement: 'prepends',
   coordinates: 'newest',
-  isPresent: (index) => index.has(topic),
-  parse(index) {
-    const anchor = index.has(exceptionClass) ? exceptionClass : reason
-    const value = (header: string) => prependedValue(index, header, anchor)
-    const named = [
-      { errorClass: name(value(exceptionClass)), errorMessage: text(value(reason)) },
-      { errorClass: name(value(causeClass)), errorMessage: text(value(cause)) },
-    ]
-    return { ...readMainTopic(index), consumerGroup: null, ...errorOf(named, null), errorStacktrace: null }
-  },
+  isPresent: (index) => index.has(headers.topic),
+  parse: (index) => ({
+    ...readMainTopic(index),
+    consumerGroup: null,
+    ...smallryeError(index, headers),
+    errorStacktrace: null,
+  }),
 }
 
 /**
@@ -44,7 +34,7 @@ export const smallryeDelayedRetry: FamilyParser = {
  * after which `delayed-retry-count` and `-original-timestamp` still are the first failure's.
  */
 function readMainTopic(index: HeaderIndex) {
-  const topics = index.get(topic) ?? []
+  const topics = index.get(headers.topic) ?? []
   const names = topics.map(({ value }) => name(value))
   const mainTopic = names.at(-1) ?? null
   const main = names.findIndex((name) => name !== null && (name === mainTopic || !isRetryTopic(name)))
@@ -52,8 +42,8 @@ function readMainTopic(index: HeaderIndex) {
   const retries = toCount(decimal(lastValue(index, count)))
   return {
     originalTopic: names[main] ?? null,
-    originalPartition: toPartition(decimal(valueOfSet(index, partition, topics, main))),
-    originalOffset: toOffset(decimal(valueOfSet(index, offset, topics, main))),
+    originalPartition: toPartition(decimal(valueOfSet(index, headers.partition, topics, main))),
+    originalOffset: toOffset(decimal(valueOfSet(index, headers.offset, topics, main))),
     originalTimestamp: isNewest ? toTimestamp(decimal(lastValue(index, originalTimestamp))) : null,
     attempts: main !== -1 ? main + 1 : retries === null ? null : retries + 1,
   }

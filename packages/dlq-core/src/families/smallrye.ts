@@ -1,44 +1,29 @@
-// SmallRye Reactive Messaging and Quarkus, strategy dead-letter-queue: text and decimal numbers, each
-// new set in front of the headers the record came with, so the first value is the newest. The set
-// begins with the exception; its cause may be left out. Source: smallrye, KafkaDeadLetterQueue.handle.
+// SmallRye Reactive Messaging and Quarkus, strategy dead-letter-queue: text and decimal numbers, the
+// newest set first.
 
-import { decimal, name, text, toOffset, toPartition } from './decode.ts'
-import { errorOf } from './error-of.ts'
+import { decimal, name, toOffset, toPartition } from './decode.ts'
 import type { FamilyParser } from './family.ts'
-import { prependedValue } from './header-index.ts'
+import { smallryeError, smallryeHeaderNames, smallryeValue } from './smallrye-headers.ts'
 
-const prefix = 'dead-letter-'
-const exceptionClass = `${prefix}exception-class-name`
-const reason = `${prefix}reason`
-const causeClass = `${prefix}cause-class-name`
-const cause = `${prefix}cause`
-const topic = `${prefix}topic`
-const partition = `${prefix}partition`
-const offset = `${prefix}offset`
+const headers = smallryeHeaderNames('dead-letter-')
 
-/** Reads the strategy's headers. Where the listener was invoked by reflection, only wrappers are named. */
+/** Reads the strategy's headers. */
 export const smallrye: FamilyParser = {
   family: 'smallrye',
-  names: [exceptionClass, reason, causeClass, cause, topic, partition, offset],
-  marks: [topic],
+  names: Object.values(headers),
+  marks: [headers.topic],
   placement: 'prepends',
   coordinates: 'newest',
-  isPresent: (index) => index.has(topic),
+  isPresent: (index) => index.has(headers.topic),
   parse(index) {
-    // Old versions write no class; their sets begin with the reason.
-    const anchor = index.has(exceptionClass) ? exceptionClass : reason
-    const value = (header: string) => prependedValue(index, header, anchor)
-    const named = [
-      { errorClass: name(value(exceptionClass)), errorMessage: text(value(reason)) },
-      { errorClass: name(value(causeClass)), errorMessage: text(value(cause)) },
-    ]
+    const value = (header: string) => smallryeValue(index, headers, header)
     return {
-      originalTopic: name(value(topic)),
-      originalPartition: toPartition(decimal(value(partition))),
-      originalOffset: toOffset(decimal(value(offset))),
+      originalTopic: name(value(headers.topic)),
+      originalPartition: toPartition(decimal(value(headers.partition))),
+      originalOffset: toOffset(decimal(value(headers.offset))),
       originalTimestamp: null,
       consumerGroup: null,
-      ...errorOf(named, null),
+      ...smallryeError(index, headers),
       errorStacktrace: null,
       attempts: null,
     }

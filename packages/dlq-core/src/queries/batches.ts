@@ -12,6 +12,8 @@ export type ClaimedMessage = {
   original_topic: string
   original_partition: number | null
   original_topic_source: string | null
+  /** Where somebody wants it sent instead. */
+  target_topic: string | null
   record_key: Buffer | null
   record_value: Buffer | null
   /** Stored headers as JSON text; null for a message that never was a Kafka record. */
@@ -160,7 +162,7 @@ export async function claimBatch(
     -- read all messages to join so many (a topic of 500,000 due messages held up all others for seconds).
     where m.id = any(array(select id from fitting))
     returning m.lease_batch, m.id, m.retry_count, m.max_retries, m.original_topic, m.original_partition,
-      m.original_topic_source, m.record_key, m.record_value, m.record_headers, m.record_timestamp, m.original_timestamp,
+      m.original_topic_source, m.target_topic, m.record_key, m.record_value, m.record_headers, m.record_timestamp, m.original_timestamp,
       case when m.record_headers is null and m.record_value is null then m.payload end as payload,
       m.dlq_topic`
   if (rows.length === 0) return null

@@ -41,4 +41,6 @@ export const messageColumns = [
   'last_failed_at',
   'run_id',
   'successor_of',
+  'target_topic',
+  'edits',
 ] as const

@@ -6,20 +6,23 @@ import { type Sql, toJson } from './sql.ts'
 export type OriginalPlace = { topic: string; partition: number; offset: bigint }
 export type Correlated = OriginalPlace & { message_id: string; number: number }
 
-/** The attempts that published to these places. */
+/** The attempts that published to these places; those of archived messages as well. */
 export async function findAttemptsByPlace(sql: Sql, places: readonly OriginalPlace[]): Promise<Correlated[]> {
   if (places.length === 0) return []
   // Most batches name topics that nothing was ever republished to: one look per topic spares one per record.
   const topics = await sql<{ topic: string }[]>`
     select topic from unnest(${sql.array([...new Set(places.map(({ topic }) => topic))])}::text[]) as named (topic)
-    where exists (select from dlq.dlq_attempts a where a.target_topic = named.topic and a.target_offset is not null)`
+    where exists (select from dlq.dlq_attempts a where a.target_topic = named.topic and a.target_offset is not null)
+       or exists (select from dlq.dlq_attempts_archive a where a.target_topic = named.topic and a.target_offset is not null)`
   if (topics.length === 0) return []
   const targets = new Set(topics.map(({ topic }) => topic))
   return sql<Correlated[]>`
     select a.target_topic as topic, a.target_partition as partition, a.target_offset as offset, a.message_id, a.number
     from json_to_recordset(${toJson(places.filter(({ topic }) => targets.has(topic)))}::json)
       as place (topic text, partition int, "offset" bigint)
-    join dlq.dlq_attempts a
+    join (select target_topic, target_partition, target_offset, message_id, number from dlq.dlq_attempts
+          union all
+          select target_topic, target_partition, target_offset, message_id, number from dlq.dlq_attempts_archive) a
       on a.target_topic = place.topic and a.target_partition = place.partition and a.target_offset = place."offset"`
 }
 
@@ -35,10 +38,10 @@ export async function findTopicsOfUnplaced(sql: Sql, topics: readonly string[]):
   // names in the same query the planner may read all that ever failed in them.
   const rows = await sql<{ topic: string }[]>`
     with retrying as materialized (
-      select original_topic from dlq.dlq_messages where status = 'RETRYING'
+      select original_topic, target_topic from dlq.dlq_messages where status = 'RETRYING'
     )
     select topic from json_array_elements_text(${JSON.stringify(topics)}::json) as named (topic)
-    where exists (select from retrying r where r.original_topic = named.topic)
+    where exists (select from retrying r where named.topic in (r.original_topic, r.target_topic))
        or exists (select from dlq.dlq_attempts a
                   where a.target_topic = named.topic
                     and (a.unknown_at is not null

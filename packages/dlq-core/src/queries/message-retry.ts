@@ -2,6 +2,7 @@
 // retriers claim they hold by their slot: batches.ts.
 
 import type { Sql } from './sql.ts'
+import { inScope, type TopicScope } from './topic-scope.ts'
 
 /**
  * Gives back what a dead program held, that claimed it by SQL. Whether it did its work is not known, so the
@@ -42,22 +43,23 @@ export async function requestRetryOfTopic(
   {
     column,
     topic,
+    scope,
     afterId,
     untilId,
     limit,
-  }: { column: TopicColumn; topic: string; afterId: string; untilId: string; limit: number },
+  }: { column: TopicColumn; topic: string; scope: TopicScope; afterId: string; untilId: string; limit: number },
 ): Promise<{ lastId: string | null; marked: number }> {
   const [row] = await sql<{ last_id: string | null; marked: number }[]>`
     with chunk as materialized (
-      select id, status, retry_count < max_retries as has_budget from dlq.dlq_messages
-      where ${sql(column)} = ${topic} and id > ${afterId} and id <= ${untilId}
+      select id, retry_count < max_retries as has_budget from dlq.dlq_messages
+      where ${sql(column)} = ${topic} and status = 'PENDING' and id > ${afterId} and id <= ${untilId} and ${inScope(sql, scope)}
       order by id
       limit ${limit}
     ),
     eligible as materialized (
       -- Asked again under the lock: a retrier may have claimed the row since.
       select m.id from dlq.dlq_messages m join chunk using (id)
-      where chunk.status = 'PENDING' and chunk.has_budget and m.status = 'PENDING' and m.retry_count < m.max_retries
+      where chunk.has_budget and m.status = 'PENDING' and m.retry_count < m.max_retries
       order by m.id
       for update of m
     ),

@@ -1,12 +1,15 @@
 // The plans of the hot queries, as PostgreSQL ran them: none reads a whole partition that holds rows, so none gets
 // slower with the backlog. Those of the retrier, with what they read: retry-plans.pg.test.ts.
 import { randomUUID } from 'node:crypto'
-import { nodesOf, planCacheModes, plansOf } from 'dlq-testing/query-plans.ts'
+import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { oldestPending } from './activity.ts'
+import { archiveMessages, listSettled, nextSettledTopic } from './archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { listDueTopics } from './due-topics.ts'
-import { deleteMessage, getMessage, listMessagesOfTopic } from './message-read.ts'
+import { deleteSpent, purgeSpent } from './message-purge.ts'
+import { deleteMessage, getMessage } from './message-read.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
 import { greatestMessageId, releaseExpiredLeases, requestRetry, requestRetryOfTopic } from './message-retry.ts'
 import { takeAbandonedSlot } from './slots.ts'
@@ -39,12 +42,6 @@ beforeAll(async () => {
   await database.sql`vacuum analyze dlq.dlq_messages`
 })
 
-async function partitionsWithRows(): Promise<string[]> {
-  const rows = await database.sql<{ relname: string }[]>`
-    select relname from pg_inherits join pg_class on oid = inhrelid where inhparent = 'dlq.dlq_messages'::regclass and reltuples > 0`
-  return rows.map(({ relname }) => relname)
-}
-
 const ids = Array.from({ length: 100 }, (_, n) => `${randomUUID().slice(0, 34)}${String(n % 100).padStart(2, '0')}`)
 const token = randomUUID()
 const reopened = ids.map(
@@ -73,6 +70,7 @@ const greatest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 // (status, id) serves as well as the primary key where the status is known.
 const byId = /(_pkey|_status_id_idx)$/
 const byLease = /_lease_slot_lease_batch_idx$/
+const bySettled = /_original_topic_updated_at_id_idx$/
 const byIdOrLease = /(_pkey|_status_id_idx|_lease_slot_lease_batch_idx)$/
 
 const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unknown>][] = [
@@ -92,17 +90,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
     (sql) => claimBatch(sql, { ...slot, token, shares: shares({ maxInFlight: 9 }), maxBytes: 1e9 }),
   ],
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
-  [
-    'the list of an original topic',
-    /_original_topic_id_idx$/,
-    (sql) => listMessagesOfTopic(sql, { column: 'original_topic', topic: 'topic-7', limit: 20, offset: 40 }),
-  ],
-  [
-    'the list of a DLQ topic',
-    /_dlq_topic_id_idx$/,
-    (sql) => listMessagesOfTopic(sql, { column: 'dlq_topic', topic: 'topic-7.dlq.v1', limit: 20, offset: 0 }),
-  ],
-  ['one message', byId, (sql) => getMessage(sql, ids[0]!)],
+  ['one message', byId, (sql) => getMessage(sql, { id: ids[0]!, scope: null })],
   ['the deletion of one message', byId, (sql) => deleteMessage(sql, ids[0]!)],
   ['the request for one retry', byId, (sql) => requestRetry(sql, ids[0]!)],
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
@@ -116,16 +104,44 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the reopening of messages that failed again', byId, (sql) => reopenMessages(sql, reopened)],
   [
     'a chunk of the retry of a whole topic',
-    /_dlq_topic_id_idx$/,
+    /_dlq_topic_status_id_idx$/,
     (sql) =>
       requestRetryOfTopic(sql, {
         column: 'dlq_topic',
         topic: 'topic-7.dlq.v1',
+        scope: null,
         afterId: smallest,
         untilId: greatest,
         limit: 100,
       }),
   ],
+  [
+    'a chunk of the purge of a consumer',
+    /_original_topic_status_id_idx$/,
+    (sql) =>
+      purgeSpent(sql, {
+        ...{ originalTopic: 'topic-7', consumerGroup: null, scope: null },
+        ...{ afterId: smallest, limit: 100 },
+      }),
+  ],
+  [
+    'the deletion of one message of a consumer',
+    byId,
+    (sql) => deleteSpent(sql, { id: ids[0]!, originalTopic: 'topic-7', consumerGroup: null, scope: null }),
+  ],
+  [
+    'the look for the oldest messages that wait',
+    /_original_topic_status_id_idx$/,
+    (sql) => oldestPending(sql, ['topic-7', 'topic-8']),
+  ],
+  ['the next topic with something to archive', bySettled, (sql) => nextSettledTopic(sql, 'topic-20')],
+  [
+    'a batch of what may be archived',
+    bySettled,
+    (sql) =>
+      listSettled(sql, { topic: 'topic-7', before: new Date(), after: { at: '2020-01-01', id: smallest }, limit: 500 }),
+  ],
+  ['the archiving of a batch', byId, (sql) => archiveMessages(sql, { ids, before: new Date(), now: new Date() })],
   ['the greatest id', byId, (sql) => greatestMessageId(sql)],
 ]
 
@@ -133,8 +149,8 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
   test.each(queries)(
     '%s reads partitions along an index that ends in %s, and no partition as a whole',
     async (_, index, query) => {
-      const filled = await partitionsWithRows()
-      const plans = await plansOf(database.url, { planCacheMode, query })
+      const filled = await partitionsWithRows(database.sql)
+      const plans = await plansOf(database.url, planCacheMode, query)
       const nodes = plans.flatMap(nodesOf)
 
       expect(filled.length).toBeGreaterThanOrEqual(4)

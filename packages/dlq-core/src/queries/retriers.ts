@@ -19,6 +19,12 @@ export async function forgetRetrier(sql: Sql, id: string): Promise<void> {
   await sql`delete from dlq.dlq_retriers where id = ${id} or seen_at < now() - interval '1 day'`
 }
 
+/** Takes those off the list that were not seen for a day. Returns how many. */
+export async function forgetDeadRetriers(sql: Sql): Promise<number> {
+  const result = await sql`delete from dlq.dlq_retriers where seen_at < now() - interval '1 day'`
+  return result.count
+}
+
 /**
  * Whether retriers live, but none that has a Kafka. Where none lives at all the answer is false: one
  * that is being replaced will publish what is asked for meanwhile.

@@ -1,7 +1,7 @@
 // What the retrier's statements read of a large backlog, due and not due: rows along indexes, about as many as
 // they are about. At full size (DLQ_SOAK=1) a million of them.
 import { randomUUID } from 'node:crypto'
-import { nodesOf, type PlanNode, planCacheModes, plansOf } from 'dlq-testing/query-plans.ts'
+import { nodesOf, type PlanNode, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { settleAttempts } from './attempts.ts'
@@ -111,20 +111,18 @@ describe.each([
     if (notDue > 0) await insertRows(notDue, { due: false })
     await database.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1), (2, 1)`
     await database.sql`vacuum analyze dlq.dlq_messages`
-    const rows = await database.sql<{ relname: string }[]>`
-      select relname from pg_inherits join pg_class on oid = inhrelid where inhparent = 'dlq.dlq_messages'::regclass and reltuples > 0`
-    filled = rows.map(({ relname }) => relname)
+    filled = await partitionsWithRows(database.sql)
   }, 1_200_000)
 
   describe.each(planCacheModes)('and %s', (planCacheMode) => {
     test.each(beforeClaim)('%s reads about what it takes', async (_, query) => {
-      const plans = await plansOf<Claimed>(database.url, { planCacheMode, query })
+      const plans = await plansOf<Claimed>(database.url, planCacheMode, query)
       expect(filled.length).toBeGreaterThan(0)
       expectFrugal(plans, filled)
     })
 
     test.each(afterClaim)('%s reads about what it is about', async (_, query) => {
-      const plans = await plansOf(database.url, { planCacheMode, prepare: (sql) => claim(sql), query })
+      const plans = await plansOf(database.url, planCacheMode, query, claim)
       expectFrugal(plans, filled)
     })
   })

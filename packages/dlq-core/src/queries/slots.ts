@@ -59,6 +59,16 @@ export async function takeAbandonedSlot(
   return taken ?? null
 }
 
+/** The slots that nobody owns though they still hold messages. */
+export async function listAbandonedSlots(sql: Sql): Promise<number[]> {
+  const rows = await sql<{ slot: number }[]>`
+    select slot from dlq.dlq_slots s
+    where (owner_until is null or owner_until < now())
+      and exists (select from dlq.dlq_messages m where m.lease_slot = s.slot)
+    order by slot`
+  return rows.map(({ slot }) => slot)
+}
+
 /** Keeps the slot for another `leaseMs`. False where somebody has taken it over. */
 export async function renewSlot(sql: Sql, { slot, epoch, leaseMs }: Slot & { leaseMs: number }): Promise<boolean> {
   const result = await sql`

@@ -8,6 +8,12 @@ export type FoundTopic = { topic: string; topicId: string | null; partitions: nu
 /** A partition that is read from its beginning again; `seenOffset` is how far it had been stored. */
 export type StartedOver = { topic: string; partition: number; seenOffset: bigint }
 
+/** Every DLQ topic that was ever found. */
+export async function listDlqTopics(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ topic: string }[]>`select distinct topic from dlq.dlq_topics order by topic`
+  return rows.map(({ topic }) => topic)
+}
+
 /**
  * Writes down what one ingester sees in Kafka: new topics appear, missing ones are marked gone. A topic with
  * another id than before was made anew: its partitions start over, each under a new generation; they are returned.

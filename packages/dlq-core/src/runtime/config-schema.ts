@@ -2,7 +2,8 @@
 // gives the type.
 
 import * as v from 'valibot'
-import { boolean, duration, integer, text, textList } from './config-values.ts'
+import { auth } from './auth-schema.ts'
+import { anyDuration, boolean, duration, integer, text, textList } from './config-values.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
 
 const app = v.strictObject({
@@ -16,6 +17,12 @@ const app = v.strictObject({
 const server = v.strictObject({
   host: v.optional(text, '127.0.0.1'),
   port: v.optional(integer('a port number', 0, 65_535)),
+  /** An answer takes no longer, whatever the database does. */
+  request_timeout: v.optional(duration, '15s'),
+  /** Requests that take longer are logged. */
+  slow_request: v.optional(duration, '1s'),
+  /** Origins of web pages that may use the API; none by default. */
+  cors_origins: v.optional(textList),
 })
 
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const
@@ -32,6 +39,8 @@ const database = v.strictObject({
   max_idle_conns: v.optional(integer('a number of connections', 0, 1000), 3),
   conn_max_lifetime: v.optional(duration, '5m'),
   statement_timeout: v.optional(duration, '30s'),
+  /** False where a pooler such as PgBouncer gives every transaction another connection. */
+  prepare: v.optional(boolean, true),
 })
 
 const securityProtocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const
@@ -114,6 +123,39 @@ const retry = v.pipe(
   requireBackoffList(),
 )
 
+/** graphile-worker in the retrier: runs, sagas, archive and other upkeep. */
+const worker = v.strictObject({
+  /** Jobs that one process has under way at once; its pool has two connections more. */
+  concurrency: v.optional(integer('a number of jobs', 1, 64), 4),
+  /** How long a dead process keeps its jobs. */
+  lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '15s'),
+})
+
+const schedule = v.pipe(
+  text,
+  v.regex(/^(off|([\d*,/-]+ +){4}[\d*,/-]+)$/, 'must be a cron pattern such as "0 3 * * *" (UTC), or "off"'),
+)
+
+/** When the retriers do what has to be done now and then; what each does: services/retrier/src/cron/upkeep-jobs.ts. */
+const cron = v.strictObject({
+  archive: v.optional(schedule, '0 3 * * *'),
+  purge: v.optional(schedule, '30 3 * * *'),
+  partitions: v.optional(schedule, '10 * * * *'),
+  sweep: v.optional(schedule, '* * * * *'),
+})
+
+const archive = v.strictObject({
+  /** How long the archive keeps messages. They are dropped by quarters, so some stay up to three months longer. */
+  retention: v.optional(
+    v.pipe(
+      anyDuration,
+      v.minValue(86_400_000, 'must be at least 1d'),
+      v.maxValue(36_500 * 86_400_000, 'must be at most 36500d'),
+    ),
+    '365d',
+  ),
+})
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 const log = v.strictObject({
@@ -126,7 +168,11 @@ export const configSchema = v.strictObject({
   database: v.optional(database, {}),
   kafka: v.optional(kafka, {}),
   retry: v.optional(retry, {}),
+  worker: v.optional(worker, {}),
+  cron: v.optional(cron, {}),
+  archive: v.optional(archive, {}),
   policies: v.nullish(policyListSchema, []),
+  auth: v.optional(auth, {}),
   log: v.optional(log, {}),
 })
 

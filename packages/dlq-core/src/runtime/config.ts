@@ -8,6 +8,7 @@ import { parseDocument } from 'yaml'
 import type { PolicyLayers } from '../effective-policy.ts'
 import { fieldsOf } from '../policy-settings.ts'
 import { defaultRetryPolicy, type RetryPolicy } from '../retry-policy.ts'
+import { isAuthConfigured } from './auth-schema.ts'
 import {
   type Config,
   configSchema,
@@ -31,8 +32,11 @@ export class ConfigError extends Error {
   }
 }
 
-/** 'kafka-if-set': it can do without Kafka, but what is said about Kafka must be right. */
-export type Need = 'database' | 'kafka' | 'kafka-if-set'
+/**
+ * 'kafka-if-set': it can do without Kafka, but what is said about Kafka must be right.
+ * 'auth-beyond-loopback': other machines may reach it only where they have to authenticate.
+ */
+export type Need = 'database' | 'kafka' | 'kafka-if-set' | 'auth-beyond-loopback'
 
 export type ConfigSource = {
   env: Readonly<Record<string, string | undefined>>
@@ -71,6 +75,7 @@ export function loadConfig({ env, yaml, needs: asked, readSecret = readSecretFil
   for (const issue of parsed.issues ?? []) faults.push(describeIssue(issue, origins))
   faults.push(...missingNeeds(raw, needs))
   if (parsed.success && needs.includes('kafka')) faults.push(...kafkaSecurityFaults(parsed.output.kafka))
+  if (parsed.success && needs.includes('auth-beyond-loopback')) faults.push(...authFaults(parsed.output))
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults)
   if (needs.includes('kafka')) warnings.push(...kafkaSecurityWarnings(parsed.output.kafka))
   return { config: parsed.output, warnings }
@@ -217,6 +222,14 @@ function missingNeeds(raw: Section, needs: ConfigSource['needs']): string[] {
     missing.push('kafka.brokers: missing; set KAFKA_BROKERS or kafka.brokers, for example ["kafka-0:9092"]')
   }
   return missing
+}
+
+function authFaults({ server, auth }: Config): string[] {
+  const isLoopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(server.host)
+  if (isLoopback || isAuthConfigured(auth)) return []
+  return [
+    `server.host: ${server.host} is reached from other machines, and anybody there could read and delete; set auth.tokens or auth.jwt, or server.host to 127.0.0.1`,
+  ]
 }
 
 function readSecretFile(path: string): string {

@@ -1,9 +1,10 @@
 // What patches/kafkajs@2.2.4.patch and the codecs promise, against a real broker. The broker stands in
 // for other clients: it validates what kafkajs sends, and rewrites batches with Java's own codecs.
 import { randomBytes } from 'node:crypto'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { useTopics } from 'dlq-testing/test-topics.ts'
 import kafkajs, { type ConsumerConfig, type KafkaMessage, type Message, type Producer } from 'kafkajs'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { registerCodecs } from './kafka-codecs.ts'
 
 const { CompressionTypes } = kafkajs
@@ -116,12 +117,10 @@ describe('an explicit partition', () => {
     await producer.send({ topic, messages: [{ value: 'v', partition: 0 }] })
     await topics.admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] })
     // The broker itself needs a moment before it knows its new partition.
-    await vi.waitFor(
-      async () =>
-        expect(await producer.send({ topic, messages: [{ value: 'v', partition: 1 }] })).toMatchObject([
-          { partition: 1, errorCode: 0 },
-        ]),
-      { timeout: 10_000 },
+    await eventually(async () =>
+      expect(await producer.send({ topic, messages: [{ value: 'v', partition: 1 }] })).toMatchObject([
+        { partition: 1, errorCode: 0 },
+      ]),
     )
   })
 })
@@ -157,7 +156,7 @@ test('of 200 committed and 200 aborted transactions, interleaved, exactly the co
       transactionalId: topics.groupName(name),
       idempotent: true,
       maxInFlightRequests: 1,
-      retry: { initialRetryTime: 5, multiplier: 1.5, maxRetryTime: 200, retries: 60 },
+      retry: { initialRetryTime: 5, multiplier: 1.5, maxRetryTime: 200, retries: 300 },
     })
     await transactional.connect()
     for (let round = 0; round < rounds; round++) {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createTopics } from 'dlq-testing/create-topics.ts'
 import { startKafka } from 'dlq-testing/kafka.ts'
 import { createReaper } from 'dlq-testing/reaper.ts'
+import { createTestKafka } from 'dlq-testing/test-kafka.ts'
 import { useTopics } from 'dlq-testing/test-topics.ts'
 import kafkajs, { type Kafka, type KafkaMessage, type Message } from 'kafkajs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -108,7 +109,7 @@ test('batches whose bytes went bad on the broker’s disk are passed: damaged da
   const dataDir = join(folder, 'kafka')
   const topic = 'damaged'
   const first = await startKafka({ dataDir, reaper })
-  const kafka = new kafkajs.Kafka({ brokers: first.brokers, logLevel: kafkajs.logLevel.NOTHING })
+  const kafka = createTestKafka(first.brokers)
   const admin = kafka.admin()
   await admin.connect()
   const configEntries = [{ name: 'compression.type', value: 'producer' }]

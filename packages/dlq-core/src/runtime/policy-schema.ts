@@ -7,6 +7,7 @@ import { backoffs, orderings, payloadChoices, timestampChoices } from '../retry-
 import { anyDuration, boolean, decimal, integer } from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
+const maxRetentionMs = 36_500 * 86_400_000
 
 const delay = v.pipe(anyDuration, v.maxValue(maxDelayMs, 'must be at most 366d'))
 
@@ -49,7 +50,10 @@ export const policyFieldSchemas = {
   max_in_flight: v.nullish(integer('a number of messages', 1, 1_000_000)),
   paused: v.nullish(boolean),
   redirect_topic: v.nullish(
-    v.pipe(v.string('must be text'), v.regex(/^(?!\.{1,2}$)[\w.-]{0,249}$/, 'must be a topic name, or empty for none')),
+    v.pipe(
+      v.string('must be text'),
+      v.regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{0,249}$/, 'must be a topic name, or empty for none'),
+    ),
   ),
   ordering: v.nullish(oneOf(orderings)),
   timestamp: v.nullish(oneOf(timestampChoices)),
@@ -57,6 +61,7 @@ export const policyFieldSchemas = {
   payload: v.nullish(oneOf(payloadChoices)),
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
   refailure_window: v.nullish(v.pipe(delay, v.minValue(1000, 'must be at least 1s'))),
+  retention: v.nullish(v.pipe(anyDuration, v.maxValue(maxRetentionMs, 'must be at most 36500d'))),
 } satisfies Record<SettingName, v.GenericSchema<unknown, unknown>>
 
 export const policyPattern = v.pipe(

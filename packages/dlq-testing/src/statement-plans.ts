@@ -1,5 +1,7 @@
-// The plans of queries as PostgreSQL ran them. They come from auto_explain, because they are those of the
-// statements as the queries send them, with their parameters, custom and generic.
+// The plans of statements as PostgreSQL ran them, from auto_explain: with their parameters, custom and generic,
+// which an EXPLAIN of a text that resembles the statement would not show.
+
+import type { Sql } from 'dlq-core/queries/sql.ts'
 import { types } from 'dlq-core/runtime/database.ts'
 import postgres from 'postgres'
 
@@ -15,24 +17,15 @@ export type PlanNode = {
   Plans?: PlanNode[]
 }
 
-/** What plan_cache_mode may be: a plan for these parameters, or one for any. */
+/** `force_custom_plan` or `force_generic_plan`. */
 export const planCacheModes = ['force_custom_plan', 'force_generic_plan'] as const
-export type PlanCacheMode = (typeof planCacheModes)[number]
-
-type PlannedSql = postgres.TransactionSql<{ bigint: bigint; json: string }>
 
 /** Prepares, runs the query, and takes everything back. Returns the plans of the statements that the query sent. */
-export async function plansOf<T>(
+export async function plansOf<Prepared>(
   databaseUrl: string,
-  {
-    planCacheMode,
-    prepare,
-    query,
-  }: {
-    planCacheMode: PlanCacheMode
-    prepare?: (sql: PlannedSql) => Promise<T>
-    query: (sql: PlannedSql, prepared: T) => Promise<unknown>
-  },
+  planCacheMode: string,
+  query: (sql: Sql, prepared: Prepared) => Promise<unknown>,
+  prepare?: (sql: Sql) => Promise<Prepared>,
 ): Promise<PlanNode[]> {
   const plans: PlanNode[] = []
   const sql = postgres(databaseUrl, {
@@ -47,13 +40,13 @@ export async function plansOf<T>(
   try {
     await sql.unsafe(
       `load 'auto_explain'; set plan_cache_mode = ${planCacheMode}; set auto_explain.log_format = json;
-       set auto_explain.log_nested_statements = off; set auto_explain.log_analyze = on; set auto_explain.log_buffers = on`,
+       set auto_explain.log_nested_statements = on; set auto_explain.log_analyze = on; set auto_explain.log_buffers = on`,
     )
     await sql
       .begin(async (sql) => {
-        const prepared = (await prepare?.(sql)) as T
+        const prepared = (await prepare?.(sql as unknown as Sql)) as Prepared
         await sql`set local auto_explain.log_min_duration = 0`
-        await query(sql, prepared)
+        await query(sql as unknown as Sql, prepared)
         await sql`set local auto_explain.log_min_duration = -1`
         throw new TakeBack()
       })
@@ -68,7 +61,14 @@ export async function plansOf<T>(
 
 class TakeBack extends Error {}
 
-/** The node and all below it. */
+/** The plan's nodes, from the top. */
 export function nodesOf(plan: PlanNode): PlanNode[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+}
+
+/** The partitions of dlq.dlq_messages that hold rows, as of the last analyze. */
+export async function partitionsWithRows(sql: postgres.Sql): Promise<string[]> {
+  const rows = await sql<{ relname: string }[]>`
+    select relname from pg_inherits join pg_class on oid = inhrelid where inhparent = 'dlq.dlq_messages'::regclass and reltuples > 0`
+  return rows.map(({ relname }) => relname)
 }

@@ -1,0 +1,9 @@
+-- Indexes that only readers need. Every one costs ingestion and retries, so there are two, each for a question
+-- that people ask first and that no other index narrows: which messages fail for this reason, and what became
+-- of this key.
+
+-- Lists of one error group, with or without a status, newest first; counts of the groups.
+create index idx_dlq_messages_group_id on dlq.dlq_messages (group_id, status, id) where group_id is not null;
+
+-- Lists of one record key. Its beginning is enough to find it, and a key may be longer than an index entry.
+create index idx_dlq_messages_record_key on dlq.dlq_messages (substring(record_key from 1 for 64), id) where record_key is not null;

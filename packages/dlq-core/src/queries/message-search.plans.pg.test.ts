@@ -1,0 +1,118 @@
+// The plans of searches: along the index that the filter's narrowest field has, in the list's order, so that
+// the ten-thousandth page costs what the first does. No partition is read as a whole, and none is sorted.
+
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { MessageFilter } from '../message-filter.ts'
+import type { MessageSort } from './message-scan.ts'
+import { countMessages, searchIds, searchMessages } from './message-search.ts'
+import { listStoredTopics, resolveTopic } from './message-topic.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const groupId = '00000000-0000-8000-8000-000000000007'
+
+beforeAll(async () => {
+  await database.sql`
+    insert into dlq.dlq_messages (
+      id, original_topic, error_message, dlq_topic, consumer_group, group_id, record_key, record_value, status, next_retry_at, created_at)
+    select
+      (case place when 0 then '00000000-0000' when 1 then 'ffffffff-ffff'
+                  else left(dlq.uuid_floor(now() + (place - 2) * interval '1 month')::text, 13) end
+       || '-7' || right(gen_random_uuid()::text, 21))::uuid,
+      'topic-' || topic, 'processing failed', 'topic-' || topic || '.dlq.v1', 'group-' || n % 9,
+      case when n % 3 > 0 then ('00000000-0000-8000-8000-' || lpad((n % 40)::text, 12, '0'))::uuid end,
+      convert_to('customer-' || n % 50, 'UTF8'), convert_to(repeat('x', 300), 'UTF8'),
+      case when n % 1000 = 0 then 'RETRYING' when n % 10 = 0 then 'PENDING' when n % 2 = 0 then 'DEAD' else 'RESOLVED' end,
+      case when n % 20 = 0 then now() + (n - 10000) * interval '1 s' end,
+      now() - n * interval '1 minute'
+    from (
+      select n, abs(hashint4(n)) % 50 as topic, abs(hashint4(n)) / 50 % 6 as place from generate_series(1, 20000) n
+    ) spread`
+  await database.sql`vacuum analyze dlq.dlq_messages`
+})
+
+const deep = {
+  id: ['7fffffff-ffff-7fff-bfff-ffffffffffff'],
+  time: ['2026-02-20 10:00:00.000001+00', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
+}
+const range = { from: new Date(Date.now() - 5 * 86_400_000).toISOString() }
+
+const searches: [title: string, index: RegExp, filter: MessageFilter, sort?: MessageSort, after?: readonly string[]][] =
+  [
+    ['no filter', /_pkey$/, {}],
+    ['a deep page of no filter', /_pkey$/, {}, 'newest', deep.id],
+    ['no index for its field', /_pkey$/, { consumer_group: 'group-3', q: 'failed' }],
+    ['an original topic', /_original_topic_status_id_idx$/, { topic: 'topic-7' }],
+    ['an original topic, deep', /_original_topic_status_id_idx$/, { topic: 'topic-7' }, 'newest', deep.id],
+    [
+      'an original topic and a status',
+      /_original_topic_status_id_idx$/,
+      { topic: 'topic-7', status: ['DEAD'] },
+      'oldest',
+    ],
+    ['a DLQ topic', /_dlq_topic_status_id_idx$/, { topic: 'topic-7.dlq.v1' }],
+    ['a topic glob', /_original_topic_status_id_idx$/, { topic: 'topic-4?', status: ['DEAD'] }],
+    ['a status', /_status_id_idx$/, { status: ['DEAD'] }],
+    ['two statuses, deep', /_status_id_idx$/, { status: ['DEAD', 'PENDING'] }, 'newest', deep.id],
+    ['a group', /_group_id_status_id_idx$/, { group_id: groupId }],
+    ['a group and a status', /_group_id_status_id_idx$/, { group_id: groupId, status: ['PENDING'] }],
+    ['a key', /_substring_id_idx$/, { key: 'customer-7' }],
+    ['a range of creation', /_created_at_idx$/, range],
+    ['a range of creation, deep', /_created_at_idx$/, range, 'oldest', deep.time],
+    ['what is due next of a topic', /_original_topic_next_retry_at_id_idx$/, { topic: 'topic-7' }, 'next_due'],
+    ['what is due next of all topics', /_original_topic_next_retry_at_id_idx$/, {}, 'next_due'],
+  ]
+
+describe.each(planCacheModes)('with %s', (planCacheMode) => {
+  test.each(searches)(
+    'a search by %s goes along an index that ends in %s',
+    async (_, index, filter, sort = 'newest', after) => {
+      const filled = await partitionsWithRows(database.sql)
+      const topic = filter.topic === undefined ? null : { ...(await resolveTopicOf(filter.topic)) }
+      const search = { filter, topic, scope: null, sort }
+      const plans = await plansOf(database.url, planCacheMode, async (sql) => {
+        await searchMessages(sql, { search, after: after ?? null, limit: 21, examine: 500 })
+        await searchMessages(sql, { search, after: after ?? null, backwards: true, limit: 21, examine: 500 })
+        await countMessages(sql, { search, atMost: 100 })
+        const { sort: _, ...selection } = search
+        if (sort !== 'next_due')
+          await searchIds(sql, { search: selection, afterId: null, untilId: deep.id[0]!, limit: 100, examine: 500 })
+      })
+      const nodes = plans.flatMap(nodesOf)
+      const onFilled = nodes.filter((node) => filled.includes(node['Relation Name'] ?? ''))
+
+      expect(filled.length).toBeGreaterThanOrEqual(4)
+      expect(onFilled.length).toBeGreaterThan(0)
+      // A bitmap has no order, so what it finds would have to be read as a whole and sorted; of one key there are few.
+      const wanted = filter.key === undefined ? /^Index (Only )?Scan$/ : /^(Index (Only )?|Bitmap Heap )Scan$/
+      const others = onFilled.filter((node) => !wanted.test(node['Node Type']))
+      expect(others.map((node) => `${node['Node Type']} of ${node['Relation Name']}`)).toEqual([])
+      expect(
+        nodes.some((node) => index.test(node['Index Name'] ?? '')),
+        nodes.map((node) => node['Index Name']).join(),
+      ).toBe(true)
+      // What is due is merged from all topics, a few of each; everything else comes in order.
+      if (sort !== 'next_due' && filter.key === undefined)
+        expect(nodes.filter((node) => node['Node Type'] === 'Sort')).toEqual([])
+    },
+  )
+
+  test('the stored topics are gone through from name to name', async () => {
+    const filled = await partitionsWithRows(database.sql)
+    const plans = await plansOf(database.url, planCacheMode, async (sql) => {
+      expect(await listStoredTopics(sql, 'original_topic')).toHaveLength(50)
+      expect(await listStoredTopics(sql, 'dlq_topic')).toHaveLength(50)
+    })
+    const onFilled = plans.flatMap(nodesOf).filter((node) => filled.includes(node['Relation Name'] ?? ''))
+    expect(onFilled.map((node) => node['Node Type']).filter((type) => !/^Index (Only )?Scan$/.test(type))).toEqual([])
+  })
+})
+
+async function resolveTopicOf(topic: string) {
+  const resolved = await resolveTopic(service.sql, topic)
+  // None of these topics was found in Kafka.
+  return topic.endsWith('.dlq.v1') ? { ...resolved, column: 'dlq_topic' as const } : resolved
+}

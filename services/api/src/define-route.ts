@@ -1,0 +1,148 @@
+// How an endpoint is written. A route is declared once, with its handler beside it; validation, the
+// required role, the OpenAPI document and the tests over all endpoints follow from the declaration:
+//
+//   export const thingRoutes = [
+//     defineRoute({
+//       method: 'get',
+//       path: '/api/v1/things/:id',
+//       summary: 'One thing',                        // in the OpenAPI document, with `description` below it
+//       role: 'read',                                // 'read', 'write' or 'admin'; null for everybody
+//       params: v.object({ id: thingId }),           // faults of paths, queries, headers and bodies answer
+//       query: v.strictObject({ page: pageNumber }), // 400 with one detail per field; what is not declared
+//       answers: { 200: { description: 'The thing.', schema: thingSchema, example: exampleThing } },
+//       faults: ['SYS_DLQ_NOT_FOUND'],               // besides those that every route has (open-api.ts)
+//     }, async ({ c, sql, access, params, query }) => {
+//       const thing = await getThing(sql, { id: params.id, scope: access.topics })
+//       if (!thing) throw notFound(params.id)
+//       return c.json(thing)
+//     }),
+//   ]
+//
+// and its file gets a line in routes/all-routes.ts. What a query cannot express, such as a role that
+// depends on the body, the handler refuses by throwing an ApiError whose code stands in `faults`.
+// Schemas with v.title('Thing') become components of that name in the OpenAPI document.
+
+import type { PolicyLayers } from 'dlq-core/effective-policy.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
+import type { Readiness } from 'dlq-core/runtime/readiness.ts'
+import type { Context } from 'hono'
+import type { Registry } from 'prom-client'
+import * as v from 'valibot'
+import type { Access, Role } from './access.ts'
+import type { ApiErrorCode } from './api-error.ts'
+
+export type ApiEnv = { Variables: { requestId: string; access: Access } }
+
+/** What handlers work with. */
+export type ApiDeps = {
+  sql: Database
+  log: Log
+  registry: Registry
+  readiness: Readiness
+  /** Look policies up after `await policies.refresh()`, which costs one row where nothing has changed. */
+  policies: PolicySource
+  /** What the configuration says of policies. */
+  policyLayers: Omit<PolicyLayers, 'rows'>
+  /** Tells the retriers that something is due; after the transaction that made it so. */
+  wakeRetriers: () => void
+  /** Globs of the topics that are ingested. */
+  dlqPatterns: readonly string[]
+  /** How long a retry waits for its outcome, at most. */
+  retryWaitMs: number
+}
+
+export type Method = 'get' | 'put' | 'post' | 'patch' | 'delete'
+
+export type Answer = {
+  description: string
+  /** Of a JSON body. Absent: the body is not JSON, or there is none. */
+  schema?: v.GenericSchema
+  example?: unknown
+  /** Media types of a body that is not JSON. */
+  types?: readonly string[]
+  /** Headers of the answer, by name, with what they say. */
+  headers?: Readonly<Record<string, string>>
+}
+
+export type RouteSpec<Params, Query, Headers, Body> = {
+  method: Method
+  /** With ":name" for parameters, as Hono writes them. */
+  path: string
+  summary: string
+  description?: string
+  /** Null: everybody may, also without a token. */
+  role: Role | null
+  params?: Params
+  /** A strict object: what is not declared is refused, because a filter that is ignored does harm. */
+  query?: Query
+  /** The headers that mean something here; their names in lower case. */
+  headers?: Headers
+  /** Of a JSON body; in v.optional(…, {}) where it may be left out. */
+  body?: Body
+  /** An example of the body, for the OpenAPI document. */
+  bodyExample?: unknown
+  /** Default: one mebibyte. */
+  maxBodyBytes?: number
+  answers: Readonly<Record<number, Answer>>
+  faults?: readonly ApiErrorCode[]
+  /** It may take as long as `retryWaitMs` besides the time that every request has. */
+  waits?: boolean
+}
+
+export const noFields = v.strictObject({})
+type None = typeof noFields
+const noBody = v.optional(noFields, {})
+
+/** What a handler is given; validated. */
+export type Call<
+  Params extends v.GenericSchema = None,
+  Query extends v.GenericSchema = None,
+  Headers extends v.GenericSchema = None,
+  Body extends v.GenericSchema = typeof noBody,
+> = ApiDeps & {
+  c: Context<ApiEnv>
+  /** Who asks, what they may do, and which topics they may see: every query takes `access.topics`. */
+  access: Access
+  /** What `writeAudit` wants to know about who asks. */
+  by: { actor: string; role: Role; request_id: string }
+  /** Aborted when the client is gone, the time is up, or the service stops. */
+  signal: AbortSignal
+  params: v.InferOutput<Params>
+  query: v.InferOutput<Query>
+  headers: v.InferOutput<Headers>
+  body: v.InferOutput<Body>
+  /** The text of the body's field at the path, its numbers as they were sent: JSON.parse would round them. */
+  exactJson: (...path: string[]) => string
+}
+
+export type Route = Omit<
+  RouteSpec<v.GenericSchema, v.GenericSchema, v.GenericSchema, v.GenericSchema>,
+  'params' | 'query' | 'headers' | 'body'
+> & {
+  readonly params: v.GenericSchema
+  readonly query: v.GenericSchema
+  readonly headers: v.GenericSchema
+  readonly body: v.GenericSchema
+  readonly handle: (call: Call<v.GenericSchema, v.GenericSchema, v.GenericSchema, v.GenericSchema>) => Promise<Response>
+}
+
+export function defineRoute<
+  Params extends v.GenericSchema = None,
+  Query extends v.GenericSchema = None,
+  Headers extends v.GenericSchema = None,
+  Body extends v.GenericSchema = typeof noBody,
+>(
+  spec: RouteSpec<Params, Query, Headers, Body>,
+  handle: (call: Call<Params, Query, Headers, Body>) => Promise<Response>,
+): Route {
+  return {
+    ...spec,
+    params: spec.params ?? noFields,
+    query: spec.query ?? noFields,
+    headers: spec.headers ?? noFields,
+    body: spec.body ?? noBody,
+    handle: handle as Route['handle'],
+  }
+}

@@ -1,0 +1,47 @@
+// Every request gets an id, and is counted and timed by its route. Slow ones are logged, without what
+// they asked for: a filter may hold what a payload holds.
+
+import { randomBytes } from 'node:crypto'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import type { MiddlewareHandler } from 'hono'
+import { routePath } from 'hono/route'
+import { Counter, Histogram, type Registry } from 'prom-client'
+import type { ApiEnv } from './define-route.ts'
+
+export function observeRequests({
+  registry,
+  log,
+  slowRequestMs,
+}: {
+  registry: Registry
+  log: Log
+  slowRequestMs: number
+}): MiddlewareHandler<ApiEnv> {
+  const requests = new Counter({
+    name: 'dlq_api_requests_total',
+    help: 'HTTP requests by route and status.',
+    labelNames: ['method', 'route', 'status'],
+    registers: [registry],
+  })
+  const seconds = new Histogram({
+    name: 'dlq_api_request_seconds',
+    help: 'Time to answer a request.',
+    labelNames: ['method', 'route'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10],
+    registers: [registry],
+  })
+  return async (c, next) => {
+    const given = c.req.header('x-request-id')
+    const requestId = given && /^[\w.-]{1,128}$/.test(given) ? given : `req_${randomBytes(6).toString('hex')}`
+    c.set('requestId', requestId)
+    c.header('X-Request-Id', requestId)
+    const start = performance.now()
+    await next()
+    const ms = performance.now() - start
+    const [method, route, status] = [c.req.method, routePath(c, -1), c.res.status]
+    requests.inc({ method, route, status })
+    seconds.observe({ method, route }, ms / 1000)
+    if (ms >= slowRequestMs)
+      log.warn({ method, route, status, ms: Math.round(ms), requestId, actor: c.get('access')?.actor }, 'slow_request')
+  }
+}

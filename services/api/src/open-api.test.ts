@@ -1,0 +1,59 @@
+// The OpenAPI document: it is one, its examples are what the schemas say, and every declared route stands in it.
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { openApiDocument, operationId } from './open-api.ts'
+import { allRoutes } from './routes/all-routes.ts'
+
+const document = openApiDocument(allRoutes, { version: '0.1.0' }) as {
+  openapi: string
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>
+}
+const routes = allRoutes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const)
+
+test('the document is OpenAPI 3.1, and lint finds nothing', async () => {
+  const config = await createConfig({
+    extends: ['recommended-strict'],
+    rules: {
+      // What is served stands in the same place as the document.
+      'no-server-example.com': 'off',
+      'info-license-url': 'off',
+      // /dlq/messages/{id} goes before /dlq/{topic}/…, as routes/all-routes.ts says.
+      'no-ambiguous-paths': 'off',
+      // /healthz, /readyz and /metrics have nothing that a client could do wrong.
+      'operation-4xx-response': 'off',
+      'operation-tag-defined': 'off',
+    },
+  })
+  const problems = await lintFromString({ source: JSON.stringify(document), config })
+  expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer}`)).toEqual(
+    [],
+  )
+})
+
+test('every operation has a name of its own', () => {
+  const names = allRoutes.map(operationId)
+  expect(new Set(names).size).toBe(names.length)
+})
+
+describe.each(routes)('%s', (_, route) => {
+  const operation = document.paths[route.path.replaceAll(/:(\w+)/g, '{$1}')]?.[route.method]
+
+  test('stands in the document with every status that it answers', () => {
+    expect(operation?.operationId).toBe(operationId(route))
+    for (const status of Object.keys(route.answers)) expect(operation?.responses).toHaveProperty(status)
+    expect(operation?.responses).toHaveProperty('500')
+    if (route.role !== null)
+      for (const status of ['401', '403', '429', '503']) expect(operation?.responses).toHaveProperty(status)
+  })
+
+  test.each(Object.entries(route.answers))('shows an example for %s that is what its schema says', (status, answer) => {
+    if (!answer.schema) return expect(answer.types ?? status).not.toEqual([])
+    expect(v.safeParse(answer.schema, answer.example).issues).toBeUndefined()
+  })
+
+  test('takes the example of its body', () => {
+    if (route.bodyExample === undefined) return expect(v.safeParse(route.body, undefined).success).toBe(true)
+    expect(v.safeParse(route.body, route.bodyExample).issues).toBeUndefined()
+  })
+})

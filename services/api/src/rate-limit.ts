@@ -1,0 +1,23 @@
+// So many requests per second and asker, in this process: a bucket each that holds two seconds' worth.
+
+import { ApiError } from './api-error.ts'
+
+/** A plain bound; whoever is forgotten has a full bucket again. */
+const maxRemembered = 10_000
+
+/** @throws {ApiError} 429 from the function that it returns, where the asker has used its share up */
+export function createRateLimit(
+  perSecond: number,
+  { now = performance.now.bind(performance) } = {},
+): (actor: string) => void {
+  const capacity = Math.max(1, perSecond * 2)
+  const buckets = new Map<string, { tokens: number; at: number }>()
+  return (actor) => {
+    const at = now()
+    const bucket = buckets.get(actor) ?? { tokens: capacity, at }
+    const tokens = Math.min(capacity, bucket.tokens + ((at - bucket.at) / 1000) * perSecond)
+    if (tokens < 1) throw new ApiError('SYS_DLQ_TOO_MANY_REQUESTS', 'too many requests; try again in a moment')
+    if (buckets.size >= maxRemembered) buckets.clear()
+    buckets.set(actor, { tokens: tokens - 1, at })
+  }
+}

@@ -1,0 +1,95 @@
+// From a request to what its route has declared. Faults come back one per field, each with its remedy.
+
+import { isUtf8 } from 'node:buffer'
+import type { HonoRequest } from 'hono'
+import * as v from 'valibot'
+import { ApiError, type ErrorDetail } from './api-error.ts'
+import type { Call, Route } from './define-route.ts'
+import { exactJsonOf } from './exact-json.ts'
+
+type Read = Pick<
+  Call<v.GenericSchema, v.GenericSchema, v.GenericSchema, v.GenericSchema>,
+  'params' | 'query' | 'headers' | 'body' | 'exactJson'
+>
+
+/** @throws {ApiError} 400 with one detail per faulty field, 415 where the body is not JSON */
+export async function readRequest(request: HonoRequest, route: Route): Promise<Read> {
+  const params = parse(route.params, request.param(), 'path')
+  const query = parse(route.query, singles(request.queries()), 'query')
+  const headers = parse(route.headers, declaredHeaders(route.headers, request), 'header')
+  const text = request.method === 'GET' ? '' : await readText(request)
+  const body = parse(route.body, text === '' ? undefined : parseJson(text), 'body')
+  return { params, query, headers, body, exactJson: (...path) => exactJsonOf(text, path) }
+}
+
+/** A parameter given twice stays a list, which its schema refuses unless it wants one. */
+function singles(queries: Record<string, string[]>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(queries).map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
+  )
+}
+
+function declaredHeaders(schema: v.GenericSchema, request: HonoRequest): Record<string, string> {
+  const entries = 'entries' in schema ? Object.keys(schema.entries as object) : []
+  return Object.fromEntries(
+    entries.flatMap((name) => {
+      const value = request.header(name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+}
+
+async function readText(request: HonoRequest): Promise<string> {
+  const bytes = Buffer.from(await request.arrayBuffer())
+  if (bytes.length === 0) return ''
+  const type = request.header('content-type') ?? ''
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type))
+    throw new ApiError('SYS_DLQ_UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON: content-type application/json')
+  if (!isUtf8(bytes)) throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the body is not UTF-8')
+  return bytes.toString('utf8')
+}
+
+/** Every body is an object; an array would pass for one without fields. */
+function parseJson(text: string): unknown {
+  const body = toJson(text)
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body
+  throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the body must be a JSON object', [
+    { field: '', message: 'must be a JSON object' },
+  ])
+}
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Without the parser's words, which quote the body.
+    throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the body is not JSON')
+  }
+}
+
+type Place = 'path' | 'query' | 'header' | 'body'
+
+function parse<Schema extends v.GenericSchema>(schema: Schema, input: unknown, place: Place): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, input)
+  if (parsed.success) return parsed.output
+  const details = new Map<string, ErrorDetail>()
+  for (const issue of parsed.issues) {
+    const field = v.getDotPath(issue) ?? ''
+    if (!details.has(field)) details.set(field, { field, message: messageOf(issue, field, place) })
+  }
+  const message = [...details.values()].map(({ field, message }) => withField(field, message)).join('; ')
+  // A fault of the path is told in one sentence, as in the specification's example.
+  throw new ApiError('SYS_DLQ_VALIDATION_ERROR', message, place === 'path' ? [] : [...details.values()])
+}
+
+function messageOf(issue: v.BaseIssue<unknown>, field: string, place: Place): string {
+  if (field === '' && issue.received === 'undefined') return 'a JSON body is required'
+  if (issue.type === 'strict_object' && issue.expected === 'never')
+    return place === 'query' ? `unknown query parameter: ${field}` : `unknown field: ${field}`
+  if (issue.type === 'strict_object' && issue.received === 'undefined') return `${field} is required`
+  return issue.message
+}
+
+function withField(field: string, message: string): string {
+  return field === '' || message.includes(field) || message.startsWith('invalid ') ? message : `${field}: ${message}`
+}

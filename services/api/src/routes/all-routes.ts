@@ -1,0 +1,28 @@
+// Every endpoint, one line per resource. Where two paths match, the first one goes.
+
+import type { Route } from '../define-route.ts'
+import { auditRoutes } from './audit.ts'
+import { dlqStatusRoutes } from './dlq-status.ts'
+import { messageChangeRoutes } from './message-changes.ts'
+import { messageEditRoutes } from './message-edits.ts'
+import { messageListRoutes } from './message-lists.ts'
+import { messageReportRoutes } from './message-reports.ts'
+import { messageRoutes } from './messages.ts'
+import { operationRoutes } from './operations.ts'
+import { policyRoutes } from './policies.ts'
+import { statusRoutes } from './status.ts'
+import { topicMessageRoutes } from './topic-messages.ts'
+
+export const allRoutes: readonly Route[] = [
+  ...operationRoutes,
+  ...messageRoutes,
+  ...messageChangeRoutes,
+  ...messageEditRoutes,
+  ...messageReportRoutes,
+  ...messageListRoutes,
+  ...topicMessageRoutes,
+  ...policyRoutes,
+  ...auditRoutes,
+  ...dlqStatusRoutes,
+  ...statusRoutes,
+]

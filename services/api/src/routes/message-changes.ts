@@ -1,0 +1,278 @@
+// One dead letter, changed: retried, given up, revived, edited, deleted.
+
+import { editMessage, type HeldMessage, readContent, writeSchedule } from 'dlq-core/queries/message-change.ts'
+import { deleteMessage, getMessage } from 'dlq-core/queries/message-read.ts'
+import { isDlqTopic } from 'dlq-core/queries/topics.ts'
+import { replayHazard } from 'dlq-core/topic-names.ts'
+import * as v from 'valibot'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
+import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from '../change-message.ts'
+import { type ApiDeps, type Call, defineRoute } from '../define-route.ts'
+import { applyEdit, type Wanted } from '../edit-message.ts'
+import { bytesOf, contentInput, headersInput, headersOf } from '../message-content.ts'
+import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../message-json.ts'
+import {
+  ifMatchHeader,
+  instant,
+  maxRetries,
+  messagePath,
+  preferHeader,
+  reason,
+  topicName,
+  waitMsOf,
+} from '../request-schemas.ts'
+import { retryMessage } from '../retry-message.ts'
+
+const retryAnswer = v.strictObject({ id: v.string(), status: v.string(), message: v.string() })
+const exampleId = exampleMessage.id
+
+const changeFaults = ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT', 'SYS_DLQ_PRECONDITION_FAILED'] as const
+const changedAnswer = {
+  200: {
+    description: 'The dead letter as it is now.',
+    schema: messageSchema,
+    example: exampleMessage,
+    headers: { ETag: 'Of the dead letter as it is now.' },
+  },
+}
+
+const reasonBody = v.optional(v.strictObject({ reason }), {})
+
+export const messageChangeRoutes = [
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/v1/dlq/messages/:id/retry',
+      summary: 'Retry one dead letter, and wait for the outcome',
+      description: [
+        'What is under way already is waited for. DEAD, RESOLVED and a spent budget answer 409, which',
+        '`force` overrides; it needs a reason.',
+      ].join(' '),
+      role: 'write',
+      params: messagePath,
+      headers: v.object({ ...preferHeader, ...ifMatchHeader }),
+      body: v.optional(
+        v.pipe(
+          v.strictObject({ force: v.optional(v.boolean('must be true or false'), false), reason }),
+          v.forward(
+            v.check(({ force, reason }) => !force || Boolean(reason?.trim()), 'is required with force'),
+            ['reason'],
+          ),
+        ),
+        {},
+      ),
+      bodyExample: { force: true, reason: 'the consumer is fixed' },
+      waits: true,
+      answers: {
+        200: {
+          description: 'A retrier has settled it.',
+          schema: retryAnswer,
+          example: { id: exampleId, status: 'RESOLVED', message: 'message retry initiated' },
+        },
+        202: {
+          description: 'It is due, and will be sent; nobody has settled it within the time to wait.',
+          schema: retryAnswer,
+          example: {
+            id: exampleId,
+            status: 'PENDING',
+            message: 'message retry accepted; no retrier has settled it yet',
+          },
+        },
+      },
+      faults: [...changeFaults, 'SYS_DLQ_KAFKA_UNAVAILABLE'],
+    },
+    async (call) => {
+      const { c, headers, body, signal, retryWaitMs } = call
+      const waitMs = waitMsOf(headers.prefer, retryWaitMs)
+      const { done, body: answer } = await retryMessage(call, { ...askedOf(call), force: body.force, waitMs, signal })
+      return c.json(answer, done ? 200 : 202)
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/v1/dlq/messages/:id/dead',
+      summary: 'Give a dead letter up',
+      description: 'PENDING becomes DEAD: nobody retries it until it is revived.',
+      role: 'write',
+      params: messagePath,
+      headers: v.object(ifMatchHeader),
+      body: reasonBody,
+      bodyExample: { reason: 'the order was cancelled' },
+      answers: changedAnswer,
+      faults: changeFaults,
+    },
+    (call) => move(call, { event: 'marked_dead', action: 'message.dead' }),
+  ),
+
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/v1/dlq/messages/:id/revive',
+      summary: 'Let a DEAD letter be retried again',
+      description: 'DEAD becomes PENDING, by its policy, with a new budget where the old one is spent.',
+      role: 'write',
+      params: messagePath,
+      headers: v.object(ifMatchHeader),
+      body: reasonBody,
+      bodyExample: { reason: 'the consumer is fixed' },
+      answers: changedAnswer,
+      faults: changeFaults,
+    },
+    (call) => move(call, { event: 'revived', action: 'message.revive' }),
+  ),
+
+  defineRoute(
+    {
+      method: 'patch',
+      path: '/api/v1/dlq/messages/:id',
+      summary: 'Edit a dead letter, or say when it is retried',
+      description: [
+        'Only what is named changes. What an edit replaced is kept, and shown under `…/edits`; the message is',
+        'retried as it was edited. Nothing that was sent, or is being sent, can be edited: RESOLVED and RETRYING answer 409.',
+        '`next_retry_at`: null waits until somebody asks.',
+      ].join(' '),
+      role: 'write',
+      params: messagePath,
+      headers: v.object(ifMatchHeader),
+      body: v.strictObject({
+        key: v.optional(contentInput),
+        value: v.optional(contentInput),
+        headers: v.optional(headersInput),
+        target_topic: v.optional(v.nullable(topicName)),
+        max_retries: v.optional(maxRetries),
+        next_retry_at: v.optional(v.nullable(instant)),
+        reason,
+      }),
+      bodyExample: { value: { json: { order_id: '123', amount: 10 } }, reason: 'the amount was missing' },
+      maxBodyBytes: 6 * 1024 * 1024,
+      answers: changedAnswer,
+      faults: [...changeFaults, 'SYS_DLQ_PRECONDITION_REQUIRED'],
+    },
+    async (call) => {
+      const { c, sql, access, policies, body, exactJson, params } = call
+      const asked = askedOf(call)
+      if (asked.ifMatch === undefined)
+        throw new ApiError('SYS_DLQ_PRECONDITION_REQUIRED', 'send the ETag of the message as If-Match')
+      if (body.target_topic) await refuseHazard(call, body.target_topic)
+      await policies.refresh()
+      await sql.begin(async (sql) => {
+        const message = await holdAsSeen(sql, asked)
+        if (message.status === 'RETRYING') throw beingRetried(message.id)
+        const wanted: Wanted = {
+          ...(body.key !== undefined && { key: bytesOf(body.key, () => exactJson('key', 'json')) }),
+          ...(body.value !== undefined && { value: bytesOf(body.value, () => exactJson('value', 'json')) }),
+          ...(body.headers !== undefined && { headers: headersOf(body.headers) }),
+          ...(body.target_topic !== undefined && { targetTopic: body.target_topic }),
+        }
+        const { policy } = policies.policyFor({ originalTopic: message.original_topic, dlqTopic: message.dlq_topic })
+        const { fields, after } = applyEdit(await readContent(sql, message.id), wanted, policy)
+        if (fields.length > 0) {
+          if (message.status === 'RESOLVED')
+            throw new ApiError('SYS_DLQ_CONFLICT', `message ${message.id} is RESOLVED: what was sent cannot be edited`)
+          const { actor, request_id } = call.by
+          await editMessage(sql, { id: message.id, actor, request_id, reason: asked.reason, fields, after })
+          await auditMessage(sql, message, { action: 'message.edit', asked, after: { fields } })
+        }
+        await reschedule(sql, message, { body, asked })
+      })
+      const message = await getMessage(sql, { id: params.id, scope: access.topics })
+      if (!message) throw notFound(params.id)
+      c.header('ETag', message.etag)
+      return sendJsonText(c, messageJson(message))
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'delete',
+      path: '/api/v1/dlq/messages/:id',
+      summary: 'Delete a dead letter with its history',
+      description: 'The reason goes into the audit; in the query or in a body.',
+      role: 'write',
+      params: messagePath,
+      query: v.strictObject({ reason }),
+      headers: v.object(ifMatchHeader),
+      body: reasonBody,
+      bodyExample: { reason: 'a test record' },
+      answers: {
+        200: {
+          description: 'It is gone.',
+          schema: v.strictObject({ success: v.literal(true), message: v.string() }),
+          example: { success: true, message: `message ${exampleId} deleted` },
+        },
+      },
+      faults: changeFaults,
+    },
+    async (call) => {
+      const { c, sql, query } = call
+      const asked = { ...askedOf(call), reason: call.body.reason ?? query.reason ?? null }
+      await sql.begin(async (sql) => {
+        const message = await holdAsSeen(sql, asked)
+        if (message.status === 'RETRYING')
+          throw new ApiError('SYS_DLQ_CONFLICT', `message ${asked.id} is being retried; delete it when that is settled`)
+        await deleteMessage(sql, asked.id)
+        await auditMessage(sql, message, { action: 'message.delete', asked, before: { status: message.status } })
+      })
+      return c.json({ success: true, message: `message ${asked.id} deleted` })
+    },
+  ),
+]
+
+type ChangeCall = Pick<Call, 'access' | 'by'> & {
+  params: { id: string }
+  headers: { 'if-match'?: string | undefined }
+  body: { reason?: string | undefined }
+}
+
+function askedOf({ params, access, by, headers, body }: ChangeCall): Asked {
+  return { id: params.id, scope: access.topics, by, ifMatch: headers['if-match'], reason: body.reason ?? null }
+}
+
+async function move(
+  call: ChangeCall & Pick<Call, 'c' | 'sql' | 'policies'>,
+  { event, action }: { event: 'marked_dead' | 'revived'; action: string },
+): Promise<Response> {
+  const { c, sql, access, policies, params } = call
+  const asked = askedOf(call)
+  await policies.refresh()
+  const message = await sql.begin(async (sql) => {
+    const held = await holdAsSeen(sql, asked)
+    await changeState(sql, held, { event, action, asked, policies, now: new Date() })
+    return getMessage(sql, { id: params.id, scope: access.topics })
+  })
+  c.header('ETag', message!.etag)
+  return sendJsonText(c, messageJson(message!))
+}
+
+type Schedule = { max_retries?: number | undefined; next_retry_at?: Date | null | undefined }
+
+async function reschedule(
+  sql: Parameters<typeof writeSchedule>[0],
+  message: HeldMessage,
+  { body, asked }: { body: Schedule; asked: Asked },
+): Promise<void> {
+  const { max_retries, next_retry_at } = body
+  if (max_retries === undefined && next_retry_at === undefined) return
+  if (next_retry_at && message.status !== 'PENDING')
+    throw new ApiError(
+      'SYS_DLQ_CONFLICT',
+      `message ${message.id} is ${message.status}: only PENDING messages are retried at a time`,
+    )
+  await writeSchedule(sql, { id: message.id, maxRetries: max_retries ?? null, nextRetryAt: next_retry_at })
+  await auditMessage(sql, message, {
+    action: 'message.schedule',
+    asked,
+    before: { max_retries: message.maxRetries, next_retry_at: message.nextRetryAt },
+    after: { max_retries, next_retry_at },
+  })
+}
+
+/** @throws {ApiError} 400 where nothing may ever be sent to the topic */
+async function refuseHazard({ sql, dlqPatterns }: Pick<ApiDeps, 'sql' | 'dlqPatterns'>, topic: string): Promise<void> {
+  const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
+  if (hazard === 'internal') throw invalidField('target_topic', 'is an internal topic of the cluster')
+  if (hazard === 'dlq-topic' || (await isDlqTopic(sql, topic)))
+    throw invalidField('target_topic', 'is a DLQ topic: the message would come straight back')
+}

@@ -1,0 +1,64 @@
+// What the API answers to its platform, in the same way as the other services (dlq-core's operations-server.ts).
+
+import * as v from 'valibot'
+import { defineRoute } from '../define-route.ts'
+
+const readinessSchema = v.strictObject({
+  status: v.picklist(['ready', 'unavailable']),
+  checks: v.record(v.string(), v.string()),
+})
+
+export const operationRoutes = [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/healthz',
+      summary: 'Whether the process lives',
+      role: null,
+      answers: {
+        200: {
+          description: 'It does.',
+          schema: v.strictObject({ status: v.literal('ok') }),
+          example: { status: 'ok' },
+        },
+      },
+    },
+    async ({ c }) => c.json({ status: 'ok' }),
+  ),
+
+  defineRoute(
+    {
+      method: 'get',
+      path: '/readyz',
+      summary: 'Whether it can do its work now',
+      role: null,
+      answers: {
+        200: {
+          description: 'It can.',
+          schema: readinessSchema,
+          example: { status: 'ready', checks: { database: 'ok' } },
+        },
+        503: {
+          description: 'It cannot, or is about to stop.',
+          schema: readinessSchema,
+          example: { status: 'unavailable', checks: { database: 'ok', service: 'stopping' } },
+        },
+      },
+    },
+    async ({ c, readiness }) => {
+      const { ready, checks } = await readiness.check()
+      return c.json({ status: ready ? 'ready' : 'unavailable', checks }, ready ? 200 : 503)
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'get',
+      path: '/metrics',
+      summary: 'Metrics for Prometheus',
+      role: null,
+      answers: { 200: { description: 'In the text format.', types: ['text/plain'] } },
+    },
+    async ({ c, registry }) => c.text(await registry.metrics(), 200, { 'content-type': registry.contentType }),
+  ),
+]

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { nextTick, toCronItem } from './cron-job.ts'
+
+const job = (schedule: string) => ({ name: 'test', schedule, run: async () => ({}) })
+const from = new Date('2026-02-28T02:59:30.123Z')
+
+test.each([
+  ['* * * * *', '2026-02-28T03:00:00.000Z'],
+  ['0 3 * * *', '2026-02-28T03:00:00.000Z'],
+  ['59 2 * * *', '2026-03-01T02:59:00.000Z'],
+  ['*/15 * * * *', '2026-02-28T03:00:00.000Z'],
+  ['30 4 1 * *', '2026-03-01T04:30:00.000Z'],
+  ['0 0 * * 1', '2026-03-02T00:00:00.000Z'],
+])('the next tick of "%s" is found in UTC', (schedule, tick) => {
+  expect(nextTick(job(schedule), from)?.toISOString()).toBe(tick)
+})
+
+test('a tick is after the moment asked about, also on the minute', () => {
+  const onTheMinute = new Date('2026-02-28T03:00:00.000Z')
+  expect(nextTick(job('0 3 * * *'), onTheMinute)?.toISOString()).toBe('2026-03-01T03:00:00.000Z')
+})
+
+test('what is off, or never comes, has no tick', () => {
+  expect([nextTick(job('off'), from), nextTick(job('0 0 31 2 *'), from), toCronItem(job('off'), from)]).toEqual([
+    null,
+    null,
+    null,
+  ])
+})
+
+test('of what is missed, only the last tick of a rare job is made up for', () => {
+  const backfill = (schedule: string) => toCronItem(job(schedule), from)!.options.backfillPeriod
+  expect(backfill('* * * * *')).toBe(0)
+  expect(backfill('*/30 * * * *')).toBe(0)
+  expect(backfill('10 * * * *')).toBe(59 * 60_000)
+  expect(backfill('0 3 * * *')).toBe((24 * 60 - 1) * 60_000)
+})
+
+test('a timetable that cannot be read is refused', () => {
+  expect(() => toCronItem(job('0 25 * * *'), from)).toThrow(/25/)
+})

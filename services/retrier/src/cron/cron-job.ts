@@ -1,0 +1,62 @@
+// What runs by the clock: a name, a timetable in cron's notation (UTC), and work that may be run any number of times.
+
+import { cronTask } from 'dlq-core/queries/cron-runs.ts'
+import { type ParsedCronItem, parseCronItem } from 'graphile-worker'
+
+export type CronJob = {
+  /** A word; it stands in the configuration, the database and the metrics. */
+  readonly name: string
+  /** Minute, hour, day of month, month, day of week; "off": only when somebody asks. */
+  readonly schedule: string
+  /** Returns what it did, as a small object for people. Throws where it was not all, the signal's reason included. */
+  run(context: CronContext): Promise<object>
+}
+
+export type CronContext = {
+  readonly now: Date
+  /** Aborts when the service stops: what is left is done by the next attempt. */
+  readonly signal: AbortSignal
+}
+
+const minuteMs = 60_000
+const yearMs = 366 * 86_400_000
+const hourMs = 60 * minuteMs
+/** The waits between attempts grow from 3 s; those of seven add up to 18 minutes. */
+const maxAttempts = 8
+
+/** The job as graphile-worker schedules it; null where it is off. @throws where the timetable cannot be read */
+export function toCronItem({ name, schedule }: CronJob, now: Date): ParsedCronItem | null {
+  if (schedule === 'off') return null
+  const item = parse({ name, schedule })
+  const first = nextTick({ name, schedule }, now)
+  const second = first && nextTick({ name, schedule }, first)
+  const intervalMs = first && second ? second.getTime() - first.getTime() : yearMs
+  // What was missed while nobody was there is made up for once, where the next tick is far away: a tick between
+  // twice the interval ago and one interval ago would be made up for as well, so it ends a minute earlier.
+  item.options.backfillPeriod = intervalMs >= hourMs ? Math.min(intervalMs, 31 * 24 * hourMs) - minuteMs : 0
+  return item
+}
+
+/** The first tick after `after`; null where there is none within a year, or the job is off. */
+export function nextTick({ name, schedule }: Pick<CronJob, 'name' | 'schedule'>, after: Date): Date | null {
+  if (schedule === 'off') return null
+  const { match } = parse({ name, schedule })
+  const first = Math.floor(after.getTime() / minuteMs) * minuteMs + minuteMs
+  for (let at = first; at < first + yearMs; at += minuteMs) {
+    const tick = new Date(at)
+    const digest = {
+      ...{ min: tick.getUTCMinutes(), hour: tick.getUTCHours(), date: tick.getUTCDate() },
+      ...{ month: tick.getUTCMonth() + 1, dow: tick.getUTCDay() },
+    }
+    if (match(digest)) return tick
+  }
+  return null
+}
+
+function parse({ name, schedule }: Pick<CronJob, 'name' | 'schedule'>): ParsedCronItem {
+  return parseCronItem({
+    ...{ task: cronTask(name), identifier: name, match: schedule },
+    // A queue of its own, so that a job never runs beside itself; with a priority behind all else.
+    options: { queueName: cronTask(name), maxAttempts, priority: 10 },
+  })
+}

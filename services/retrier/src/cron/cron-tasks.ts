@@ -1,0 +1,43 @@
+// Cron jobs as tasks of graphile-worker. What a tick came to stands in dlq_cron_runs, whose key is the tick: handed
+// out twice, because a retrier died behind the work and before its end was written, it runs once.
+
+import { beginCronRun, cronTask, failCronRun, finishCronRun } from 'dlq-core/queries/cron-runs.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import type { JobHelpers, TaskList } from 'graphile-worker'
+import type { CronJob } from './cron-job.ts'
+
+export type CronTaskDeps = { sql: Database; log: Log; retrierId: string }
+
+type CronPayload = { tick?: string; _cron?: { ts: string } }
+
+/** A task for each job. */
+export function cronTasks(jobs: readonly CronJob[], deps: CronTaskDeps): TaskList {
+  const entries = jobs.map((job): [string, TaskList[string]] => [
+    cronTask(job.name),
+    async (payload, helpers) => {
+      const { tick, _cron } = payload as CronPayload
+      await runCronJob(job, { ...deps, tick: new Date(tick ?? _cron!.ts), helpers })
+    },
+  ])
+  return Object.fromEntries(entries)
+}
+
+type Run = CronTaskDeps & { tick: Date; helpers: Pick<JobHelpers, 'job' | 'abortSignal'> }
+
+/** @throws where it failed and has another attempt; the last failure is only written down, because jobs that failed for good stay in the way */
+export async function runCronJob(job: CronJob, { sql, log, retrierId, tick, helpers }: Run): Promise<void> {
+  const key = { job: job.name, tick }
+  if ((await beginCronRun(sql, { ...key, retrier: retrierId })) === null) return
+  const startedAt = performance.now()
+  try {
+    const result = await job.run({ now: new Date(), signal: helpers.abortSignal })
+    await finishCronRun(sql, { ...key, result })
+    log.info({ ...key, result, ms: Math.round(performance.now() - startedAt) }, 'cron_job_done')
+  } catch (error) {
+    const isLast = helpers.job.attempts >= helpers.job.max_attempts
+    await failCronRun(sql, { ...key, error: (error as Error).message, isLast })
+    if (!isLast) throw error
+    log.error({ ...key, error }, 'cron_job_failed')
+  }
+}

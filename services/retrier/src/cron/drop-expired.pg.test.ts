@@ -1,0 +1,164 @@
+import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/partitions.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { Registry } from 'prom-client'
+import { beforeEach, expect, test } from 'vitest'
+import { dropExpired } from './drop-expired.ts'
+import { createUpkeepMetrics, createUpkeepWatch } from './watch-upkeep.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const { signal } = new AbortController()
+const dayMs = 86_400_000
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_attempts_archive`
+})
+
+const drop = (now: string, retentionDays = 365) =>
+  dropExpired({ sql: service.sql, archiveRetentionMs: retentionDays * dayMs }, { now: new Date(now), signal })
+
+/** A message archived at that time, with an attempt. */
+async function insertArchived(archivedAt: string): Promise<void> {
+  await database.sql`select dlq.create_archive_partition(${archivedAt})`
+  await database.sql`
+    insert into dlq.dlq_messages_archive (original_topic, error_message, status, archived_at)
+    values ('orders', 'failed', 'DEAD', ${archivedAt})`
+  await database.sql`
+    insert into dlq.dlq_attempts_archive (message_id, number, attempt_id, outcome, archived_at)
+    select id, 1, gen_random_uuid(), 'failed', archived_at from dlq.dlq_messages_archive where archived_at = ${archivedAt}`
+}
+
+const archivedAt = async () => {
+  const rows = await database.sql`
+    select m.archived_at from dlq.dlq_messages_archive m
+    full join dlq.dlq_attempts_archive a on a.message_id = m.id order by 1`
+  return rows.map(({ archived_at }) => archived_at?.toISOString().slice(0, 10) ?? 'an attempt alone')
+}
+
+/** Ids of that month, in a partition of its own. */
+async function insertInto(month: string, count = 1): Promise<void> {
+  const id = `${new Date(month).getTime().toString(16).padStart(12, '0')}`
+  await database.sql`select dlq.create_message_partition(${month}::timestamptz)`
+  for (let n = 0; n < count; n += 1) {
+    await insertMessageRow(database.sql, { id: `${id.slice(0, 8)}-${id.slice(8)}-7000-8000-00000000000${n}` })
+  }
+}
+
+const hasMonth = async (month: string) => {
+  const [row] = await database.sql`select to_regclass(${`dlq.dlq_messages_${month}`}) is not null as there`
+  return row!.there
+}
+
+test('a quarter of the archive goes when its last day is 365 days old, with the attempts, and not a day before', async () => {
+  for (const time of ['2032-03-31T23:59:59Z', '2032-04-01', '2032-06-30', '2032-07-01']) await insertArchived(time)
+  expect((await drop('2033-04-01')).quarters).not.toContain('2032q2')
+  expect(await archivedAt()).toEqual(['2032-04-01', '2032-06-30', '2032-07-01'])
+  expect((await drop('2033-06-30T23:59:00Z')).quarters).toEqual([])
+  expect((await drop('2033-07-01')).quarters).toEqual(['2032q2'])
+  expect(await archivedAt()).toEqual(['2032-07-01'])
+})
+
+test('another retention counts from another day', async () => {
+  await insertArchived('2034-02-01')
+  expect((await drop('2034-04-29', 30)).quarters).not.toContain('2034q1')
+  expect((await drop('2034-05-01', 30)).quarters).toContain('2034q1')
+  expect(await archivedAt()).toEqual([])
+})
+
+test('an empty month is dropped ninety days after its end, and one in which a message is left never', async () => {
+  await insertInto('2035-01-01')
+  await insertInto('2035-02-01')
+  await database.sql`delete from dlq.dlq_messages where id < dlq.uuid_floor('2035-02-01')`
+  expect((await drop('2035-04-30')).months).not.toContain('dlq_messages_2035_01')
+  expect((await drop('2035-05-02')).months).toContain('dlq_messages_2035_01')
+  expect([await hasMonth('2035_01'), await hasMonth('2035_02')]).toEqual([false, true])
+  expect((await drop('2045-01-01')).months).not.toContain('dlq_messages_2035_02')
+  expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(1)
+  // A record that comes late makes its month anew.
+  await insertInto('2035-01-01')
+  expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(2)
+})
+
+test('a month that was full is vacuumed first', async () => {
+  await insertInto('2036-01-01')
+  await database.sql`
+    insert into dlq.dlq_messages (id, original_topic, error_message)
+    select (left(dlq.uuid_floor('2036-01-02')::text, 24) || lpad(to_hex(n), 12, '0'))::uuid, 'orders', repeat('x', 500)
+    from generate_series(1, 4000) n`
+  await database.sql`delete from dlq.dlq_messages`
+  const [row] = await database.sql`select pg_relation_size('dlq.dlq_messages_2036_01')::int as bytes`
+  expect(row!.bytes).toBeGreaterThan(1_048_576)
+  expect((await drop('2036-06-01')).months).toContain('dlq_messages_2036_01')
+})
+
+test('a message that comes in while its month is being dropped keeps the month', async () => {
+  await insertInto('2037-01-01')
+  await database.sql`delete from dlq.dlq_messages`
+  let dropping: ReturnType<typeof drop> | undefined
+  await database.sql.begin(async (sql) => {
+    await sql`insert into dlq.dlq_messages (id, original_topic, error_message)
+      values (dlq.uuid_floor('2037-01-02'), 'orders', 'late')`
+    dropping = drop('2037-06-01')
+    // It waits for this transaction, gives up after half a second, and tries again.
+    await sql`select pg_sleep(1)`
+  })
+  expect((await dropping!).months).not.toContain('dlq_messages_2037_01')
+  expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(1)
+})
+
+test('while somebody reads the archive, its drop stops nobody for longer than a second, and is made up for', async () => {
+  await insertArchived('2038-02-01')
+  let dropping: ReturnType<typeof drop> | undefined
+  const waits: number[] = []
+  await database.sql.begin(async (sql) => {
+    await sql`select count(*) from dlq.dlq_messages_archive`
+    dropping = drop('2039-06-01')
+    for (let n = 0; n < 20; n += 1) {
+      const startedAt = performance.now()
+      // Ingestion looks there for messages that come back.
+      await database.sql`select from dlq.dlq_messages_archive where id = gen_random_uuid()`
+      waits.push(performance.now() - startedAt)
+      await sql`select pg_sleep(0.1)`
+    }
+  })
+  expect((await dropping!).quarters).toContain('2038q1')
+  // The lock itself is waited for half a second at most; the rest is for a slow machine.
+  expect(Math.max(...waits)).toBeLessThan(5000)
+  expect(await archivedAt()).toEqual([])
+})
+
+test('partitions are made three months ahead, and a lead under one is an error in the log and a gauge', async () => {
+  const errors: string[] = []
+  const log = Object.assign(createLog({ service: 'retrier', level: 'silent' }), {
+    error: ({ table, months }: { table: string; months: number }, event: string) => {
+      errors.push(`${event} ${table} ${months}`)
+    },
+  })
+  const registry = new Registry()
+  let now = new Date()
+  const watch = createUpkeepWatch({
+    ...{ sql: service.sql, log, jobs: [] },
+    metrics: createUpkeepMetrics(registry),
+    now: () => now,
+  })
+  const gauges = async () => {
+    const { values } = await registry.getSingleMetric('dlq_partition_lead_months')!.get()
+    return Object.fromEntries(values.map(({ labels, value }) => [labels.table, value]))
+  }
+  await watch()
+  const { dlq_messages, dlq_messages_archive } = (await gauges()) as Record<string, number>
+  expect(dlq_messages).toBeGreaterThanOrEqual(3)
+  expect(dlq_messages_archive).toBeGreaterThanOrEqual(3)
+  expect(errors).toEqual([])
+
+  now = new Date('2050-11-15')
+  await watch()
+  expect(await gauges()).toEqual({ dlq_messages: -1, dlq_messages_archive: -1 })
+  expect(errors).toEqual(['partitions_run_out dlq_messages -1', 'partitions_run_out dlq_messages_archive -1'])
+  expect(await makePartitionsAhead(service.sql, { months: 3, now })).toEqual({ months: 4, quarters: 2 })
+  // The quarter of November ends with December, the next one with March.
+  expect(await readPartitionLead(service.sql, now)).toEqual({ dlq_messages: 3, dlq_messages_archive: 4 })
+})

@@ -1,0 +1,71 @@
+// Whether the upkeep is done, seen from every retrier: if cron jobs did not run at all, no job could say so.
+
+import { lastCronSuccesses, writeCronJobs } from 'dlq-core/queries/cron-runs.ts'
+import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/partitions.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import { Gauge, type Registry } from 'prom-client'
+import { type CronJob, nextTick } from './cron-job.ts'
+import { monthsAhead } from './upkeep-jobs.ts'
+
+export type UpkeepMetrics = ReturnType<typeof createUpkeepMetrics>
+
+export function createUpkeepMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    lead: new Gauge({
+      name: 'dlq_partition_lead_months',
+      help: 'For how many months after this one the table has partitions; there should be three.',
+      labelNames: ['table'],
+      registers,
+    }),
+    lastSuccess: new Gauge({
+      name: 'dlq_cron_last_success_timestamp_seconds',
+      help: 'When the cron job was last done, by whichever retrier.',
+      labelNames: ['job'],
+      registers,
+    }),
+  }
+}
+
+export type WatchDeps = {
+  sql: Database
+  log: Log
+  metrics: UpkeepMetrics
+  jobs: readonly CronJob[]
+  now: () => Date
+}
+
+/** The passes of one retrier: writes the timetable, sets the gauges, and complains. The first one makes partitions. */
+export function createUpkeepWatch({ sql, log, metrics, jobs, now }: WatchDeps) {
+  const next = new Map<string, Date | null>()
+  let isFirst = true
+
+  function nextOf(job: CronJob, at: Date): Date | null {
+    const known = next.get(job.name)
+    if (known !== undefined && (known === null || known > at)) return known
+    const tick = nextTick(job, at)
+    next.set(job.name, tick)
+    return tick
+  }
+
+  return async function pass(): Promise<{ more: false }> {
+    const at = now()
+    const rows = jobs.map((job) => ({
+      name: job.name,
+      schedule: job.schedule === 'off' ? null : job.schedule,
+      next_tick: nextOf(job, at),
+    }))
+    await writeCronJobs(sql, rows)
+    // After months in which nothing ran, ingestion need not wait for the timetable.
+    if (isFirst) await makePartitionsAhead(sql, { months: monthsAhead, now: at })
+    isFirst = false
+    const lead = await readPartitionLead(sql, at)
+    for (const [table, months] of Object.entries(lead)) {
+      metrics.lead.set({ table }, months)
+      if (months < 1) log.error({ table, months }, 'partitions_run_out')
+    }
+    for (const { job, at } of await lastCronSuccesses(sql)) metrics.lastSuccess.set({ job }, at)
+    return { more: false }
+  }
+}

@@ -1,0 +1,182 @@
+// graphile-worker in processes that are killed, frozen and stopped, on a PostgreSQL of their own that is
+// restarted and frozen.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { addJob } from 'dlq-core/queries/workers.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import { migrateUp } from 'dlq-db/migrate.ts'
+import { useLogFolder } from 'dlq-testing/log-folder.ts'
+import { freezeProcess } from 'dlq-testing/process-tree.ts'
+import { createReaper } from 'dlq-testing/reaper.ts'
+import { connectAsService } from 'dlq-testing/service-database.ts'
+import { type Stack, startStack } from 'dlq-testing/stack.ts'
+import { startWatchedProcess, type WatchedProcess } from 'dlq-testing/watched-process.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+
+const folder = mkdtempSync(join(tmpdir(), 'dlq-worker-'))
+const logs = useLogFolder()
+const reaper = createReaper()
+const patient = { timeout: 50_000, interval: 100 }
+let stack: Stack
+let sql: Database
+let workers: WatchedProcess[] = []
+
+beforeAll(async () => {
+  const postgresSettings = { fsync: 'off', shared_buffers: '16MB' }
+  stack = await startStack({ dataDir: folder, reaper, withoutKafka: true, postgresSettings, ports: {} })
+  await migrateUp({ databaseUrl: stack.databaseUrl })
+  sql = connectAsService(stack.databaseUrl)
+  await sql`
+    create table test_runs (
+      id int generated always as identity, key text, job bigint, pid int,
+      started_at timestamptz default clock_timestamp(), ended_at timestamptz)`
+})
+
+afterAll(async () => {
+  await sql?.end({ timeout: 5 })
+  await stack?.stop({ discard: true })
+  await reaper.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+beforeEach(async () => {
+  await sql`truncate test_runs, dlq.dlq_workers, graphile_worker._private_jobs`
+})
+
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.stop('SIGTERM', 10_000)))
+  workers = []
+})
+
+async function startWorker({ lease = '2s', concurrency = 2 } = {}): Promise<WatchedProcess> {
+  const worker = await startWatchedProcess({
+    command: [process.execPath, fileURLToPath(new URL('./test-worker.ts', import.meta.url))],
+    logFile: `${logs.path}/worker.log`,
+    reaper,
+    env: {
+      ...process.env,
+      DATABASE_URL: stack.databaseUrl,
+      KAFKA_BROKERS: '',
+      DLQ_WORKER_LEASE: lease,
+      DLQ_WORKER_CONCURRENCY: String(concurrency),
+      NODE_NO_WARNINGS: '1',
+    },
+  })
+  workers.push(worker)
+  await vi.waitFor(async () => {
+    expect(await sql`select from dlq.dlq_workers where retrier = ${`test-${worker.pid}`}`).toHaveLength(1)
+  }, patient)
+  return worker
+}
+
+const note = (key: string, ms = 0) => addJob(sql, { task: 'note', payload: { key, ms } })
+const runsOf = async (key: string) =>
+  sql<{ pid: number; ended: boolean }[]>`
+    select pid, ended_at is not null as ended from test_runs where key = ${key} order by id`
+const untilRunning = (key: string) => vi.waitFor(async () => expect(await runsOf(key)).toHaveLength(1), patient)
+const untilDone = (...keys: string[]) =>
+  vi.waitFor(async () => {
+    const [row] = await sql`
+      select (select count(*)::int from graphile_worker.jobs) as jobs,
+             (select count(distinct key)::int from test_runs where ended_at is not null and key = any(${sql.array(keys)}::text[])) as keys`
+    expect(row).toEqual({ jobs: 0, keys: keys.length })
+  }, patient)
+
+test('a job whose worker is killed is run by another, long before graphile-worker would give it back', async () => {
+  const [dead, living] = [await startWorker({ concurrency: 1 }), await startWorker({ concurrency: 1 })]
+  await Promise.all([note('one', 3000), note('two', 3000)])
+  await vi.waitFor(async () => expect(await sql`select from test_runs`).toHaveLength(2), patient)
+  await dead.stop('SIGKILL', 0)
+  await untilDone('one', 'two')
+
+  const runs = await sql`select pid, ended_at is not null as ended, key from test_runs order by id`
+  expect(runs).toHaveLength(3)
+  const lost = runs.find(({ pid }) => pid === dead.pid)!
+  expect(lost.ended).toBe(false)
+  // Nobody took the other one away from the worker that lives.
+  expect(runs.filter(({ pid }) => pid === living.pid).map(({ ended }) => ended)).toEqual([true, true])
+  const rows = await sql`select retrier from dlq.dlq_workers`
+  expect([...rows]).toEqual([{ retrier: `test-${living.pid}` }])
+})
+
+test('a worker that is stopped asks its jobs to end, leaves none behind, and takes itself off the list', async () => {
+  const worker = await startWorker()
+  await note('long', 60_000)
+  await untilRunning('long')
+  await worker.stop('SIGTERM', 15_000)
+
+  expect(await worker.exited).toEqual({ code: 0, signal: null })
+  const [job] = await sql`select locked_by, attempts, last_error from graphile_worker.jobs`
+  expect(job).toEqual({ locked_by: null, attempts: 1, last_error: 'The operation was aborted' })
+  expect(await sql`select from dlq.dlq_workers`).toHaveLength(0)
+})
+
+test('a worker that was frozen loses its jobs to another, notices, and goes on as a new one', async () => {
+  const frozen = await startWorker()
+  await note('taken', 500)
+  await untilRunning('taken')
+  const thaw = freezeProcess(frozen.pid)
+  try {
+    await startWorker()
+    await vi.waitFor(async () => expect((await runsOf('taken')).length).toBeGreaterThan(1), patient)
+  } finally {
+    thaw()
+  }
+  await untilDone('taken')
+  await vi.waitFor(async () => {
+    const [row] = await sql`select count(*)::int from dlq.dlq_workers where retrier = ${`test-${frozen.pid}`}`
+    expect(row).toEqual({ count: 1 })
+  }, patient)
+  await workers[1]!.stop('SIGTERM', 10_000)
+  await note('after')
+  await untilDone('after')
+  expect((await runsOf('after')).map(({ pid }) => pid)).toEqual([frozen.pid])
+})
+
+test.each<[what: string, fault: () => Promise<void>]>([
+  ['is restarted', () => stack.postgres!.restart()],
+  [
+    'is killed and started again',
+    async () => {
+      process.kill(stack.postgres!.pid, 'SIGKILL')
+      await stack.postgres!.restart()
+    },
+  ],
+  [
+    'is frozen for longer than the lease',
+    async () => {
+      const thaw = freezeProcess(stack.postgres!.pid)
+      await new Promise((resolve) => setTimeout(resolve, 3000))
+      thaw()
+    },
+  ],
+])('a database that %s ends no worker and loses no job', async (_, fault) => {
+  const worker = await startWorker()
+  const keys = Array.from({ length: 40 }, (_, n) => `job ${n}`)
+  for (const key of keys) await note(key, 200)
+  await vi.waitFor(async () => expect((await sql`select from test_runs`).length).toBeGreaterThan(2), patient)
+  await fault()
+  await untilDone(...keys)
+  expect(worker.hasExited()).toBe(false)
+})
+
+test('of requests with the same key, entered while workers take the jobs, each is followed by a run', async () => {
+  await startWorker()
+  const keys = ['a', 'b', 'c']
+  const adders = Array.from({ length: 9 }, async (_, n) => {
+    for (let round = 0; round < 60; round += 1)
+      await addJob(sql, { task: 'note', payload: { key: keys[n % 3]!, ms: 0 }, key: keys[n % 3]! })
+    const [row] = await sql<{ at: Date }[]>`select clock_timestamp() as at`
+    return { key: keys[n % 3]!, at: row!.at }
+  })
+  const lastRequests = await Promise.all(adders)
+  await untilDone(...keys)
+  for (const { key, at } of lastRequests) {
+    // A millisecond, because dates in JavaScript are cut off there.
+    const later =
+      await sql`select from test_runs where key = ${key} and started_at > ${at}::timestamptz - interval '20 ms'`
+    expect(later.length, key).toBeGreaterThan(0)
+  }
+})

@@ -1,0 +1,131 @@
+// The host of graphile-worker. It works in sessions: whatever graphile-worker cannot get over (it gives up when the end of
+// a job cannot be written), or a heartbeat that came too late, ends the session, and another one begins with
+// new connections and a new id. So a job is run at least once, after a freeze of this process even twice at
+// the same time: its transactions have to check rows of their own.
+
+import { EventEmitter, once } from 'node:events'
+import { forgetWorker, hasWorkerSchema, releaseDeadWorkers } from 'dlq-core/queries/workers.ts'
+import type { Config, DatabaseConfig } from 'dlq-core/runtime/config-schema.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import { runLoop } from 'dlq-core/runtime/run-loop.ts'
+import { Logger, type ParsedCronItem, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker'
+import { withTimeout } from '../with-timeout.ts'
+import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
+import { gaugeJobs, observeJobs, type WorkerMetrics } from './worker-metrics.ts'
+import { openWorkerPool } from './worker-pool.ts'
+
+export type WorkerDeps = {
+  sql: Database
+  database: DatabaseConfig
+  settings: Config['worker']
+  /** Names this process in dlq_workers. */
+  retrierId: string
+  tasks: TaskList
+  cronItems: ParsedCronItem[]
+  metrics: WorkerMetrics
+  log: Log
+  signal: AbortSignal
+}
+
+const pollMs = 1000
+const gaugeIntervalMs = 10_000
+/** After a fault; when the service stops, its own time limit counts. */
+const windUpMs = 5000
+
+/** Works off jobs until the signal aborts and the jobs under way have ended. */
+export async function runWorker(deps: WorkerDeps): Promise<void> {
+  const { settings, signal, log } = deps
+  await Promise.all([
+    runLoop(() => workSession(deps), { name: 'worker', intervalMs: pollMs, signal, log }),
+    runLoop(() => sweepDeadWorkers(deps), { name: 'sweep-workers', intervalMs: settings.lease / 3, signal, log }),
+    runLoop(() => gaugeJobs(deps), { name: 'gauge-jobs', intervalMs: gaugeIntervalMs, signal, log }),
+  ])
+}
+
+/** Gives back the jobs of workers that died. */
+export async function sweepDeadWorkers({
+  sql,
+  settings,
+  metrics,
+  log,
+}: Pick<WorkerDeps, 'sql' | 'settings' | 'metrics' | 'log'>): Promise<{ more: false; released: number }> {
+  const jobs = await releaseDeadWorkers(sql, { leaseMs: settings.lease })
+  metrics.released.inc(jobs.length)
+  for (const { id, task, is_spent } of jobs)
+    log[is_spent ? 'error' : 'warn']({ job: String(id), task }, is_spent ? 'job_failed_for_good' : 'job_released')
+  return { more: false, released: jobs.length }
+}
+
+/** Works off jobs until the signal aborts, or until something makes a new session necessary. */
+async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
+  const { sql, settings, retrierId, metrics, log, signal } = deps
+  if (!(await hasWorkerSchema(sql))) throw new Error('the schema graphile_worker is missing: run db/migrate.ts up')
+  const heartbeat = createHeartbeat({ sql, retrierId, leaseMs: settings.lease, now: () => performance.now(), log })
+  await using stack = new AsyncDisposableStack()
+  const pool = stack.adopt(await openWorkerPool(deps), (pool) => bounded(pool.end(), windUpMs))
+  const events = new EventEmitter() as WorkerEvents
+  observeJobs(events, { metrics, log })
+  const created = once(events, 'pool:create')
+  const released = once(events, 'pool:release')
+  const runner = await run(optionsOf(deps, { pool, events, heartbeat }))
+  const [{ workerPool }] = await created
+  const { id } = workerPool
+  stack.defer(() => bounded(forgetWorker(sql, id), windUpMs))
+  log.info({ worker: id, tasks: Object.keys(deps.tasks) }, 'worker_started')
+
+  const session = new AbortController()
+  stack.defer(() => session.abort())
+  const either = AbortSignal.any([signal, session.signal])
+  const reason = await Promise.race([heartbeat.run(id, either), endOf(runner)])
+  // Not until stop() itself returns: it also waits for cron, which may sleep for a minute before it tries again.
+  runner.stop().catch((error) => log.debug({ error, worker: id }, 'worker_stop_failed'))
+  await bounded(released, signal.aborted ? Number.POSITIVE_INFINITY : windUpMs)
+  log[signal.aborted ? 'info' : 'warn']({ worker: id, reason }, 'worker_stopped')
+  return { more: false }
+}
+
+type Session = { pool: Awaited<ReturnType<typeof openWorkerPool>>; events: WorkerEvents; heartbeat: Heartbeat }
+
+function optionsOf({ tasks, cronItems, settings, log }: WorkerDeps, { pool, events, heartbeat }: Session) {
+  return {
+    ...{ pgPool: pool, events, taskList: tasks, parsedCronItems: cronItems },
+    concurrency: settings.concurrency,
+    pollInterval: pollMs,
+    noHandleSignals: true,
+    // Jobs stop at their next step when the service does.
+    gracefulShutdownAbortTimeout: 0,
+    // Asked before each look for a job; what it throws is taken for a failed look.
+    forbiddenFlags: () => {
+      heartbeat.requireFresh()
+      return null
+    },
+    // Without a delay graphile-worker does not wait for a job's end to be written: one that cannot be is an unhandled
+    // rejection. With one, even of 0, it ends the session.
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    logger: toLogger(log),
+  }
+}
+
+async function endOf(runner: Runner): Promise<string> {
+  return runner.promise.then(
+    () => 'ended',
+    (error: Error) => error.message,
+  )
+}
+
+/** The work's end, or its time limit; never an error, because there is nothing left to do about it. */
+async function bounded(work: Promise<unknown>, ms: number): Promise<void> {
+  const end = work.then(
+    () => {},
+    () => {},
+  )
+  await (Number.isFinite(ms) ? withTimeout(end, ms).catch(() => {}) : end)
+}
+
+/** graphile-worker's own words, of which only faults matter: each job's end is counted and logged by its event. */
+function toLogger(log: Log): Logger {
+  return new Logger(() => (level, message) => {
+    log[level === 'error' || level === 'warning' ? 'info' : 'trace']({ message }, 'graphile_worker')
+  })
+}

@@ -1,0 +1,58 @@
+// The connections of graphile-worker, which needs the driver pg: few, and none that waits for ever. Jobs
+// do their work on the service's own pool.
+
+import { isEncrypted } from 'dlq-core/queries/workers.ts'
+import type { Config, DatabaseConfig } from 'dlq-core/runtime/config-schema.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import pg from 'pg'
+
+const statementMs = 10_000
+
+export type WorkerPoolDeps = { sql: Database; database: DatabaseConfig; settings: Config['worker']; log: Log }
+
+/** A pool that connects when first used. Lost connections are replaced. */
+export async function openWorkerPool({ sql, database, settings, log }: WorkerPoolDeps): Promise<pg.Pool> {
+  const place = database.url ? new URL(database.url) : null
+  const pool = new pg.Pool({
+    ...(place ? placeOf(place, database.password) : partsOf(database)),
+    ssl: await sslOption(sql, database, place),
+    application_name: 'dlq-retrier-worker',
+    // One listens, one is for what finishes while all workers look for jobs.
+    max: settings.concurrency + 2,
+    maxLifetimeSeconds: database.conn_max_lifetime / 1000,
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    statement_timeout: statementMs,
+    // A server that does not answer at all does not keep its own timeout either.
+    query_timeout: statementMs + 5000,
+  })
+  pool.on('error', (error) => log.debug({ error }, 'worker_connection_lost'))
+  // Without a listener of its own, a client that is lost while somebody uses it would end the process.
+  pool.on('connect', (client) => client.on('error', (error) => log.debug({ error }, 'worker_connection_lost')))
+  return pool
+}
+
+function placeOf(url: URL, password: string): pg.PoolConfig {
+  const secret = password || decodeURIComponent(url.password)
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 5432),
+    user: decodeURIComponent(url.username),
+    database: decodeURIComponent(url.pathname.slice(1)),
+    ...(secret && { password: secret }),
+  }
+}
+
+function partsOf({ host, port, name, user, password }: DatabaseConfig): pg.PoolConfig {
+  return { host: host!, port, database: name!, user: user!, ...(password && { password }) }
+}
+
+/** As the service's own connections have it. */
+async function sslOption(sql: Database, { ssl_mode }: DatabaseConfig, url: URL | null): Promise<pg.PoolConfig['ssl']> {
+  if (ssl_mode === 'verify-full') return { rejectUnauthorized: true }
+  if (ssl_mode === 'disable' && !url?.searchParams.has('sslmode')) return false
+  const mode = ssl_mode === 'disable' ? url?.searchParams.get('sslmode') : ssl_mode
+  return (await isEncrypted(sql)) && { rejectUnauthorized: mode === 'verify-full' }
+}

@@ -278,7 +278,10 @@ export async function listOutstanding(sql: Sql, { slot }: Pick<Slot, 'slot'>): P
     order by lease_batch`
 }
 
-export type OutstandingMessage = { id: string; retry_count: number; original_topic: string; dlq_topic: string | null }
+export type OutstandingMessage = Pick<
+  ClaimedMessage,
+  'id' | 'retry_count' | 'original_topic' | 'dlq_topic' | 'target_topic'
+>
 
 /** The messages of one outstanding batch. */
 export async function listOutstandingMessages(
@@ -286,7 +289,7 @@ export async function listOutstandingMessages(
   { slot, batch }: { slot: number; batch: bigint },
 ): Promise<OutstandingMessage[]> {
   return sql<OutstandingMessage[]>`
-    select id, retry_count, original_topic, dlq_topic
+    select id, retry_count, original_topic, dlq_topic, target_topic
     from dlq.dlq_messages
     where lease_slot = ${slot} and lease_batch = ${batch} and status = 'RETRYING'
     order by id`

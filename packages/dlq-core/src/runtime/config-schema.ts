@@ -3,7 +3,7 @@
 
 import * as v from 'valibot'
 import { auth } from './auth-schema.ts'
-import { boolean, duration, integer, text, textList } from './config-values.ts'
+import { anyDuration, boolean, duration, integer, text, textList } from './config-values.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
 
 const app = v.strictObject({
@@ -146,7 +146,9 @@ const cron = v.strictObject({
 
 const archive = v.strictObject({
   /** How long the archive keeps messages. They are dropped by quarters, so some stay up to three months longer. */
-  retention: v.optional(v.pipe(duration, v.minValue(86_400_000, 'must be at least 1d')), '365d'),
+  retention: v.optional(v.pipe(anyDuration, v.minValue(86_400_000, 'must be at least 1d')), '365d'),
+  /** How long it is known who changed what. */
+  audit_retention: v.optional(v.pipe(anyDuration, v.minValue(86_400_000, 'must be at least 1d')), '730d'),
 })
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const

@@ -41,17 +41,18 @@ async function call(statement: string): Promise<string> {
   }
 }
 
-/** Somebody who takes settled messages up again, and holds them locked for a moment: what retriers do when one comes back. */
+/** Somebody who takes settled messages up again, and holds them locked for a moment: what happens when one comes back. */
 async function touchUntil(table: string, done: () => boolean): Promise<number> {
+  const ids = await idsIn(table)
   let touched = 0
   while (!done()) {
+    const some = Array.from({ length: 20 }, () => ids[Math.floor(Math.random() * ids.length)]!)
     await database.sql.begin(async (sql) => {
-      // The newest ids: far from where the archivers are, until they come there.
-      const rows = await sql.unsafe(`
-        update ${table} set status = 'RETRYING', updated_at = now()
-        where id = any(array(select id from ${table} where status in ('RESOLVED', 'DEAD') and updated_at < now() - interval '30 days'
-                             order by random() limit 5 for update skip locked))
-        returning id`)
+      const rows = await sql`
+        update ${sql(table)} set status = 'RETRYING', updated_at = now()
+        where id = any(array(
+          select id from ${sql(table)} where id = any(${some}::uuid[]) and status in ('RESOLVED', 'DEAD') for update skip locked))
+        returning id`
       touched += rows.length
       await sql`select pg_sleep(0.01)`
     })

@@ -4,6 +4,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const soak = process.env.DLQ_SOAK === '1'
 const never = ['**/node_modules/**', '**/.dev/**']
@@ -14,12 +15,27 @@ const fleet = 'packages/dlq-testing/fleet/**/*.test.ts'
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('.dev/compile-cache', import.meta.url))
 
 const minute = 60_000
-/** More than cores: these tests mostly wait, for a session to end or a server to be back. */
-const serverWorkers = Math.max(3, availableParallelism())
+/** More than cores: many tests mostly wait, for a session to end or a server to be back. */
+const maxWorkers = Math.max(soak ? 3 : 4, availableParallelism())
+
+/** The longest first, or the last of them would run alone at the end. */
+const longest = ['exactly-once', 'start', 'outage', 'ingest-crash', 'crash', 'lifecycle', 'java-producers', 'topics']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = longest.findIndex((name) => moduleId.endsWith(`/${name}.kafka.test.ts`))
+      return at < 0 ? longest.length : at
+    }
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+  }
+}
 
 // Bounds of time end what hangs, and judge nothing: a build server may be many times slower than this machine.
 export default defineConfig({
   test: {
+    maxWorkers,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
@@ -28,8 +44,6 @@ export default defineConfig({
           include: ['**/*.test.ts'],
           exclude: [...never, '**/*.{pg,kafka}.test.ts', fleet],
           testTimeout: soak ? 10 * minute : minute,
-          maxWorkers: Math.max(2, Math.min(8, availableParallelism())),
-          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -41,8 +55,6 @@ export default defineConfig({
           globalSetup,
           testTimeout: soak ? 30 * minute : 3 * minute,
           hookTimeout: 3 * minute,
-          maxWorkers: serverWorkers,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -55,8 +67,6 @@ export default defineConfig({
           globalSetup,
           testTimeout: soak ? 60 * minute : 6 * minute,
           hookTimeout: 6 * minute,
-          maxWorkers: serverWorkers,
-          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -139,3 +139,18 @@ test('a partition made later has the indexes and constraints of the table', asyn
 
   expect([...(await shapeOf('dlq_messages_2042_03'))]).toEqual([...(await shapeOf('dlq_messages_first'))])
 })
+
+test('wide columns are compressed by lz4 in every partition, where the server has it', async () => {
+  await ensure(idOf('2042-04-01T00:00:00Z'))
+  const [server] = await database.sql`
+    select 'lz4' = any(enumvals) as "hasLz4" from pg_settings where name = 'default_toast_compression'`
+  const rows = await database.sql`
+    select distinct attcompression::text as compression
+    from pg_attribute
+    where attname in ('payload', 'record_key', 'record_value', 'record_headers', 'error_message', 'error_stacktrace')
+      and attrelid in (
+        select relid from pg_partition_tree('dlq.dlq_messages')
+        union all select relid from pg_partition_tree('dlq.dlq_messages_archive'))`
+
+  expect(rows.map(({ compression }) => compression)).toEqual([server!.hasLz4 ? 'l' : ''])
+})

@@ -2,7 +2,7 @@
 -- Partitioned by quarter of archived_at, so that purging a year is dropping tables.
 
 create table dlq.dlq_messages_archive (
-    like dlq.dlq_messages including defaults including constraints,
+    like dlq.dlq_messages including defaults including constraints including compression,
     archived_at timestamptz not null default now(),
     constraint dlq_messages_archive_pkey primary key (id, archived_at)
 ) partition by range (archived_at);

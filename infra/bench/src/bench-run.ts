@@ -53,18 +53,27 @@ export function connectBench(url: string): Database {
 }
 
 export function connectBenchKafka({ stack }: BenchRun): kafkajs.Kafka {
-  return new kafkajs.Kafka({ clientId: 'dlq-bench', brokers: stack.kafkaBrokers, logLevel: kafkajs.logLevel.ERROR })
+  return new kafkajs.Kafka({ clientId: 'dlq-bench', brokers: stack.kafkaBrokers, logLevel: kafkajs.logLevel.NOTHING })
+}
+
+export type BenchService = { name: ServiceName; databaseUrl: string; env: NodeJS.ProcessEnv }
+
+/** Starts a service of ours; who starts it stops it. */
+export async function startBenchService(
+  { stack, reaper, logDir }: BenchRun,
+  { name, databaseUrl, env }: BenchService,
+): Promise<ServiceProcess> {
+  const logFile = `${logDir}/${name}.log`
+  return startService({ name, databaseUrl, kafkaBrokers: stack.kafkaBrokers, reaper, logFile, env })
 }
 
 /** Runs `work` beside a service of ours, and stops it. */
 export async function withService<T>(
   run: BenchRun,
-  { name, databaseUrl, env }: { name: ServiceName; databaseUrl: string; env: NodeJS.ProcessEnv },
+  options: BenchService,
   work: (service: ServiceProcess) => Promise<T>,
 ): Promise<T> {
-  const { stack, reaper, logDir } = run
-  const logFile = `${logDir}/${name}.log`
-  const service = await startService({ name, databaseUrl, kafkaBrokers: stack.kafkaBrokers, reaper, logFile, env })
+  const service = await startBenchService(run, options)
   try {
     return await work(service)
   } finally {

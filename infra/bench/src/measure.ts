@@ -18,15 +18,26 @@ export type Measurement = {
 /** How long a service may make no progress. */
 const stalledMs = 120_000
 
-/** Watches services that share the work until `count` says `total`. CPU is the sum, memory the most of one. */
+/**
+ * Watches services that share the work until `count` says `total`. CPU is the sum, memory the most of one.
+ *
+ * @param from what is done before that many rows is start-up, and not measured
+ */
 export async function measureService(
   service: ServiceProcess | readonly ServiceProcess[],
   {
     total,
+    from = 1,
     count,
     pollMs,
     postgresPid,
-  }: { total: number; count: () => Promise<number>; pollMs: number; postgresPid: number | undefined },
+  }: {
+    total: number
+    from?: number
+    count: () => Promise<number>
+    pollMs: number
+    postgresPid: number | undefined
+  },
 ): Promise<Measurement> {
   const services = [service].flat()
   const look = async () => {
@@ -48,7 +59,7 @@ export async function measureService(
     await sleep(pollMs)
     const next = await look()
     if (next.count > last.count) changedAt = next.atMs
-    if (first.count === 0) first = next
+    if (first.count < from) first = next
     last = next
   }
   const rows = last.count - first.count

@@ -1,16 +1,18 @@
 // How fast one retrier works off due messages, against a bare producer and against bare SQL.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewMessage } from 'dlq-core/new-message.ts'
 import { insertMessages } from 'dlq-core/queries/message-insert.ts'
 import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
 import { createTopics } from 'dlq-testing/create-topics.ts'
 import {
   type BenchDatabase,
   type BenchRun,
   connectBenchKafka,
   settleDatabase,
+  startBenchService,
   withBenchDatabase,
-  withService,
 } from './bench-run.ts'
 import { floorRows } from './ingest-floor.ts'
 import { type Measurement, measureService } from './measure.ts'
@@ -21,71 +23,85 @@ const topicCount = 20
 const partitionsPerTopic = 4
 const batchSize = 500
 
-/** Messages of the same topics that are not due. */
-const waitingRows = 1_000_000
+/** Due messages of the same topics that come after those that are measured. */
+const backlogRows = 1_000_000
 
 /** Prints a table. */
 export async function benchRetry(run: BenchRun): Promise<void> {
-  const total = run.quick ? 5000 : 50_000
+  // The first rows warm everybody up, the floors too.
+  const size: Size = run.quick ? { warm: 500, measured: 2000 } : { warm: 5000, measured: 10_000 }
   const topics = Array.from({ length: topicCount }, (_, at) => `bench-${process.pid}-${at}`)
-  run.print(`retry: ${total} due messages over ${topicCount} topics, ${batchSize} per batch`)
-  const kafka = connectBenchKafka(run)
+  run.print(`retry: ${size.measured} due messages over ${topicCount} topics, at most ${batchSize} per batch`)
   await createTargets(run, topics)
-  const postgresPid = run.stack.postgres?.pid
-  const [producer, sql] = [variant('bare transactional producer'), variant('bare claim and settle')]
-  const [one, two] = [variant('retrier'), variant('retrier, 2 processes')]
-  const behind = variant(`retrier, ${waitingRows.toLocaleString('en')} more that wait`)
-  const rows = { total, topics, waiting: 0 }
+  const floors = [variant('bare transactional producer'), variant('bare claim and settle')] as const
+  const twoFloors = variant('bare claim and settle, 2 connections')
+  const few = [variant('retrier'), variant('retrier, 2 processes')] as const
+  const behind = few.map(({ name }) => variant(`${name}, ${backlogRows.toLocaleString('en')} due`))
   for (let round = 1; round <= run.rounds; round++) {
     run.print(`  round ${round} of ${run.rounds}`)
-    producer.rounds.push(await measureProducer(kafka, { records: floorRecords(total, topics), batchSize, postgresPid }))
-    await withRows(run, rows, async (database) => {
-      sql.rounds.push(await measureClaimAndSettle(database.sql, { total, batchSize, postgresPid }))
-    })
-    await withRows(run, rows, async (database) => {
-      one.rounds.push(await measureRetriers(run, database, { total, processes: 1 }))
-    })
-    await withRows(run, rows, async (database) => {
-      two.rounds.push(await measureRetriers(run, database, { total, processes: 2 }))
-    })
-    if (run.quick) continue
-    await withRows(run, { ...rows, waiting: waitingRows }, async (database) => {
-      behind.rounds.push(await measureRetriers(run, database, { total, processes: 1 }))
-    })
+    const at = { size, topics }
+    floors[0].rounds.push(await producerFloor(run, at))
+    floors[1].rounds.push(await sqlFloor(run, { ...at, connections: 1 }))
+    twoFloors.rounds.push(await sqlFloor(run, { ...at, connections: 2 }))
+    await measureOneAndTwo(run, { ...at, backlog: 0, variants: few })
+    if (!run.quick) await measureOneAndTwo(run, { ...at, backlog: backlogRows, variants: behind })
   }
-  const floor = slowest([producer, sql])
-  run.print(formatVariants([producer, sql, one, two, ...(run.quick ? [] : [behind])], floor))
-  run.print(`The floor is the slower one: ${floor.name}.`)
+  const floor = slowest([...floors])
+  run.print(formatVariants([...floors, twoFloors, ...few, ...(run.quick ? [] : behind)], floor))
+  run.print(`The floor is the slower one of the first two: ${floor.name}.`)
 }
 
-function variant(name: string): { name: string; rounds: Measurement[] } {
+type Size = { warm: number; measured: number }
+type At = { size: Size; topics: readonly string[] }
+type Named = { name: string; rounds: Measurement[] }
+
+function variant(name: string): Named {
   return { name, rounds: [] }
 }
 
-type Rows = { total: number; topics: readonly string[]; waiting: number }
+async function producerFloor(run: BenchRun, { size, topics }: At): Promise<Measurement> {
+  const records = floorRecords(size.warm + size.measured, topics)
+  return measureProducer(connectBenchKafka(run), { records, ...size, batchSize, postgresPid: run.stack.postgres?.pid })
+}
 
-async function withRows(
-  run: BenchRun,
-  { total, topics, waiting }: Rows,
-  work: (database: BenchDatabase) => Promise<void>,
-): Promise<void> {
-  await withBenchDatabase(run, async (database) => {
-    await insertDue(database, total, topics)
-    if (waiting > 0) await insertWaiting(database, waiting, topics)
-    await database.sql`vacuum analyze dlq.dlq_messages`
-    await settleDatabase(database)
-    await work(database)
+async function sqlFloor(run: BenchRun, { size, topics, connections }: At & { connections: number }) {
+  return withBenchDatabase(run, async (database) => {
+    await insertDue(database, { size, topics })
+    await makeReady(database)
+    const options = { ...size, batchSize, connections, postgresPid: run.stack.postgres?.pid }
+    return measureClaimAndSettle(database.sql, options)
   })
 }
 
-async function insertWaiting({ sql }: BenchDatabase, count: number, topics: readonly string[]): Promise<void> {
+/** Measures one process, and then two, each on due rows that stand before the backlog. */
+async function measureOneAndTwo(
+  run: BenchRun,
+  { size, topics, backlog, variants }: At & { backlog: number; variants: readonly Named[] },
+): Promise<void> {
+  await withBenchDatabase(run, async (database) => {
+    if (backlog > 0) await insertBacklog(database, backlog, topics)
+    for (const [at, { rounds }] of variants.entries()) {
+      await insertDue(database, { size, topics })
+      await database.sql`truncate dlq.dlq_attempts`
+      await makeReady(database)
+      rounds.push(await measureRetriers(run, database, { size, processes: at + 1 }))
+    }
+  })
+}
+
+async function makeReady(database: BenchDatabase): Promise<void> {
+  await database.sql`vacuum analyze dlq.dlq_messages`
+  await settleDatabase(database)
+}
+
+/** Small ones: they are there to be in the way. */
+async function insertBacklog({ sql }: BenchDatabase, count: number, topics: readonly string[]): Promise<void> {
   await sql.begin(async (sql) => {
     await sql`set local statement_timeout = 0`
     await sql`
-      insert into dlq.dlq_messages (original_topic, error_message, record_value, next_retry_at)
-      select (${sql.array([...topics])}::text[])[1 + n % ${topics.length}::int], 'processing failed', 'x',
-             now() + n * interval '1 s'
-      from generate_series(3601, ${3600 + count}::int) n`
+      insert into dlq.dlq_messages (original_topic, error_message, record_value, record_headers, next_retry_at)
+      select (${sql.array([...topics])}::text[])[1 + n % ${topics.length}::int], 'processing failed', 'x', '[]', now()
+      from generate_series(1, ${count}::int) n`
   })
 }
 
@@ -128,35 +144,55 @@ function floorRecords(total: number, topics: readonly string[]): FloorRecord[] {
   })
 }
 
-async function insertDue(database: BenchDatabase, total: number, topics: readonly string[]): Promise<void> {
+async function insertDue(database: BenchDatabase, { size, topics }: At): Promise<void> {
+  const total = size.warm + size.measured
   const rows = floorRows(total, { topic: 'bench.dlq.v1', originalTopic: topics[0]! })
+  // Those of an earlier measurement are resolved; ids are theirs for good.
+  await database.sql`delete from dlq.dlq_messages where dlq_topic = 'bench.dlq.v1'`
   for (let start = 0; start < total; start += batchSize) {
-    const size = Math.min(batchSize, total - start)
-    const due = Array.from({ length: size }, (_, at) => dueRow(rows, start + at, topics))
+    const count = Math.min(batchSize, total - start)
+    const due = Array.from({ length: count }, (_, at) => dueRow(rows, start + at, topics))
     await insertMessages(database.sql, due)
   }
 }
 
-type Measuring = { total: number; processes: 1 | 2 }
+type Measuring = { size: Size; processes: number }
 
+/** The retriers are started on a pause, which ends when all are connected. */
 async function measureRetriers(
   run: BenchRun,
   { url, sql }: BenchDatabase,
-  { total, processes }: Measuring,
+  { size, processes }: Measuring,
 ): Promise<Measurement> {
-  const count = async () => {
-    const [row] = await sql<{ settled: number }[]>`select count(*)::int as settled from dlq.dlq_attempts`
-    return row!.settled
-  }
+  const total = size.warm + size.measured
   const options = { name: 'retrier' as const, databaseUrl: url, env: { DLQ_RETRY_BATCH_SIZE: String(batchSize) } }
-  const measuring = { total, count, pollMs: 100, postgresPid: run.stack.postgres?.pid }
-  const measured = await withService(run, options, (first) =>
-    processes === 1
-      ? measureService(first, measuring)
-      : withService(run, options, (second) => measureService([first, second], measuring)),
+  await sql`insert into dlq.dlq_policies (pattern, paused) values ('*', true)`
+  await using services = new AsyncDisposableStack()
+  const retriers = await Promise.all(
+    Array.from({ length: processes }, async () =>
+      services.adopt(await startBenchService(run, options), (service) => service.stop('SIGTERM', 15_000)),
+    ),
   )
-  const [row] = await sql<{ resolved: number }[]>`
-    select count(*)::int as resolved from dlq.dlq_messages where status = 'RESOLVED'`
-  if (row!.resolved !== total) throw new Error(`the retrier resolved ${row!.resolved} messages of ${total}`)
+  await untilConnected(sql, retriers.length * slotsPerProcess)
+  await sql`delete from dlq.dlq_policies`
+  const measured = await measureService(retriers, {
+    ...{ total, from: size.warm, pollMs: 50, postgresPid: run.stack.postgres?.pid },
+    count: async () => (await sql<{ n: number }[]>`select count(*)::int as n from dlq.dlq_attempts`)[0]!.n,
+  })
+  const [wrong] = await sql<{ n: number }[]>`
+    select count(*)::int as n from dlq.dlq_messages where dlq_topic = 'bench.dlq.v1' and (status, retry_count) <> ('RESOLVED', 1)`
+  if (wrong!.n > 0) throw new Error(`the retriers left ${wrong!.n} messages`)
   return measured
+}
+
+const slotsPerProcess = 2
+
+async function untilConnected(sql: Database, slots: number): Promise<void> {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const [row] = await sql<{ n: number }[]>`
+      select count(*)::int as n from dlq.dlq_slots where batch > 0 and owner_until > now()`
+    if (row!.n >= slots) return
+    await sleep(100)
+  }
+  throw new Error('the retriers did not connect')
 }

@@ -10,14 +10,13 @@ export type FloorRecord = { topic: string; key: Buffer; value: Buffer; headers: 
 // As the retrier's, or every transaction would wait 300 ms for the one before it.
 const retry = { initialRetryTime: 4, multiplier: 1.5, maxRetryTime: 200, retries: 60 }
 
+/** The first `warm` rows are not measured. Both are multiples of `batchSize`. */
+type Floor = { warm: number; measured: number; batchSize: number; postgresPid: number | undefined }
+
 /** Sends the records, `batchSize` per transaction. */
 export async function measureProducer(
   kafka: Kafka,
-  {
-    records,
-    batchSize,
-    postgresPid,
-  }: { records: readonly FloorRecord[]; batchSize: number; postgresPid: number | undefined },
+  { records, warm, measured, batchSize, postgresPid }: Floor & { records: readonly FloorRecord[] },
 ): Promise<Measurement> {
   const producer = kafka.producer({
     transactionalId: `bench-${process.pid}`,
@@ -26,38 +25,40 @@ export async function measureProducer(
     retry,
   })
   await producer.connect()
+  const send = async (records: readonly FloorRecord[]) => {
+    for (let start = 0; start < records.length; start += batchSize) {
+      const byTopic = Map.groupBy(records.slice(start, start + batchSize), ({ topic }) => topic)
+      const topicMessages = [...byTopic].map(([topic, messages]) => ({ topic, messages }))
+      const transaction = await producer.transaction()
+      await transaction.sendBatch({ acks: -1, topicMessages })
+      await transaction.commit()
+    }
+  }
   try {
-    return await measureFloor(
-      async () => {
-        for (let start = 0; start < records.length; start += batchSize) {
-          const byTopic = Map.groupBy(records.slice(start, start + batchSize), ({ topic }) => topic)
-          const topicMessages = [...byTopic].map(([topic, messages]) => ({ topic, messages }))
-          const transaction = await producer.transaction()
-          await transaction.sendBatch({ acks: -1, topicMessages })
-          await transaction.commit()
-        }
-      },
-      { total: records.length, postgresPid },
-    )
+    await send(records.slice(0, warm))
+    return await measureFloor(() => send(records.slice(warm)), { total: measured, postgresPid })
   } finally {
     await producer.disconnect()
   }
 }
 
-/** Claims every due message and settles it, `batchSize` at a time, on one connection. */
+/** Claims every due message and settles it, `batchSize` at a time, on each of the connections. */
 export async function measureClaimAndSettle(
   sql: Database,
-  { total, batchSize, postgresPid }: { total: number; batchSize: number; postgresPid: number | undefined },
+  { warm, measured, batchSize, connections, postgresPid }: Floor & { connections: number },
 ): Promise<Measurement> {
-  return measureFloor(
-    async () => {
-      for (let settled = 0; settled < total; ) settled += await claimAndSettle(sql, batchSize)
-    },
-    { total, postgresPid },
-  )
+  const work = async (total: number) => {
+    let left = total / batchSize
+    const connection = async () => {
+      while (left-- > 0) await claimAndSettle(sql, batchSize)
+    }
+    await Promise.all(Array.from({ length: connections }, connection))
+  }
+  await work(warm)
+  return measureFloor(() => work(measured), { total: measured, postgresPid })
 }
 
-async function claimAndSettle(sql: Database, limit: number): Promise<number> {
+async function claimAndSettle(sql: Database, limit: number): Promise<void> {
   const claimed = await sql<{ id: string }[]>`
     with due as materialized (
       select id from dlq.dlq_messages
@@ -79,5 +80,4 @@ async function claimAndSettle(sql: Database, limit: number): Promise<number> {
       insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, settled_at)
       select id, 1, id, 'published', now() from unnest(${sql.array(ids)}::uuid[]) as id`
   })
-  return ids.length
 }

@@ -3,6 +3,7 @@
 // one mistake that hits three topics is one group, and a filter shows each.
 import { hash } from 'node:crypto'
 import type { FailureContext } from './failure-context.ts'
+import { formatUuid } from './message-id.ts'
 import { normaliseMessage } from './normalised-message.ts'
 import { rootCause } from './stack-trace.ts'
 
@@ -61,9 +62,7 @@ type Parts = Pick<Fingerprint, 'errorClass' | 'location' | 'message'>
  */
 function groupId({ errorClass, location, message }: Parts): string {
   const place = location === null ? `message\n${message}` : `location\n${location}`
-  const hex = hash('sha256', `${fingerprintVersion}\n${errorClass ?? ''}\n${place}`, 'hex')
-  const variant = ((Number.parseInt(hex[16]!, 16) & 0x3) | 0x8).toString(16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return formatUuid(hash('sha256', `${fingerprintVersion}\n${errorClass ?? ''}\n${place}`), 8)
 }
 
 function titleOf({ errorClass, location, message }: Parts): string {

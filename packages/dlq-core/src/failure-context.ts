@@ -4,6 +4,7 @@
 /** What is known about one failure. Null where the record does not say. */
 export type FailureContext = {
   readonly originalTopic: string | null
+  /** Negative where the record says that there was none. */
   readonly originalPartition: number | null
   readonly originalOffset: bigint | null
   /** Milliseconds since the epoch. */

@@ -33,6 +33,7 @@ test.each([
   ['no id', encoded(['mine', 'f'])],
   ['something else in place of the id', encoded(['mine', 'f', "1'; drop table"])],
   ['something else in place of the time', encoded(['mine', 'f', 'now()', id])],
+  ['a day that does not exist', encoded(['mine', 'f', '2026-02-31 10:30:00+00', id])],
   ['too many columns', encoded(['mine', 'f', '2026-02-20 10:30:00+00', '2026-02-20 10:30:00+00', id])],
   ['a number', encoded(['mine', 'f', 1])],
   ['too long', 'a'.repeat(10_000)],

@@ -10,11 +10,10 @@ export function encodeCursor({ direction, key }: Cursor, binding: string): strin
 }
 
 const maxCursorChars = 256
-const time = /^\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?[+-]\d\d(?::\d\d){0,2}(?: BC)?$/
-const id = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What `encodeCursor` was given; or why it is of no use here. */
-export function decodeCursor(text: string, binding: string): Cursor | 'invalid' | 'of another list' {
+/** What `encodeCursor` was given; or why it is of no use here. `id`: what the list's ids look like. */
+export function decodeCursor(text: string, binding: string, id = uuid): Cursor | 'invalid' | 'of another list' {
   const parts = parse(text)
   if (parts === null) return 'invalid'
   const [boundTo, direction, ...key] = parts
@@ -23,10 +22,18 @@ export function decodeCursor(text: string, binding: string): Cursor | 'invalid' 
     (direction === 'f' || direction === 'b') &&
     id.test(key.at(-1) ?? '') &&
     sortColumns.length <= 1 &&
-    sortColumns.every((column) => time.test(column))
+    sortColumns.every(isTime)
   if (!wellFormed) return 'invalid'
   if (boundTo !== binding) return 'of another list'
   return { direction: direction === 'f' ? 'forward' : 'back', key }
+}
+
+/** A time as PostgreSQL writes it in UTC, to the microsecond; a date that does not exist is none. */
+function isTime(text: string): boolean {
+  if (/^-?infinity$/.test(text)) return true
+  const [, toTheSecond] = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d{1,6})?\+00$/.exec(text) ?? []
+  const moment = new Date(`${toTheSecond?.replace(' ', 'T')}Z`)
+  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(toTheSecond!.replace(' ', 'T'))
 }
 
 function parse(text: string): string[] | null {

@@ -31,7 +31,9 @@ export type ReplayHazard =
 const legalTopic = /^(?!\.{1,2}$)[\w.-]{1,249}$/
 
 /** The single patterns of `globs`. */
-export function topicGlobList(globs: TopicGlobs): string[] {
+export function topicGlobList(globs: TopicGlobs): readonly string[] {
+  // Asked for every record, and usually split already.
+  if (typeof globs !== 'string' && !globs.some((glob) => /[\s,]/.test(glob))) return globs
   return [globs].flat().flatMap((glob) => glob.split(/[\s,]+/).filter((pattern) => pattern !== ''))
 }
 

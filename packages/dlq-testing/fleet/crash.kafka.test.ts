@@ -130,7 +130,8 @@ test('services killed at random moments lose no dead letter, store none twice an
     `kills: ingester ${kills.ingester}, retrier ${kills.retrier}, api ${kills.api}; settled ${settledMs} ms after the last`,
   )
   expect(Math.min(...Object.values(kills))).toBeGreaterThanOrEqual(minKills)
-  expect([...statuses].filter((status) => ![0, 200, 202, 409].includes(status))).toEqual([])
+  // 503: on a machine so busy that the database seems away.
+  expect([...statuses].filter((status) => ![0, 200, 202, 409, 503].includes(status))).toEqual([])
 
   const rows = await sql<{ id: string }[]>`select id from dlq.dlq_messages`
   const ids = rows.map(({ id }) => id).sort()

@@ -20,7 +20,8 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
-const total = soak ? 50_000 : 600
+const total = soak ? 50_000 : 400
+const settledMs = soak ? 1_800_000 : 600_000
 const batchSize = soak ? 100 : 10
 const killEveryMs = 1000
 const topics = ['orders', 'payments', 'refunds', 'shipments']
@@ -116,7 +117,7 @@ const settledOr = (fallback: number) => countSettled().catch(() => fallback)
 
 /** Kills a retrier each second, and each server once on the way, until every message is settled. */
 async function killUntilSettled(ends: () => number): Promise<string> {
-  const deadline = Date.now() + (soak ? 1_800_000 : 300_000)
+  const deadline = Date.now() + settledMs
   let [kills, settled] = [0, 0]
   const restarts = [
     { after: total / 4, server: stack.kafka! },
@@ -152,7 +153,7 @@ async function readAll(names: readonly string[]): Promise<TopicRecord[]> {
 }
 
 test('messages of retriers that are killed all the time are seen exactly once by read-committed consumers', {
-  timeout: soak ? 2_400_000 : 400_000,
+  timeout: settledMs + 300_000,
 }, async () => {
   const names = await createTopics('exactly-once')
   await insertDueRows(sql, { count: total, topics: names, partitions })
@@ -179,7 +180,7 @@ test('messages of retriers that are killed all the time are seen exactly once by
 })
 
 test('with delivery at-least-once none is lost, and what is sent twice has the same attempt id', {
-  timeout: soak ? 2_400_000 : 400_000,
+  timeout: settledMs + 300_000,
 }, async () => {
   const names = await createTopics('at-least-once')
   await insertDueRows(sql, { count: total, topics: names, partitions })

@@ -1,4 +1,5 @@
 // Several retriers together: nobody starves, nobody is too fast, and what a dead one held is not lost.
+import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
@@ -52,9 +53,11 @@ test('a topic with very many due messages does not hold up a hundred others', { 
     select max(extract(epoch from a.settled_at - m.next_retry_at_was) * 1000)::int as ms
     from dlq.dlq_attempts a join (select id, created_at as next_retry_at_was, original_topic from dlq.dlq_messages) m
       on m.id = a.message_id where m.original_topic <> ${flood}`
-  console.log(`the slowest of ${3 * others.length} messages left ${slowest!.ms} ms after it was due`)
-  // A second on a machine of its own; here it is about not waiting for the flood, which takes minutes.
-  expect(slowest!.ms).toBeLessThan(10_000)
+  console.log(
+    `the slowest of ${3 * others.length} messages left ${slowest!.ms} ms after it was due, load ${loadavg()[0]!.toFixed(1)}`,
+  )
+  // Together with the load, which says whether the machine was our own.
+  expect(slowest!.ms, `load ${loadavg()[0]!.toFixed(1)}`).toBeLessThan(1000)
   expect(await settled(flood)).toBeLessThan(soak ? 500_000 : 10_000)
 })
 

@@ -165,14 +165,23 @@ async function untilAnswers(server: WatchedProcess, port: number): Promise<void>
   })
   while (!server.hasExited() && Date.now() < deadline) {
     const admin = kafka.admin()
+    const producer = kafka.producer({
+      transactionalId: 'dlq-testing-ready',
+      maxInFlightRequests: 1,
+      retry: { retries: 1 },
+    })
     try {
       await admin.connect()
       const { brokers } = await admin.describeCluster()
+      // The coordinators' topics are made when they are first asked for, which takes a young broker a while.
+      await admin.fetchOffsets({ groupId: 'dlq-testing-ready' })
+      await producer.connect()
+      await producer.transaction()
       if (brokers.length > 0) return
     } catch {
       // Not listening yet, or the controller has not registered the broker yet.
     } finally {
-      await admin.disconnect().catch(() => {})
+      await Promise.allSettled([admin.disconnect(), producer.disconnect()])
     }
     await sleep(pollMs)
   }

@@ -2,27 +2,36 @@
 // which an EXPLAIN of a text that resembles the statement would not show.
 
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import { types } from 'dlq-core/runtime/database.ts'
 import postgres from 'postgres'
 
-export type PlanNode = { 'Node Type': string; 'Relation Name'?: string; 'Index Name'?: string; Plans?: PlanNode[] }
+export type PlanNode = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  Filter?: string
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Join Filter'?: number
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  Plans?: PlanNode[]
+}
 
 /** `force_custom_plan` or `force_generic_plan`. */
 export const planCacheModes = ['force_custom_plan', 'force_generic_plan'] as const
 
-/** Runs the query and takes it back. Returns the plans of the statements that it sent. */
-export async function plansOf(
+/** Prepares, runs the query, and takes everything back. Returns the plans of the statements that the query sent. */
+export async function plansOf<Prepared>(
   databaseUrl: string,
   planCacheMode: string,
-  query: (sql: Sql) => Promise<unknown>,
+  query: (sql: Sql, prepared: Prepared) => Promise<unknown>,
+  prepare?: (sql: Sql) => Promise<Prepared>,
 ): Promise<PlanNode[]> {
   const plans: PlanNode[] = []
   const sql = postgres(databaseUrl, {
     max: 1,
     connection: { client_min_messages: 'log', application_name: 'plans' },
-    types: {
-      bigint: postgres.BigInt,
-      json: { to: 114, from: [114, 3802], serialize: (text: string) => text, parse: (text: string) => text },
-    },
+    types,
     onnotice: ({ message }) => {
       const json = /plan:\s*(\{.*\})\s*$/s.exec(message ?? '')?.[1]
       if (json) plans.push(JSON.parse(json).Plan)
@@ -30,12 +39,14 @@ export async function plansOf(
   })
   try {
     await sql.unsafe(
-      `load 'auto_explain'; set plan_cache_mode = ${planCacheMode}; set auto_explain.log_format = json; set auto_explain.log_nested_statements = on`,
+      `load 'auto_explain'; set plan_cache_mode = ${planCacheMode}; set auto_explain.log_format = json;
+       set auto_explain.log_nested_statements = on; set auto_explain.log_analyze = on; set auto_explain.log_buffers = on`,
     )
     await sql
       .begin(async (sql) => {
+        const prepared = (await prepare?.(sql as unknown as Sql)) as Prepared
         await sql`set local auto_explain.log_min_duration = 0`
-        await query(sql as unknown as Sql)
+        await query(sql as unknown as Sql, prepared)
         await sql`set local auto_explain.log_min_duration = -1`
         throw new TakeBack()
       })

@@ -17,10 +17,10 @@ const roleOf = { sys_auditor: 'read', sys_operator: 'write', sys_admin: 'admin' 
 
 const unauthenticated = (message: string) => new ApiError('SYS_DLQ_UNAUTHENTICATED', message)
 
-export function createAuthenticate(config: AuthConfig, { now = Date.now } = {}): Authenticate {
+export function createAuthenticate(config: AuthConfig, { now = Date.now, keysCooldownMs = 5000 } = {}): Authenticate {
   if (!isAuthConfigured(config)) return async () => anonymous
   const findToken = createTokens(config.tokens, now)
-  const verify = createVerify(config.jwt)
+  const verify = createVerify(config.jwt, keysCooldownMs)
   return async (authorization) => {
     const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization ?? '')?.[1]
     if (token === undefined) throw unauthenticated('a bearer token is required')
@@ -48,11 +48,11 @@ function createTokens(tokens: AuthConfig['tokens'], now: () => number): (token: 
 // A key set may hold symmetric keys; whoever can verify with one could sign as well.
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 
-function createVerify(jwt: AuthConfig['jwt']): ((token: string) => Promise<Access>) | null {
+function createVerify(jwt: AuthConfig['jwt'], keysCooldownMs: number): ((token: string) => Promise<Access>) | null {
   const { issuer, audience, jwks_url, roles_claim, topics_claim, clock_skew } = jwt
   if (jwks_url === undefined || issuer === undefined || audience === undefined) return null
   // A key that is not known makes it ask for the set again, at most every few seconds: that is how keys rotate.
-  const keys = createRemoteJWKSet(new URL(jwks_url), { cooldownDuration: 5_000, timeoutDuration: 5_000 })
+  const keys = createRemoteJWKSet(new URL(jwks_url), { cooldownDuration: keysCooldownMs, timeoutDuration: 5_000 })
   const options = {
     issuer,
     audience,

@@ -22,6 +22,7 @@
 // depends on the body, the handler refuses by throwing an ApiError whose code stands in `faults`.
 // Schemas with v.title('Thing') become components of that name in the OpenAPI document.
 
+import type { PolicyLayers } from 'dlq-core/effective-policy.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
@@ -42,6 +43,8 @@ export type ApiDeps = {
   readiness: Readiness
   /** Look policies up after `await policies.refresh()`, which costs one row where nothing has changed. */
   policies: PolicySource
+  /** What the configuration says of policies. */
+  policyLayers: Omit<PolicyLayers, 'rows'>
   /** Tells the retriers that something is due; after the transaction that made it so. */
   wakeRetriers: () => void
   /** Globs of the topics that are ingested. */

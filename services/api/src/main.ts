@@ -19,12 +19,14 @@ await runService(
       sql.end({ timeout: 5 }),
     )
     const readiness = createReadiness({ database: () => pingDatabase(sql) })
+    const policyLayers = policyLayersOf(config)
     const app = createApp({
       sql,
       log,
       registry,
       readiness,
-      policies: createPolicySource({ sql, log, configured: policyLayersOf(config) }),
+      policies: createPolicySource({ sql, log, configured: policyLayers }),
+      policyLayers,
       wakeRetriers: createWakeRetriers(sql),
       dlqPatterns: config.kafka.dlq_topic_pattern,
       retryWaitMs: config.retry.wait,

@@ -3,7 +3,7 @@
 
 import { statuses } from 'dlq-core/message.ts'
 import { projectPayload } from 'dlq-core/payload-projection.ts'
-import type { MessageView } from 'dlq-core/queries/message-read.ts'
+import type { MessageRow } from 'dlq-core/queries/message-search.ts'
 import type { Context } from 'hono'
 import * as v from 'valibot'
 
@@ -12,21 +12,20 @@ export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 export const timestampText = v.pipe(v.string(), v.isoTimestamp())
 
 /** The specification's message object. */
-export const messageSchema = v.pipe(
-  v.strictObject({
-    id: v.pipe(v.string(), v.uuid()),
-    original_topic: v.string(),
-    error_message: v.string(),
-    retry_count: count,
-    max_retries: count,
-    payload: v.unknown(),
-    status: v.picklist(statuses),
-    created_at: timestampText,
-    updated_at: timestampText,
-    last_retry_at: v.nullable(timestampText),
-  }),
-  v.title('Message'),
-)
+export const messageEntries = {
+  id: v.pipe(v.string(), v.uuid()),
+  original_topic: v.string(),
+  error_message: v.string(),
+  retry_count: count,
+  max_retries: count,
+  payload: v.unknown(),
+  status: v.picklist(statuses),
+  created_at: timestampText,
+  updated_at: timestampText,
+  last_retry_at: v.nullable(timestampText),
+}
+
+export const messageSchema = v.pipe(v.strictObject(messageEntries), v.title('Message'))
 
 export const messageListSchema = v.pipe(
   v.strictObject({
@@ -50,8 +49,23 @@ export const exampleMessage = {
   last_retry_at: null,
 }
 
-/** The specification's message object, field by field in its order. */
-export function messageJson(message: MessageView): string {
+type SpecifiedFields = Pick<
+  MessageRow,
+  | 'id'
+  | 'original_topic'
+  | 'error_message'
+  | 'retry_count'
+  | 'max_retries'
+  | 'payload'
+  | 'unprojected_value'
+  | 'status'
+  | 'created_at'
+  | 'updated_at'
+  | 'last_retry_at'
+>
+
+/** The specification's message object, field by field in its order; `more` comes behind. */
+export function messageJson(message: SpecifiedFields, more: object = {}): string {
   const before = JSON.stringify({
     id: message.id,
     original_topic: message.original_topic,
@@ -64,18 +78,74 @@ export function messageJson(message: MessageView): string {
     created_at: timestamp(message.created_at),
     updated_at: timestamp(message.updated_at),
     last_retry_at: message.last_retry_at && timestamp(message.last_retry_at),
+    ...more,
   })
-  // A topic's policy may keep no projection of the value; then it is made here.
-  const payload = message.payload ?? projectPayload(message.unprojected_value) ?? 'null'
-  return `${before.slice(0, -1)},"payload":${payload},${after.slice(1)}`
+  return `${before.slice(0, -1)},"payload":${payloadJson(message)},${after.slice(1)}`
 }
 
-export type Page = { totalCount: number; page: number; pageSize: number }
+/** A topic's policy may keep no projection of the value; then it is made here. */
+export function payloadJson({ payload, unprojected_value }: Pick<MessageRow, 'payload' | 'unprojected_value'>): string {
+  return payload ?? projectPayload(unprojected_value) ?? 'null'
+}
 
-/** The specification's list with its pagination. */
-export function messageListJson(messages: readonly MessageView[], { totalCount, page, pageSize }: Page): string {
-  const pagination = { total_count: totalCount, page, page_size: pageSize, has_next: page * pageSize < totalCount }
-  return `{"messages":[${messages.map(messageJson).join(',')}],"pagination":${JSON.stringify(pagination)}}`
+/** What lists show beside the specification's fields. */
+export function listedFields(row: MessageRow) {
+  return {
+    dlq_topic: row.dlq_topic,
+    dlq_partition: row.dlq_partition,
+    dlq_offset: row.dlq_offset === null ? null : String(row.dlq_offset),
+    original_partition: row.original_partition,
+    original_offset: row.original_offset === null ? null : String(row.original_offset),
+    consumer_group: row.consumer_group,
+    error_class: row.error_class,
+    group_id: row.group_id,
+    next_retry_at: row.next_retry_at && timestamp(row.next_retry_at),
+    failure_count: row.failure_count,
+    first_failed_at: timestamp(row.first_failed_at),
+    last_failed_at: timestamp(row.last_failed_at),
+  }
+}
+
+const nullable = {
+  text: v.nullable(v.string()),
+  count: v.nullable(count),
+  time: v.nullable(timestampText),
+}
+
+export const listedMessageSchema = v.pipe(
+  v.strictObject({
+    ...messageEntries,
+    dlq_topic: nullable.text,
+    dlq_partition: nullable.count,
+    // Kafka's offsets are int64, which a JavaScript number would round.
+    dlq_offset: nullable.text,
+    original_partition: nullable.count,
+    original_offset: nullable.text,
+    consumer_group: nullable.text,
+    error_class: nullable.text,
+    group_id: v.nullable(v.pipe(v.string(), v.uuid())),
+    next_retry_at: nullable.time,
+    failure_count: count,
+    first_failed_at: timestampText,
+    last_failed_at: timestampText,
+  }),
+  v.title('ListedMessage'),
+)
+
+export const exampleListedMessage = {
+  ...exampleMessage,
+  dlq_topic: 'orders.dlq.v1',
+  dlq_partition: 0,
+  dlq_offset: '4711',
+  original_partition: 3,
+  original_offset: '90210',
+  consumer_group: 'billing',
+  error_class: 'com.example.OutOfStockException',
+  group_id: '1c9e5a3c-6d7e-8f00-a1b2-c3d4e5f60718',
+  next_retry_at: '2026-02-20T10:35:00.000+00:00',
+  failure_count: 1,
+  first_failed_at: '2026-02-20T10:30:00.000+00:00',
+  last_failed_at: '2026-02-20T10:30:00.000+00:00',
 }
 
 /** "2026-02-20T10:30:00.000+00:00", as the specification writes it. */

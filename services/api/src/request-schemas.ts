@@ -25,6 +25,29 @@ export const pageQuery = v.strictObject({
   page_size: v.optional(wholeNumber('page_size', { min: 1, max: 1000 }), '20'),
 })
 
+/** A whole number in a path; `what` is it the number of? */
+export function wholeNumberInPath(what: string) {
+  return v.pipe(
+    v.string(),
+    v.metadata({ type: 'integer', minimum: 1, maximum: 999_999_999 }),
+    v.check(
+      (text) => /^[1-9]\d{0,8}$/.test(text),
+      (issue) => `invalid ${what} number: ${issue.input}`,
+    ),
+    v.transform(Number),
+  )
+}
+
+const between1And1000 = 'must be a whole number from 1 to 1000'
+
+/** Attempts before a message is DEAD. */
+export const maxRetries = v.pipe(
+  v.number(between1And1000),
+  v.integer(between1And1000),
+  v.minValue(1, between1And1000),
+  v.maxValue(1000, between1And1000),
+)
+
 /** A UUID in a path; `what` is it the id of? */
 export function idOf(what: string) {
   return v.pipe(

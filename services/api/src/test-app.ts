@@ -32,12 +32,14 @@ export type TestAppOptions = Partial<AppDeps> & {
 
 export function createTestApp(sql: Database, { auth, ...settings }: TestAppOptions = {}): TestApp {
   const log = settings.log ?? createLog({ service: 'api', level: 'silent' })
+  const policyLayers = { section: {}, fileEntries: [] }
   const app = createApp({
     sql,
     log,
     registry: new Registry(),
     readiness: createReadiness({ database: () => pingDatabase(sql) }),
-    policies: createPolicySource({ sql, log, configured: { section: {}, fileEntries: [] } }),
+    policies: createPolicySource({ sql, log, configured: policyLayers }),
+    policyLayers,
     wakeRetriers: createWakeRetriers(sql),
     dlqPatterns: ['*.dlq.v1'],
     retryWaitMs: 60_000,

@@ -11,6 +11,7 @@ import type { Consumer, EachBatchPayload, Kafka, Batch as KafkaBatch, KafkaMessa
 import { logBounds } from './log-bounds.ts'
 import type { Batch, StoreOutcome } from './store-batch.ts'
 import { untilStored } from './until-stored.ts'
+import { watchForStall } from './watch-for-stall.ts'
 
 export type ConsumeDeps = {
   kafka: Kafka
@@ -42,8 +43,6 @@ const rebalanceTimeoutMs = 30_000
 const maxFetchBytes = 4 * 1024 * 1024
 /** By its heartbeat a member learns that the group waits for it: so long all of them may stand still. */
 const heartbeatIntervalMs = 1000
-/** A consumer that showed no sign of life for so long hangs (tulios/kafkajs#1441) and is built anew. */
-const stallMs = 90_000
 
 /** Runs a consumer until `signal` aborts. @throws {DlqError} CONSUMER_CRASHED where kafkajs will not restart it */
 export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
@@ -107,25 +106,6 @@ function watchForFailedFetches(consumer: Consumer, onFailed: () => void): void {
     asked.add(nodeId)
   })
   consumer.on(consumer.events.FETCH, ({ payload }) => void asked.delete(payload.nodeId))
-}
-
-function watchForStall(consumer: Consumer): { stalled: Promise<never>; stop(): void } {
-  let lastSign = Date.now()
-  const { HEARTBEAT, FETCH, GROUP_JOIN, REBALANCING, CRASH } = consumer.events
-  for (const event of [HEARTBEAT, FETCH, GROUP_JOIN, REBALANCING, CRASH]) {
-    consumer.on(event, () => {
-      lastSign = Date.now()
-    })
-  }
-  let timer: NodeJS.Timeout | undefined
-  const stalled = new Promise<never>((_, reject) => {
-    timer = setInterval(() => {
-      if (Date.now() - lastSign > stallMs)
-        reject(new DlqError('CONSUMER_STALLED', `the consumer showed no sign of life for ${stallMs / 1000} s`))
-    }, 5000)
-  })
-  stalled.catch(() => {})
-  return { stalled, stop: () => clearInterval(timer) }
 }
 
 /**

@@ -31,12 +31,16 @@ beforeAll(async () => {
   }
   const { brokers } = await startKafka({ dataDir: join(folder, 'kafka'), reaper, extras: { settings } })
   kafka = createTestKafka(brokers)
-  admin = kafka.admin()
-  await admin.connect()
+  // One that knows the topics could not take an ACL back that forbids it to see them.
+  const creator = kafka.admin()
+  await creator.connect()
   await createTopics(
-    admin,
+    creator,
     ['orders', 'payments'].map((topic) => ({ topic, numPartitions: 2 })),
   )
+  await creator.disconnect()
+  admin = kafka.admin()
+  await admin.connect()
 })
 
 afterAll(async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { findTopicsOfUnplaced } from 'dlq-core/queries/message-correlate.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -113,7 +114,13 @@ test('a taker of the slot recovers it before it claims anything', async () => {
 
 test('where Kafka has forgotten the number, the messages go again under the same attempt id', async () => {
   await dieAfter('commit')
-  await topics.admin.deleteGroups([ledgerGroup(options.prefix, 1)])
+  const groupId = ledgerGroup(options.prefix, 1)
+  // A commit is answered before its number is in the ledger. The greeting was 1.
+  await eventually(async () => {
+    const [ledger] = await topics.admin.fetchOffsets({ groupId, topics: ['dlq-manager.ledger'] })
+    expect(ledger!.partitions).toMatchObject([{ offset: '2' }])
+  })
+  await topics.admin.deleteGroups([groupId])
   expect(await sweep()).toEqual({ more: true })
   expect([...(await states())]).toEqual([{ status: 'PENDING', retry_count: 0, count }])
   expect(await outcomes()).toEqual([{ outcome: 'unknown', unknown: true, target_topic: topic, placed: false, count }])

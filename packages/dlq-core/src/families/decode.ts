@@ -42,9 +42,12 @@ export function variableInteger(value: Buffer | null): bigint | null {
   return value.length <= 8 ? BigInt.asIntN(value.length * 8, BigInt(`0x${value.toString('hex')}`)) : null
 }
 
-/** A partition, null where negative: −1 is how Kafka says that there is none. */
+/**
+ * A partition, null beyond int32. A negative one is kept: −1 is how Kafka says that the record stood on no
+ * partition (a punctuator made it, say), and such a record must not be taken for one that can be sent back.
+ */
 export function toPartition(value: bigint | null): number | null {
-  return toCount(value)
+  return value !== null && value >= -maxInt32 - 1n && value <= maxInt32 ? Number(value) : null
 }
 
 /** An offset, null where negative. */

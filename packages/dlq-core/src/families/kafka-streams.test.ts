@@ -32,14 +32,14 @@ test('the last set is read, with the record’s own timestamp', () => {
   })
 })
 
-test('a punctuator’s failure has null headers and −1, hence no coordinates', () => {
+test('a punctuator’s failure has null headers and −1, hence no coordinates, and says that there was no partition', () => {
   const record = deadLetter([
     ...set('app.Stale', 'stale', ['orders', '0', '1']),
     ...set('java.lang.IllegalStateException', null, [null, '-1', '-1']),
   ])
   expect(readFailure(record).context).toMatchObject({
     originalTopic: null,
-    originalPartition: null,
+    originalPartition: -1,
     originalOffset: null,
     errorClass: 'java.lang.IllegalStateException',
     errorMessage: null,

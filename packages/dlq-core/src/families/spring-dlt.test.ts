@@ -161,7 +161,7 @@ test('numbers that a tool has rewritten as text are read, others are null', () =
     ).context
   expect(read('12', '12345678')).toMatchObject({ originalPartition: 12, originalOffset: 12_345_678n })
   expect(read('null', 'unknown!')).toMatchObject({ originalPartition: null, originalOffset: null })
-  expect(read(int32(-1), int64(-1n))).toMatchObject({ originalPartition: null, originalOffset: null })
+  expect(read(int32(-1), int64(-1n))).toMatchObject({ originalPartition: -1, originalOffset: null })
   expect(read(Buffer.alloc(3), Buffer.alloc(9))).toMatchObject({ originalPartition: null, originalOffset: null })
   expect(read(null, '')).toMatchObject({ originalPartition: null, originalOffset: null })
 })

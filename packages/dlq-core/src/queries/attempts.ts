@@ -63,3 +63,37 @@ export async function getAttempt(
       and (m.id is null or m.retry_count > a.number or (m.retry_count = a.number and m.status <> 'RETRYING'))`
   return row ?? null
 }
+
+export type Attempt = {
+  number: number
+  attempt_id: string
+  actor: string
+  run_id: string | null
+  outcome: AttemptOutcome['outcome']
+  error: string | null
+  target_topic: string | null
+  target_partition: number | null
+  target_offset: bigint | null
+  started_at: Date
+  settled_at: Date | null
+  failed_again_at: Date | null
+  failed_again_topic: string | null
+  failed_again_partition: number | null
+  failed_again_offset: bigint | null
+  failed_again_class: string | null
+  failed_again_message: string | null
+  error_changed: boolean | null
+}
+
+/** The attempts of a message, the first one first; the last thousand, which is the most that a budget allows. */
+export async function listAttempts(sql: Sql, messageId: string): Promise<Attempt[]> {
+  const newestFirst = await sql<Attempt[]>`
+    select number, attempt_id, actor, run_id, outcome, error, target_topic, target_partition, target_offset, started_at,
+           settled_at, failed_again_at, failed_again_topic, failed_again_partition, failed_again_offset, failed_again_class,
+           failed_again_message, error_changed
+    from dlq.dlq_attempts
+    where message_id = ${messageId}
+    order by number desc
+    limit 1000`
+  return newestFirst.toReversed()
+}

@@ -1,6 +1,7 @@
 // dlq_audit: who changed what, and why.
 
 import type { Sql } from './sql.ts'
+import { inScope, type TopicScope } from './topic-scope.ts'
 
 export type AuditEntry = {
   actor: string
@@ -26,7 +27,7 @@ export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
     insert into dlq.dlq_audit (
       actor, role, request_id, action, target_type, target_id, original_topic, dlq_topic, reason, before, after)
     values (${actor}, ${role}, ${request_id}, ${action}, ${target_type}, ${target_id}, ${original_topic}, ${dlq_topic},
-            ${reason}, ${toText(before)}::json, ${toText(after)}::json)`
+            ${reason}, ${toText(before)}::text::json, ${toText(after)}::text::json)`
 }
 
 /** Deletes a bounded number of entries from before that time. Returns how many. */
@@ -53,4 +54,56 @@ function toText(value: object | null): string | null {
   return value === null
     ? null
     : JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? field.toString() : field))
+}
+
+export type WrittenEntry = {
+  id: bigint
+  at: Date
+  actor: string
+  role: string
+  action: string
+  target_type: string
+  target_id: string
+  original_topic: string | null
+  dlq_topic: string | null
+  reason: string | null
+  /** JSON text, like `after`. */
+  before: string | null
+  after: string | null
+  request_id: string | null
+}
+
+export type AuditFilter = {
+  actor?: string | undefined
+  action?: string | undefined
+  target_type?: string | undefined
+  target_id?: string | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+/** The entries before `beforeId`, newest first. Who may see only some topics sees no entry without a topic. */
+export async function listAudit(
+  sql: Sql,
+  {
+    filter,
+    scope,
+    beforeId,
+    limit,
+  }: { filter: AuditFilter; scope: TopicScope; beforeId: bigint | null; limit: number },
+): Promise<WrittenEntry[]> {
+  const { actor, action, target_type, target_id, from, to } = filter
+  return sql<WrittenEntry[]>`
+    select id, at, actor, role, action, target_type, target_id, original_topic, dlq_topic, reason, before, after, request_id
+    from dlq.dlq_audit
+    where ${inScope(sql, scope)}
+      ${beforeId === null ? sql`` : sql`and id < ${beforeId}`}
+      ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
+      ${action === undefined ? sql`` : sql`and action = ${action}`}
+      ${target_type === undefined ? sql`` : sql`and target_type = ${target_type}`}
+      ${target_id === undefined ? sql`` : sql`and target_id = ${target_id}`}
+      ${from === undefined ? sql`` : sql`and at >= ${from}`}
+      ${to === undefined ? sql`` : sql`and at < ${to}`}
+    order by id desc
+    limit ${limit}`
 }

@@ -1,7 +1,6 @@
 // dlq_messages: reading for people and programs. Only what the specification shows.
 
 import type { Status } from '../message.ts'
-import type { TopicColumn } from './message-retry.ts'
 import type { Sql } from './sql.ts'
 import { inScope, type TopicScope } from './topic-scope.ts'
 
@@ -42,35 +41,6 @@ export async function getMessage(
   const [row] = await sql<MessageView[]>`
     select ${viewColumns(sql)} from dlq.dlq_messages where id = ${id} and ${inScope(sql, scope)}`
   return row ?? null
-}
-
-/** One page of a topic, newest first: along (topic, id), and an id's time is its record's. */
-export async function listMessagesOfTopic(
-  sql: Sql,
-  {
-    column,
-    topic,
-    scope,
-    limit,
-    offset,
-  }: { column: TopicColumn; topic: string; scope: TopicScope; limit: number; offset: number },
-): Promise<MessageView[]> {
-  return sql<MessageView[]>`
-    select ${viewColumns(sql)}
-    from dlq.dlq_messages
-    where ${sql(column)} = ${topic} and ${inScope(sql, scope)}
-    order by id desc
-    limit ${limit} offset ${offset}`
-}
-
-export async function countMessagesOfTopic(
-  sql: Sql,
-  { column, topic, scope }: { column: TopicColumn; topic: string; scope: TopicScope },
-): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from dlq.dlq_messages
-    where ${sql(column)} = ${topic} and ${inScope(sql, scope)}`
-  return row!.count
 }
 
 /** Deletes a message that is held, with its attempts and edits. */

@@ -2,6 +2,7 @@
 
 import type { Status } from '../message.ts'
 import { type MessageScan, type MessageSearch, scanMessages } from './message-scan.ts'
+import type { TopicCondition } from './message-topic.ts'
 import type { Sql } from './sql.ts'
 
 /** A message as lists show it. */
@@ -92,14 +93,8 @@ export async function searchMessages(
   const scanned = scan.tests.length === 0 ? limit : Math.max(limit, boundOf(scan, examine))
   const columns = sql`${sql(scannedColumns)}`
   const rows = await sql<MessageRow[]>`
-    select id, original_topic, error_message, retry_count, max_retries, status, created_at, updated_at, last_retry_at,
-           case when not large then payload end as payload,
-           case when not large and payload is null and octet_length(record_value) > 0 then record_value end as unprojected_value,
-           large, dlq_topic, dlq_partition, dlq_offset, original_partition, original_offset, consumer_group, error_class,
-           group_id, next_retry_at, failure_count, first_failed_at, last_failed_at, ${sortTime(sql, scan)} as sort_time
-    from ${scan.rows({ columns, after, limit: scanned })} m,
-         -- The sizes stand in the row; nothing is fetched to know them.
-         lateral (select greatest(octet_length(record_value), pg_column_size(payload)) > ${maxInlineBytes} is true as large) size
+    select ${shownColumns(sql, scan)}
+    from ${scan.rows({ columns, after, limit: scanned })} m, lateral ${payloadSize(sql)} size
     where ${allOf(sql, scan)}
     order by ${scan.order}
     limit ${limit}`
@@ -153,6 +148,37 @@ export async function countMessages(
     : { value: scan.tests.length === 0 ? bound : found, relation: 'gte' }
 }
 
+/**
+ * The page behind the first `offset` messages of a topic, and how many the topic has, in one statement and so in
+ * one snapshot. The messages passed over are counted off along the index, without their rows.
+ */
+export async function pageOfTopic(
+  sql: Sql,
+  {
+    topic,
+    scope,
+    limit,
+    offset,
+  }: Pick<MessageSearch, 'scope'> & { topic: TopicCondition; limit: number; offset: number },
+): Promise<{ total: number; rows: MessageRow[] }> {
+  const scan = scanMessages(sql, { search: { filter: { topic: topic.names![0]! }, topic, scope, sort: 'newest' } })
+  const columns = scan.tests.length === 0 ? sql`m.id` : sql`m.id, m.original_topic, m.dlq_topic`
+  const all = (limit: number) => sql`
+    select id from ${scan.rows({ columns, after: null, limit })} m where ${allOf(sql, scan)} order by ${scan.order}`
+  // What is tested row by row is not known to be a page before it was tested.
+  const places = scan.tests.length === 0 ? offset + limit : maxRows
+  const rows = await sql<({ total: number } & (MessageRow | { id: null }))[]>`
+    with total as (select count(*)::int as total from (${all(maxRows)}) every),
+    page as (${all(places)} limit ${limit} offset ${offset})
+    select total.total, ${shownColumns(sql, scan)}
+    from total
+    left join (page join dlq.dlq_messages m using (id) cross join lateral ${payloadSize(sql)} size) on true
+    order by m.id desc`
+  return { total: rows[0]!.total, rows: rows.flatMap((row) => (row.id === null ? [] : [row])) }
+}
+
+const maxRows = 2_147_483_647
+
 /** The payload of one message, however large; JSON text. */
 export async function getPayload(
   sql: Sql,
@@ -162,6 +188,20 @@ export async function getPayload(
     select payload, case when payload is null then record_value end as unprojected_value
     from ${archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`} where id = ${id}`
   return row ?? null
+}
+
+function shownColumns(sql: Sql, scan: MessageScan) {
+  return sql`
+    m.id, m.original_topic, m.error_message, m.retry_count, m.max_retries, m.status, m.created_at, m.updated_at, m.last_retry_at,
+    case when not large then m.payload end as payload,
+    case when not large and m.payload is null and octet_length(m.record_value) > 0 then m.record_value end as unprojected_value,
+    large, m.dlq_topic, m.dlq_partition, m.dlq_offset, m.original_partition, m.original_offset, m.consumer_group, m.error_class,
+    m.group_id, m.next_retry_at, m.failure_count, m.first_failed_at, m.last_failed_at, ${sortTime(sql, scan)} as sort_time`
+}
+
+/** Whether the payload is large. The sizes stand in the row; nothing is fetched to know them. */
+function payloadSize(sql: Sql) {
+  return sql`(select greatest(octet_length(m.record_value), pg_column_size(m.payload)) > ${maxInlineBytes} is true as large)`
 }
 
 /** Over the topics that have something due, so many rows of each would be read. */
@@ -178,7 +218,9 @@ function sortColumns(sql: Sql, { sortColumn }: MessageScan) {
 }
 
 function sortTime(sql: Sql, { sortColumn }: MessageScan) {
-  return sortColumn === null ? sql`null` : sql`(m.${sql(sortColumn)} at time zone 'UTC')::text || '+00'`
+  if (sortColumn === null) return sql`null`
+  const column = sql`m.${sql(sortColumn)}`
+  return sql`case when isfinite(${column}) then (${column} at time zone 'UTC')::text || '+00' else ${column}::text end`
 }
 
 /** The sort columns of the row at the place along the index; null where there are not so many. */

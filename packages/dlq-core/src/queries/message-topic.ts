@@ -16,10 +16,11 @@ export type TopicCondition = {
 /** So many topics are looked up one by one; a glob that stands for more tests each row. */
 const maxNames = 16
 
-/** A known DLQ topic means what was read from it; any other name, what came from there. One index each, never an OR. */
-export async function resolveTopic(sql: Sql, topic: string): Promise<TopicCondition> {
-  if (!isTopicGlob(topic)) {
-    return { column: topicColumn(topic, await isDlqTopic(sql, topic)), names: [topic], glob: null }
+/** `literally`: the name holds no wildcards, whatever it looks like. A known DLQ topic means what was read from it; any other name, what came from there. One index each, never an OR. */
+export async function resolveTopic(sql: Sql, topic: string, { literally = false } = {}): Promise<TopicCondition> {
+  if (literally || !isTopicGlob(topic)) {
+    const column = (await isDlqTopic(sql, topic)) ? 'dlq_topic' : 'original_topic'
+    return { column, names: [topic], glob: null }
   }
   const column = topicColumn(topic, false)
   // A row's DLQ topic may be one that was never found in Kafka (a message reported over HTTP), so only what is

@@ -1,13 +1,14 @@
 // The plans of the hot queries, as PostgreSQL ran them: none reads a whole partition that holds rows, so none gets
-// slower with the backlog. The plans come from auto_explain, because they are those of the statements
-// as the queries send them, with their parameters, custom and generic.
+// slower with the backlog. Those of the retrier, with what they read: retry-plans.pg.test.ts.
 import { randomUUID } from 'node:crypto'
 import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { oldestPending } from './activity.ts'
 import { archiveMessages, listSettled, nextSettledTopic } from './archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { listDueTopics } from './due-topics.ts'
+import { deleteSpent, purgeSpent } from './message-purge.ts'
 import { deleteMessage, getMessage } from './message-read.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
 import { greatestMessageId, releaseExpiredLeases, requestRetry, requestRetryOfTopic } from './message-retry.ts'
@@ -113,6 +114,25 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
         untilId: greatest,
         limit: 100,
       }),
+  ],
+  [
+    'a chunk of the purge of a consumer',
+    /_original_topic_status_id_idx$/,
+    (sql) =>
+      purgeSpent(sql, {
+        ...{ originalTopic: 'topic-7', consumerGroup: null, scope: null },
+        ...{ afterId: smallest, limit: 100 },
+      }),
+  ],
+  [
+    'the deletion of one message of a consumer',
+    byId,
+    (sql) => deleteSpent(sql, { id: ids[0]!, originalTopic: 'topic-7', consumerGroup: null, scope: null }),
+  ],
+  [
+    'the look for the oldest messages that wait',
+    /_original_topic_status_id_idx$/,
+    (sql) => oldestPending(sql, ['topic-7', 'topic-8']),
   ],
   ['the next topic with something to archive', bySettled, (sql) => nextSettledTopic(sql, 'topic-20')],
   [

@@ -41,7 +41,7 @@ test('a policy that says everything is read back as it was written', async () =>
 
   expect(written).toEqual({ pattern: 'orders.*', ...everything, updated_at: expect.any(Date) })
   expect(await findPolicy(service.sql, 'orders.*')).toEqual(written)
-  expect(await listPolicies(service.sql)).toEqual([written])
+  expect(await listPolicies(service.sql, { scope: null })).toEqual([written])
 })
 
 test('a policy that is written again says only what it says now', async () => {
@@ -50,7 +50,7 @@ test('a policy that is written again says only what it says now', async () => {
 
   expect(second).toEqual({ pattern: 'orders.*', ...nothing, paused: true, updated_at: expect.any(Date) })
   expect(second.updated_at.getTime()).toBeGreaterThan(first.updated_at.getTime() - 1)
-  expect(await listPolicies(service.sql)).toHaveLength(1)
+  expect(await listPolicies(service.sql, { scope: null })).toHaveLength(1)
 })
 
 test('what is written in SQL, with units of its own, is read in milliseconds', async () => {
@@ -119,7 +119,7 @@ describe('the marker', () => {
     await upsertPolicy(service.sql, 'a', { weight: 1 })
     const read = await changed(null)
 
-    expect(read!.policies).toEqual(await listPolicies(service.sql))
+    expect(read!.policies).toEqual(await listPolicies(service.sql, { scope: null }))
     expect(read!.policies.map(({ pattern }) => pattern)).toEqual(['a', 'b'])
     expect(await changed(read!.marker)).toBeNull()
   })
@@ -138,7 +138,7 @@ describe('the marker', () => {
     const { marker } = (await changed(null))!
     await database.sql.unsafe(statement)
 
-    expect((await changed(marker))!.policies).toEqual(await listPolicies(service.sql))
+    expect((await changed(marker))!.policies).toEqual(await listPolicies(service.sql, { scope: null }))
   })
 
   test('changes for others only together with the policy, however late it is committed', async () => {
@@ -161,6 +161,6 @@ describe('the marker', () => {
       })
     await Promise.all(Array.from({ length: 20 }, (_, n) => change(n % 2 ? patterns : patterns.toReversed())))
 
-    expect((await listPolicies(service.sql)).map(({ weight }) => weight)).toEqual([21, 21, 21, 21])
+    expect((await listPolicies(service.sql, { scope: null })).map(({ weight }) => weight)).toEqual([21, 21, 21, 21])
   })
 })

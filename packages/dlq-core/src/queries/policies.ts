@@ -4,6 +4,7 @@
 import type { TopicPolicy } from '../effective-policy.ts'
 import type { PolicySettings } from '../policy-settings.ts'
 import type { Sql } from './sql.ts'
+import { type TopicScope, topicInScope } from './topic-scope.ts'
 
 /** A row; a setting that is null is not said. */
 export type PolicyRow = TopicPolicy & { readonly updated_at: Date }
@@ -29,9 +30,12 @@ function toPolicyRow(row: PolicyRow): PolicyRow {
   return { ...row, backoff_list: row.backoff_list?.length ? row.backoff_list : null }
 }
 
-/** All policies, in the order of their patterns. */
-export async function listPolicies(sql: Sql): Promise<PolicyRow[]> {
-  const rows = await sql<PolicyRow[]>`select ${columns(sql)} from dlq.dlq_policies order by pattern collate "C"`
+/** The policies whose patterns lie in the scope, in the order of their patterns. */
+export async function listPolicies(sql: Sql, { scope }: { scope: TopicScope }): Promise<PolicyRow[]> {
+  const rows = await sql<PolicyRow[]>`
+    select ${columns(sql)} from dlq.dlq_policies
+    where ${topicInScope(sql, scope, 'pattern')}
+    order by pattern collate "C"`
   return rows.map(toPolicyRow)
 }
 
@@ -39,6 +43,11 @@ export async function listPolicies(sql: Sql): Promise<PolicyRow[]> {
 export async function findPolicy(sql: Sql, pattern: string): Promise<PolicyRow | null> {
   const [row] = await sql<PolicyRow[]>`select ${columns(sql)} from dlq.dlq_policies where pattern = ${pattern}`
   return row === undefined ? null : toPolicyRow(row)
+}
+
+/** Makes others who change policies wait until the transaction ends, as every change does: what is read now stays. */
+export async function lockPolicies(sql: Sql): Promise<void> {
+  await sql`select from dlq.dlq_policy_marker for update`
 }
 
 /** Makes the policy of a pattern, or replaces it: what `settings` does not say is not said afterwards. */

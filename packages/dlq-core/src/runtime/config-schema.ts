@@ -146,7 +146,14 @@ const cron = v.strictObject({
 
 const archive = v.strictObject({
   /** How long the archive keeps messages. They are dropped by quarters, so some stay up to three months longer. */
-  retention: v.optional(v.pipe(anyDuration, v.minValue(86_400_000, 'must be at least 1d')), '365d'),
+  retention: v.optional(
+    v.pipe(
+      anyDuration,
+      v.minValue(86_400_000, 'must be at least 1d'),
+      v.maxValue(36_500 * 86_400_000, 'must be at most 36500d'),
+    ),
+    '365d',
+  ),
   /** How long it is known who changed what. */
   audit_retention: v.optional(v.pipe(anyDuration, v.minValue(86_400_000, 'must be at least 1d')), '730d'),
 })

@@ -3,9 +3,19 @@
 import * as v from 'valibot'
 import { parseDuration } from '../duration.ts'
 
+// What stands in v.metadata says in JSON Schema what the transformation behind it checks.
+
+const durationJson = {
+  anyOf: [
+    { type: 'integer', minimum: 0 },
+    { type: 'string', pattern: '^([0-9]{1,9}(ms|s|m|h|d)){1,5}$', examples: ['500ms', '5m', '1h30m'] },
+  ],
+}
+
 /** "500ms", "5m", "1h30m", or a plain number of milliseconds → milliseconds. */
 export const anyDuration = v.pipe(
   v.union([v.number(), v.string()], 'must be a duration such as "500ms", "5m" or "1h30m"'),
+  v.metadata(durationJson),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const milliseconds = parseDuration(String(dataset.value))
     if (milliseconds !== null) return milliseconds
@@ -23,6 +33,7 @@ export const duration = v.pipe(anyDuration, v.maxValue(maxTimerMs, 'must be at m
 export function integer(what: string, min: number, max: number) {
   return v.pipe(
     v.union([v.number(), v.string()], `must be ${what} (${min} to ${max})`),
+    v.metadata({ type: 'integer', minimum: min, maximum: max }),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       const value =
         typeof dataset.value === 'string' && dataset.value.trim() !== '' ? Number(dataset.value) : dataset.value
@@ -36,6 +47,7 @@ export function integer(what: string, min: number, max: number) {
 export function decimal(what: string, min: number, max: number) {
   return v.pipe(
     v.union([v.number(), v.string()], `must be ${what} (${min} to ${max})`),
+    v.metadata({ type: 'number', minimum: min, maximum: max }),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       const value = Number(dataset.value)
       if (Number.isFinite(value) && value >= min && value <= max) return value

@@ -7,7 +7,8 @@ import postgres from 'postgres'
 import type { DatabaseConfig } from './config-schema.ts'
 import type { Log } from './log.ts'
 
-const types = {
+/** How values pass between PostgreSQL and Node: bigints exactly, JSON as text. */
+export const types = {
   bigint: postgres.BigInt,
   json: { to: 114, from: [114, 3802], serialize: (text: string) => text, parse: (text: string) => text },
 }

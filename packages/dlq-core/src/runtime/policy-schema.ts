@@ -50,7 +50,10 @@ export const policyFieldSchemas = {
   max_in_flight: v.nullish(integer('a number of messages', 1, 1_000_000)),
   paused: v.nullish(boolean),
   redirect_topic: v.nullish(
-    v.pipe(v.string('must be text'), v.regex(/^(?!\.{1,2}$)[\w.-]{0,249}$/, 'must be a topic name, or empty for none')),
+    v.pipe(
+      v.string('must be text'),
+      v.regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{0,249}$/, 'must be a topic name, or empty for none'),
+    ),
   ),
   ordering: v.nullish(oneOf(orderings)),
   timestamp: v.nullish(oneOf(timestampChoices)),

@@ -57,7 +57,7 @@ test('who loads at the same time waits for one reading, and who refreshes then s
     await source.refresh()
   })
   await Promise.all(refreshing)
-  const [row] = await listPolicies(service.sql)
+  const [row] = await listPolicies(service.sql, { scope: null })
   expect(source.policyFor(orders).policy.weight).toBe(row!.weight)
 })
 

@@ -2,9 +2,16 @@
 
 import type { Route } from '../define-route.ts'
 import { cronRoutes } from './cron.ts'
+import { auditRoutes } from './audit.ts'
+import { dlqStatusRoutes } from './dlq-status.ts'
 import { messageChangeRoutes } from './message-changes.ts'
+import { messageEditRoutes } from './message-edits.ts'
+import { messageListRoutes } from './message-lists.ts'
+import { messageReportRoutes } from './message-reports.ts'
 import { messageRoutes } from './messages.ts'
 import { operationRoutes } from './operations.ts'
+import { policyRoutes } from './policies.ts'
+import { statusRoutes } from './status.ts'
 import { topicMessageRoutes } from './topic-messages.ts'
 
 export const allRoutes: readonly Route[] = [
@@ -12,5 +19,12 @@ export const allRoutes: readonly Route[] = [
   ...cronRoutes,
   ...messageRoutes,
   ...messageChangeRoutes,
+  ...messageEditRoutes,
+  ...messageReportRoutes,
+  ...messageListRoutes,
   ...topicMessageRoutes,
+  ...policyRoutes,
+  ...auditRoutes,
+  ...dlqStatusRoutes,
+  ...statusRoutes,
 ]

@@ -11,7 +11,16 @@ import { type ApiDeps, type Call, defineRoute } from '../define-route.ts'
 import { applyEdit, type Wanted } from '../edit-message.ts'
 import { bytesOf, contentInput, headersInput, headersOf } from '../message-content.ts'
 import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../message-json.ts'
-import { ifMatchHeader, instant, messagePath, preferHeader, reason, topicName, waitMsOf } from '../request-schemas.ts'
+import {
+  ifMatchHeader,
+  instant,
+  maxRetries,
+  messagePath,
+  preferHeader,
+  reason,
+  topicName,
+  waitMsOf,
+} from '../request-schemas.ts'
 import { retryMessage } from '../retry-message.ts'
 
 const retryAnswer = v.strictObject({ id: v.string(), status: v.string(), message: v.string() })
@@ -132,14 +141,7 @@ export const messageChangeRoutes = [
         value: v.optional(contentInput),
         headers: v.optional(headersInput),
         target_topic: v.optional(v.nullable(topicName)),
-        max_retries: v.optional(
-          v.pipe(
-            v.number('must be a number'),
-            v.integer('must be a whole number'),
-            v.minValue(1, 'must be from 1 to 1000'),
-            v.maxValue(1000, 'must be from 1 to 1000'),
-          ),
-        ),
+        max_retries: v.optional(maxRetries),
         next_retry_at: v.optional(v.nullable(instant)),
         reason,
       }),

@@ -1,9 +1,15 @@
-// One dead letter, read.
+// One dead letter, read: all that is known of it, its attempts, and its bytes.
 
-import { getMessage } from 'dlq-core/queries/message-read.ts'
+import { isUtf8 } from 'node:buffer'
+import { projectPayload } from 'dlq-core/payload-projection.ts'
+import { listAttempts } from 'dlq-core/queries/attempts.ts'
+import { getMessageDetail, getRecordBytes } from 'dlq-core/queries/message-detail.ts'
+import * as v from 'valibot'
 import { notFound } from '../api-error.ts'
-import { defineRoute } from '../define-route.ts'
-import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../message-json.ts'
+import { attemptJson, attemptSchema, exampleAttempt } from '../attempt-json.ts'
+import { type Call, defineRoute } from '../define-route.ts'
+import { detailJson, detailSchema, exampleDetail } from '../message-detail-json.ts'
+import { sendJsonText } from '../message-json.ts'
 import { messagePath } from '../request-schemas.ts'
 
 export const messageRoutes = [
@@ -12,23 +18,96 @@ export const messageRoutes = [
       method: 'get',
       path: '/api/v1/dlq/messages/:id',
       summary: 'One dead letter',
+      description: 'Also where it is archived; archived_at then says since when.',
       role: 'read',
       params: messagePath,
       answers: {
         200: {
           description: 'The dead letter.',
-          schema: messageSchema,
-          example: exampleMessage,
+          schema: detailSchema,
+          example: exampleDetail,
           headers: { ETag: 'Changes with every change of the message; send it as If-Match with changes.' },
         },
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access, params: { id } }) => {
-      const message = await getMessage(sql, { id, scope: access.topics })
+    async ({ c, sql, access, policies, params: { id } }) => {
+      const [message, attempts] = await Promise.all([
+        getMessageDetail(sql, { id, scope: access.topics }),
+        listAttempts(sql, id),
+        policies.refresh(),
+      ])
       if (!message) throw notFound(id)
+      const topics = { originalTopic: message.original_topic, dlqTopic: message.dlq_topic }
       c.header('ETag', message.etag)
-      return sendJsonText(c, messageJson(message))
+      return sendJsonText(c, detailJson(message, { attempts, policy: policies.policyFor(topics) }))
     },
   ),
+
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/dlq/messages/:id/attempts',
+      summary: 'The attempts of a dead letter',
+      role: 'read',
+      params: messagePath,
+      answers: {
+        200: {
+          description: 'The attempts, the first one first.',
+          schema: v.strictObject({ attempts: v.array(attemptSchema) }),
+          example: { attempts: [exampleAttempt] },
+        },
+      },
+      faults: ['SYS_DLQ_NOT_FOUND'],
+    },
+    async ({ c, sql, access, params: { id } }) => {
+      const message = await getMessageDetail(sql, { id, scope: access.topics })
+      if (!message) throw notFound(id)
+      return c.json({ attempts: (await listAttempts(sql, id)).map(attemptJson) })
+    },
+  ),
+
+  bytesRoute('key', 'record_key', ['text/plain', 'application/octet-stream']),
+  bytesRoute('value', 'record_value', ['application/json', 'text/plain', 'application/octet-stream']),
 ]
+
+function bytesRoute(name: 'key' | 'value', part: 'record_key' | 'record_value', types: readonly string[]) {
+  return defineRoute(
+    {
+      method: 'get',
+      path: `/api/v1/dlq/messages/:id/${name}`,
+      summary: `The record’s ${name}, byte for byte, as a download`,
+      role: 'read',
+      params: messagePath,
+      answers: {
+        200: { description: 'The bytes.', types, headers: { 'Content-Disposition': 'A name for the file.' } },
+        204: { description: `The record has no ${name}.` },
+      },
+      faults: ['SYS_DLQ_NOT_FOUND'],
+    },
+    (call) => sendBytes(call, { name, part }),
+  )
+}
+
+async function sendBytes(
+  { c, sql, access, params: { id } }: Call<typeof messagePath>,
+  { name, part }: { name: string; part: 'record_key' | 'record_value' },
+): Promise<Response> {
+  const record = await getRecordBytes(sql, { id, scope: access.topics, part })
+  if (!record) throw notFound(id)
+  const bytes = record.payload === null ? record.bytes : Buffer.from(record.payload)
+  if (bytes === null) return c.body(null, 204)
+  const [type, ending] = kindOf(bytes, part)
+  return c.body(new Uint8Array(bytes), 200, {
+    'content-type': type,
+    // Never shown in the browser's window, where somebody else's HTML would run.
+    'content-disposition': `attachment; filename="${id}.${name}.${ending}"`,
+  })
+}
+
+function kindOf(bytes: Buffer, part: 'record_key' | 'record_value'): [type: string, ending: string] {
+  if (part === 'record_value' && projectPayload(bytes) !== null) return ['application/json', 'json']
+  return isUtf8(bytes) && !bytes.includes(0)
+    ? ['text/plain; charset=utf-8', 'txt']
+    : ['application/octet-stream', 'bin']
+}

@@ -1,50 +1,15 @@
-// The dead letters of a topic.
+// All dead letters of a topic at once.
 
-import { countMessagesOfTopic, listMessagesOfTopic } from 'dlq-core/queries/message-read.ts'
 import type { TopicColumn } from 'dlq-core/queries/message-retry.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import { isDlqTopic } from 'dlq-core/queries/topics.ts'
 import * as v from 'valibot'
 import { defineRoute } from '../define-route.ts'
-import { exampleMessage, messageListJson, messageListSchema, sendJsonText } from '../message-json.ts'
 import { refuseWithoutKafka } from '../refuse-without-kafka.ts'
-import { pageQuery, topicPath } from '../request-schemas.ts'
+import { topicPath } from '../request-schemas.ts'
 import { retryTopic } from '../retry-topic.ts'
 
 export const topicMessageRoutes = [
-  defineRoute(
-    {
-      method: 'get',
-      path: '/api/v1/dlq/:topic',
-      summary: 'The dead letters of a topic, newest first',
-      description: 'A known DLQ topic means what was read from it, any other name what came from there.',
-      role: 'read',
-      params: topicPath,
-      query: pageQuery,
-      answers: {
-        200: {
-          description: 'One page.',
-          schema: messageListSchema,
-          example: {
-            messages: [exampleMessage],
-            pagination: { total_count: 150, page: 1, page_size: 20, has_next: true },
-          },
-        },
-      },
-    },
-    async ({ c, sql, access: { topics: scope }, params: { topic }, query: { page, page_size: pageSize } }) => {
-      // One snapshot, so that the count and the page agree.
-      const [totalCount, messages] = await sql.begin('isolation level repeatable read read only', async (sql) => {
-        const column = await columnOf(sql, topic)
-        return Promise.all([
-          countMessagesOfTopic(sql, { column, topic, scope }),
-          listMessagesOfTopic(sql, { column, topic, scope, limit: pageSize, offset: (page - 1) * pageSize }),
-        ])
-      })
-      return sendJsonText(c, messageListJson(messages, { totalCount, page, pageSize }))
-    },
-  ),
-
   defineRoute(
     {
       method: 'post',

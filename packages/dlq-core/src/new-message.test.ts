@@ -1,0 +1,49 @@
+// From records to rows, where no database is needed to tell.
+import { expect, test } from 'vitest'
+import { deadLetter } from '../fixtures/dead-letter.ts'
+import { type ReadingSettings, readDeadLetter } from './new-message.ts'
+import { defaultRetryPolicy } from './retry-policy.ts'
+
+const now = new Date('2026-03-01T00:00:00Z')
+const settings: ReadingSettings = {
+  policyFor: () => defaultRetryPolicy,
+  mappings: [],
+  dlqPatterns: ['*.dlq.v1'],
+}
+const read = (record: ReturnType<typeof deadLetter>, more: Partial<ReadingSettings> = {}) =>
+  readDeadLetter(record, { ...settings, ...more }, now, 0).message
+const connect = (partition: string) =>
+  deadLetter([
+    ['__connect.errors.topic', 'orders'],
+    ['__connect.errors.partition', partition],
+    ['__connect.errors.offset', '7'],
+  ])
+
+test('a record that stood on no partition is never retried by itself, whatever topic its headers or a mapping name', () => {
+  expect(read(connect('3'))).toMatchObject({ original_partition: 3, next_retry_at: expect.any(Date) })
+  expect(read(connect('-1'))).toMatchObject({ original_partition: null, next_retry_at: null })
+
+  const punctuator = deadLetter([
+    ['__streams.errors.exception', 'app.Stale'],
+    ['__streams.errors.topic', null],
+    ['__streams.errors.partition', '-1'],
+  ])
+  const mappings = [{ dlq: 'orders.dlq.v1', original: 'orders' }]
+  expect(read(punctuator, { mappings })).toMatchObject({
+    ...{ original_topic: 'orders', original_topic_source: 'mapping' },
+    next_retry_at: null,
+  })
+})
+
+test('a partition that no topic can have is not stored', () => {
+  expect(read(connect('2147483648')).original_partition).toBeNull()
+  expect(read(connect('-2147483649')).original_partition).toBeNull()
+})
+
+test('a policy decides whether the payload is stored beside the bytes or derived from them on reading', () => {
+  const record = deadLetter([], { value: Buffer.from('{"n":12345678901234567890.12}') })
+  expect(read(record)).toMatchObject({ payload: '{"n":12345678901234567890.12}', record_value: record.value })
+  expect(read(record, { policyFor: () => ({ ...defaultRetryPolicy, payload: 'derived' }) })).toMatchObject({
+    ...{ payload: null, record_value: record.value },
+  })
+})

@@ -1,0 +1,144 @@
+// The plans of what the ingester asks with every batch: along an index each, and never all of a table that
+// grows, so that ingestion costs the same however much is stored, archived or was ever retried.
+import { randomUUID } from 'node:crypto'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { nodesOf, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { restoreArchived } from './archive.ts'
+import { admitGroups, createGroups, touchGroups } from './groups.ts'
+import { findAttemptsByPlace, findTopicsOfUnplaced } from './message-correlate.ts'
+import { countFailures, recordFailedAgain } from './message-reopen.ts'
+import { listPositions, lockPosition, movePosition, resetPosition } from './positions.ts'
+import type { Sql } from './sql.ts'
+import { recordLogBounds } from './topic-partitions.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const cluster = 'c'
+
+beforeAll(async () => {
+  const { sql } = database
+  await sql`
+    insert into dlq.dlq_messages (id, original_topic, error_message, record_value, status)
+    select (case place when 0 then '00000000-0000' when 1 then 'ffffffff-ffff'
+                       else left(dlq.uuid_floor(now() + (place - 2) * interval '1 month')::text, 13) end
+            || '-7' || right(gen_random_uuid()::text, 21))::uuid,
+           'topic-' || n % 50, 'failed', convert_to(repeat('x', 200), 'UTF8'),
+           case when n % 1000 = 0 then 'RETRYING' when n % 2 = 0 then 'DEAD' else 'RESOLVED' end
+    from (select n, abs(hashint4(n)) % 6 as place from generate_series(1, 20000) n) spread`
+  await sql`
+    insert into dlq.dlq_messages_archive (id, original_topic, error_message, record_value, archived_at)
+    select gen_random_uuid(), 'topic-1', 'failed', convert_to(repeat('x', 200), 'UTF8'), now() - n % 2 * interval '90 days'
+    from generate_series(1, 10000) n`
+  // One attempt in a thousand is of a retrier that died.
+  await sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, settled_at)
+    select gen_random_uuid(), 1, gen_random_uuid(), 'published', 'topic-' || n % 50, n % 8,
+           case when n % 1000 > 0 then n end, now()
+    from generate_series(1, 20000) n`
+  await sql`
+    insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
+    select ${cluster}, 'topic-' || n / 8 || '.dlq.v1', n % 8, n from generate_series(1, 5000) n`
+  await sql`
+    insert into dlq.dlq_topic_partitions (cluster, topic, partition, log_start_offset, log_end_offset)
+    select cluster, topic, partition, 0, next_offset from dlq.dlq_positions`
+  await sql`
+    insert into dlq.dlq_groups (id, version, message, title, last_seen_at)
+    select gen_random_uuid(), 1, 'message ' || n, 'title ' || n, now() - interval '1 day' from generate_series(1, 5000) n`
+  await sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id)
+    select 'topic-' || n * 50 || '.dlq.v1', id from dlq.dlq_groups cross join generate_series(1, 10) n`
+  await sql`vacuum analyze dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_attempts, dlq.dlq_positions,
+    dlq.dlq_topic_partitions, dlq.dlq_groups, dlq.dlq_group_topics`
+  await service.sql`select 1` // The driver sends its very first array as text.
+})
+
+const ids = Array.from({ length: 100 }, () => randomUUID())
+const places = ids.map((_, n) => ({ topic: `topic-${n % 50}`, partition: n % 8, offset: BigInt(n) }))
+const partition = { cluster, topic: 'topic-7.dlq.v1', partition: 3 }
+const failedAgain = ids.map((message_id) => ({
+  ...{ message_id, number: 1, attempt_id: message_id, cluster, topic: 'topic-7.dlq.v1', partition: 3, offset: 1n },
+  ...{ error_class: null, error_message: 'again', error_changed: false },
+}))
+const fingerprints = ids.map((id) => ({
+  ...{ id, version: 1, errorClass: null, location: null, message: 'new', title: 'new' },
+}))
+const groups = ids.map((group_id) => ({ dlq_topic: 'topic-7.dlq.v1', group_id }))
+
+/** Without an index: the statement finds its rows by a conflict alone, which needs no plan node. */
+const queries: [title: string, index: RegExp | null, query: (sql: Sql) => Promise<unknown>][] = [
+  ['the lock on a position', /^dlq_positions_pkey$/, (sql) => lockPosition(sql, partition)],
+  ['the move of a position', /^dlq_positions_pkey$/, (sql) => movePosition(sql, { ...partition, nextOffset: 9n })],
+  ['the reset of a position', null, (sql) => resetPosition(sql, { ...partition, nextOffset: 9n })],
+  [
+    'the list of positions of the topics assigned',
+    /^dlq_positions_pkey$/,
+    (sql) => listPositions(sql, { cluster, topics: ['topic-7.dlq.v1', 'topic-8.dlq.v1'] }),
+  ],
+  [
+    'the look for attempts that went to these places',
+    /^idx_dlq_attempts_target$/,
+    (sql) => findAttemptsByPlace(sql, places),
+  ],
+  [
+    'the look for attempts whose place is not known',
+    /^idx_dlq_attempts_unplaced$/,
+    (sql) => findTopicsOfUnplaced(sql, ['topic-49', 'topic-elsewhere']),
+  ],
+  ['the look for messages under way', /_status_id_idx$/, (sql) => findTopicsOfUnplaced(sql, ['topic-elsewhere'])],
+  ['the note that attempts failed again', null, (sql) => recordFailedAgain(sql, failedAgain)],
+  ['the count of late failures', /_pkey$/, (sql) => countFailures(sql, ids)],
+  [
+    'the return of archived messages',
+    /^dlq_messages_archive_.*_pkey$|^dlq_messages_archive_.*_id_.*idx$/,
+    (sql) => restoreArchived(sql, ids),
+  ],
+  ['the making of groups', null, (sql) => createGroups(sql, fingerprints)],
+  [
+    'the admission of groups',
+    /^dlq_group_topics_pkey$/,
+    async (sql) => {
+      await createGroups(sql, fingerprints)
+      await admitGroups(sql, { groups, maxPerTopic: 1000 })
+    },
+  ],
+  ['the touch of groups', /^dlq_groups_pkey$/, (sql) => touchGroups(sql, { ids: ids.slice(0, 10), everyMs: 30_000 })],
+  [
+    'the note of where logs end',
+    null,
+    (sql) =>
+      recordLogBounds(sql, {
+        cluster,
+        bounds: [{ topic: partition.topic, partition: 3, logStart: 0n, logEnd: 99n }],
+        unread: [],
+      }),
+  ],
+]
+
+async function filledTables(): Promise<string[]> {
+  const rows = await database.sql<{ relname: string }[]>`
+    select relname from pg_class
+    where relnamespace = 'dlq'::regnamespace and relkind = 'r' and reltuples > 1000`
+  return rows.map(({ relname }) => relname)
+}
+
+describe.each(planCacheModes)('with %s', (planCacheMode) => {
+  test.each(queries)('%s follows its index (%s) and reads no table as a whole', async (_, index, query) => {
+    const filled = await filledTables()
+    const nodes = (await plansOf(database.url, planCacheMode, query)).flatMap(nodesOf)
+
+    expect(filled.length).toBeGreaterThanOrEqual(10)
+    expect(nodes.length).toBeGreaterThan(0)
+    const whole = nodes.filter(
+      (node) => node['Node Type'].endsWith('Seq Scan') && filled.includes(node['Relation Name'] ?? ''),
+    )
+    expect(whole.map((node) => node['Relation Name'])).toEqual([])
+    if (index === null) return
+    const indexes = nodes.map((node) => node['Index Name'] ?? '')
+    expect(
+      indexes.some((name) => index.test(name)),
+      indexes.join(),
+    ).toBe(true)
+  })
+})

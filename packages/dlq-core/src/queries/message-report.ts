@@ -1,0 +1,70 @@
+// dlq_messages and dlq_idempotency_keys: dead letters that programs report by HTTP.
+
+import type { NewMessage } from '../new-message.ts'
+import type { Sql } from './sql.ts'
+
+/** A message that was never on a DLQ topic. */
+export type ReportedMessage = Omit<
+  NewMessage,
+  | 'id'
+  | 'dlq_cluster'
+  | 'dlq_topic'
+  | 'dlq_partition'
+  | 'dlq_offset'
+  | 'record_timestamp'
+  | 'record_timestamp_type'
+  | 'record_source'
+  | 'successor_of'
+  | 'original_topic_source'
+> & { original_topic_source: 'caller' }
+
+/** Stores it under an id of this moment, which is returned. */
+export async function insertReport(sql: Sql, message: ReportedMessage): Promise<string> {
+  const [row] = await sql<[{ id: string }]>`insert into dlq.dlq_messages ${sql(message)} returning id`
+  return row.id
+}
+
+export type IdempotencyKey = { actor: string; key: string }
+
+/** Keys are kept for so long. */
+const keepDays = 7
+
+/**
+ * What was asked for under the key before, or null where the key is new. Whoever asks at the same time
+ * waits here until the first one's transaction has ended.
+ *
+ * @param request SHA-256 of the request
+ */
+export async function claimIdempotencyKey(
+  sql: Sql,
+  { actor, key, request }: IdempotencyKey & { request: Buffer },
+): Promise<{ request: Buffer; message_id: string } | null> {
+  // The message's id is not known yet: an id of zeros stands for it until noteIdempotentMessage.
+  const made = await sql`
+    insert into dlq.dlq_idempotency_keys (actor, key, request, message_id)
+    values (${actor}, ${key}, ${request}, '00000000-0000-0000-0000-000000000000')
+    on conflict (actor, key) do nothing`
+  if (made.count > 0) return null
+  const [known] = await sql<{ request: Buffer; message_id: string }[]>`
+    select request, message_id from dlq.dlq_idempotency_keys where actor = ${actor} and key = ${key}`
+  // Its time may have ended in between; then it is as good as new.
+  return known ?? claimIdempotencyKey(sql, { actor, key, request })
+}
+
+/** Writes down which message was made under a new key, and forgets some keys that are too old. */
+export async function noteIdempotentMessage(
+  sql: Sql,
+  { actor, key, messageId }: IdempotencyKey & { messageId: string },
+): Promise<void> {
+  await sql`
+    with old as materialized (
+      select actor, key from dlq.dlq_idempotency_keys
+      where created_at < now() - make_interval(days => ${keepDays}::int)
+      limit 100
+      for update skip locked
+    ),
+    forgotten as (
+      delete from dlq.dlq_idempotency_keys k using old where k.actor = old.actor and k.key = old.key
+    )
+    update dlq.dlq_idempotency_keys set message_id = ${messageId} where actor = ${actor} and key = ${key}`
+}

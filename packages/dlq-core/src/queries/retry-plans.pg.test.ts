@@ -1,0 +1,128 @@
+// What the retrier's statements read of a large backlog, due and not due: rows along indexes, about as many as
+// they are about. At full size (DLQ_SOAK=1) a million of them.
+import { randomUUID } from 'node:crypto'
+import { nodesOf, type PlanNode, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { settleAttempts } from './attempts.ts'
+import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages } from './batches.ts'
+import { listDueTopics } from './due-topics.ts'
+import { releaseExpiredLeases } from './message-retry.ts'
+import { takeAbandonedSlot } from './slots.ts'
+import type { Sql } from './sql.ts'
+
+const soak = process.env.DLQ_SOAK === '1'
+const backlog = soak ? 1_000_000 : 20_000
+// Fewer rows are wider, so that the table has so many pages that reading it whole is as little a choice.
+const valueBytes = soak ? 200 : 1800
+const topicCount = 20
+const batchSize = 500
+const slot = { slot: 1, epoch: 1n }
+
+const database = useDatabase()
+
+/** `of` rows that are due, or will be in an hour or later; of all topics in turn. */
+async function insertRows(of: number, { due }: { due: boolean }): Promise<void> {
+  await database.sql.begin(async (sql) => {
+    await sql`set local statement_timeout = 0`
+    await sql`
+      insert into dlq.dlq_messages (original_topic, dlq_topic, error_message, record_value, record_headers, next_retry_at)
+      select 'topic-' || n % ${topicCount}::int, 'topic-' || n % ${topicCount}::int || '.dlq.v1', 'failed',
+             convert_to(repeat('x', ${valueBytes}::int), 'UTF8'), '[]',
+             now() + (case when ${due} then -1 else 1 end) * (interval '1 hour' + n * interval '1 ms')
+      from generate_series(1, ${of}::int) n`
+  })
+}
+
+const shares = (rest: object = {}) =>
+  Array.from({ length: topicCount }, (_, n) => ({
+    ...{ topic: `topic-${n}`, quota: batchSize / topicCount, maxInFlight: null, ordered: false, pausedGroups: [] },
+    ...rest,
+  }))
+
+const claim = async (sql: Sql, rest: object = {}) => {
+  const batch = await claimBatch(sql, { ...slot, token: randomUUID(), shares: shares(rest), maxBytes: 1e9 })
+  expect(batch!.messages).toHaveLength(batchSize)
+  return { ...slot, batch: batch!.batch, ids: batch!.messages.map(({ id }) => id) }
+}
+type Claimed = Awaited<ReturnType<typeof claim>>
+
+const attemptsOf = ({ ids }: Claimed) =>
+  ids.map((id) => ({
+    ...{ message_id: id, number: 1, attempt_id: randomUUID(), outcome: 'published' as const, error: null },
+    ...{ target_topic: 'topic-1', target_partition: 0, target_offset: 1n },
+  }))
+
+type Query = [title: string, query: (sql: Sql, claimed: Claimed) => Promise<unknown>]
+
+const beforeClaim: Query[] = [
+  ['the claim', (sql) => claim(sql)],
+  ['the claim with a bound on what is in flight', (sql) => claim(sql, { maxInFlight: 1000 })],
+  ['the claim in the order of keys', (sql) => claim(sql, { ordered: true })],
+  ['the look for due topics', (sql) => listDueTopics(sql)],
+]
+
+const afterClaim: Query[] = [
+  [
+    'the settling of a batch',
+    (sql, { ids, ...batch }) =>
+      settleMessages(sql, { ...batch, messages: ids.map((id) => ({ id, status: 'RESOLVED', next_retry_at: null })) }),
+  ],
+  ['the attempts of a batch', (sql, claimed) => settleAttempts(sql, { attempts: attemptsOf(claimed) })],
+  ['the release of a batch', (sql, { ids: _, ...batch }) => releaseBatch(sql, batch)],
+  ['the release of a part of a batch', (sql, { ids, ...batch }) => releaseBatch(sql, { ...batch, ids: ids.slice(9) })],
+  [
+    'the leasing of parts',
+    (sql, { ids }) => leaseParts(sql, { ...slot, parts: [{ batch: 9n, token: randomUUID(), ids }] }),
+  ],
+  ['the look for what a slot holds', (sql) => listOutstanding(sql, slot)],
+  ['the look for an abandoned slot', (sql) => takeAbandonedSlot(sql, { owner: 'plans', leaseMs: 1000 })],
+  ['the sweep of expired leases', (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
+]
+
+/** Blocks per row of the batch: an update writes into seven indexes, each three or four blocks deep. */
+const mostBlocks = batchSize * 60
+
+function expectFrugal(plans: readonly PlanNode[], filled: readonly string[]): void {
+  expect(plans.length).toBeGreaterThan(0)
+  for (const plan of plans) {
+    expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(mostBlocks)
+    for (const node of nodesOf(plan)) {
+      const isWhole = node['Node Type'].endsWith('Seq Scan') && filled.includes(node['Relation Name'] ?? '')
+      expect(isWhole, node['Relation Name']).toBe(false)
+      // What is read and thrown away, and lists that every row is compared with.
+      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)
+      expect(removed, node['Node Type']).toBeLessThan(batchSize * 4)
+      expect(node.Filter ?? '').not.toMatch(/id = ANY/)
+    }
+  }
+}
+
+describe.each([
+  ['due', backlog, 0],
+  ['not due', 2000, backlog],
+])('with most of the backlog %s', (_, due, notDue) => {
+  let filled: string[]
+
+  beforeAll(async () => {
+    await database.sql`truncate dlq.dlq_messages, dlq.dlq_slots`
+    await insertRows(due, { due: true })
+    if (notDue > 0) await insertRows(notDue, { due: false })
+    await database.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1), (2, 1)`
+    await database.sql`vacuum analyze dlq.dlq_messages`
+    filled = await partitionsWithRows(database.sql)
+  }, 1_200_000)
+
+  describe.each(planCacheModes)('and %s', (planCacheMode) => {
+    test.each(beforeClaim)('%s reads about what it takes', async (_, query) => {
+      const plans = await plansOf<Claimed>(database.url, planCacheMode, query)
+      expect(filled.length).toBeGreaterThan(0)
+      expectFrugal(plans, filled)
+    })
+
+    test.each(afterClaim)('%s reads about what it is about', async (_, query) => {
+      const plans = await plansOf(database.url, planCacheMode, query, claim)
+      expectFrugal(plans, filled)
+    })
+  })
+})

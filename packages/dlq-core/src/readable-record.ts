@@ -1,0 +1,46 @@
+// A record's key and headers as people read them: text where they are text, the numbers that frameworks write as
+// bytes, and base64 for all else.
+
+import { isUtf8 } from 'node:buffer'
+import { fixedInteger, variableInteger } from './families/decode.ts'
+import type { Header } from './record.ts'
+
+export type ReadableValue = {
+  readonly value: string | null
+  /** `number`: decimal text of what stands there as big-endian bytes. */
+  readonly encoding: 'text' | 'number' | 'base64'
+}
+
+export type ReadableHeader = ReadableValue & { readonly name: string }
+
+// Spring Kafka's KafkaHeaders and RetryTopicHeaders, and Spring Cloud Stream's.
+const fixedIntegers = new Set([
+  ...['kafka_dlt-original-', 'kafka_original-', 'x-original-'].flatMap((prefix) =>
+    ['partition', 'offset', 'timestamp'].map((name) => prefix + name),
+  ),
+  'kafka_deliveryAttempt',
+  'retry_topic-attempts',
+])
+const variableIntegers = new Set(['retry_topic-original-timestamp', 'retry_topic-backoff-timestamp'])
+
+export function readableHeaders(headers: readonly Header[]): ReadableHeader[] {
+  return headers.map(([name, value]) => ({ name, ...(readableNumber(name, value) ?? readable(value)) }))
+}
+
+/** Text without control characters (apart from white space) as it is, anything else in base64. */
+export function readable(bytes: Buffer | null): ReadableValue {
+  if (bytes === null) return { value: null, encoding: 'text' }
+  const text = isUtf8(bytes) ? bytes.toString('utf8') : null
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  const isText = text !== null && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text)
+  return isText ? { value: text, encoding: 'text' } : { value: bytes.toString('base64'), encoding: 'base64' }
+}
+
+function readableNumber(name: string, value: Buffer | null): ReadableValue | null {
+  const number = fixedIntegers.has(name)
+    ? fixedInteger(value)
+    : variableIntegers.has(name)
+      ? variableInteger(value)
+      : null
+  return number === null ? null : { value: number.toString(), encoding: 'number' }
+}

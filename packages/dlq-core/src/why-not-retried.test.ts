@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { heldUpBy, type RetryFacts, whyNotRetryable } from './why-not-retried.ts'
+
+const waiting: RetryFacts = {
+  status: 'PENDING',
+  retryCount: 1,
+  maxRetries: 3,
+  nextRetryAt: new Date(0),
+  retryRequested: false,
+  archived: false,
+  groupPaused: null,
+}
+const policy = { paused: false, autoRetry: true }
+
+describe('a message may be retried', () => {
+  test.each<[Partial<RetryFacts>, string | null]>([
+    [{}, null],
+    [{ status: 'RETRYING', retryCount: 3 }, null],
+    [{ retryCount: 3 }, 'message is not retryable: status=PENDING, retry_count=3/3'],
+    [{ status: 'DEAD', retryCount: 3 }, 'message is not retryable: status=DEAD, retry_count=3/3'],
+    [{ status: 'RESOLVED' }, 'message is not retryable: status=RESOLVED, retry_count=1/3'],
+    [{ status: 'DEAD', archived: true }, 'message is archived; restore it first'],
+  ])('where %j: %s', (facts, reason) => {
+    expect(whyNotRetryable({ ...waiting, ...facts })).toBe(reason)
+  })
+})
+
+describe('a message that may be retried waits', () => {
+  test('for its time alone, where nothing else holds it up', () => {
+    expect(heldUpBy(waiting, policy)).toEqual([])
+  })
+
+  test('for the policy of its topic, whoever asked', () => {
+    expect(heldUpBy({ ...waiting, retryRequested: true }, { ...policy, paused: true })).toEqual([
+      'the policy pauses the topic',
+    ])
+  })
+
+  test('for its error group, unless somebody asked for it', () => {
+    const paused = { ...waiting, groupPaused: '25 failed again' }
+    expect(heldUpBy(paused, policy)).toEqual([expect.stringContaining('25 failed again')])
+    expect(heldUpBy({ ...paused, retryRequested: true }, policy)).toEqual([])
+  })
+
+  test('for somebody to ask, where it has no time', () => {
+    expect(heldUpBy({ ...waiting, nextRetryAt: null }, policy)).toEqual([expect.stringContaining('not certain')])
+    expect(heldUpBy({ ...waiting, nextRetryAt: null }, { ...policy, autoRetry: false })).toEqual([
+      'the policy retries nothing by itself',
+    ])
+  })
+
+  test('for nothing where it cannot be retried, or is being retried', () => {
+    expect(heldUpBy({ ...waiting, status: 'DEAD', nextRetryAt: null }, policy)).toEqual([])
+    expect(heldUpBy({ ...waiting, status: 'RETRYING', nextRetryAt: null }, policy)).toEqual([])
+  })
+})

@@ -1,0 +1,73 @@
+// An attempt as the API shows it.
+
+import type { Attempt } from 'dlq-core/queries/attempts.ts'
+import * as v from 'valibot'
+import { count, timestamp, timestampText } from './message-json.ts'
+
+const place = { topic: v.string(), partition: v.nullable(count), offset: v.nullable(v.string()) }
+
+export const attemptSchema = v.pipe(
+  v.strictObject({
+    number: count,
+    attempt_id: v.pipe(v.string(), v.uuid()),
+    actor: v.string(),
+    run_id: v.nullable(v.string()),
+    outcome: v.picklist(['requested', 'published', 'failed']),
+    error: v.nullable(v.string()),
+    target: v.nullable(v.strictObject(place)),
+    started_at: timestampText,
+    settled_at: v.nullable(timestampText),
+    failed_again: v.pipe(
+      v.nullable(
+        v.strictObject({
+          at: timestampText,
+          topic: v.nullable(v.string()),
+          partition: v.nullable(count),
+          offset: v.nullable(v.string()),
+          error_class: v.nullable(v.string()),
+          error_message: v.nullable(v.string()),
+          error_changed: v.nullable(v.boolean()),
+        }),
+      ),
+      v.description('The dead letter that said that the republished record failed too.'),
+    ),
+  }),
+  v.title('Attempt'),
+)
+
+export const exampleAttempt = {
+  number: 1,
+  attempt_id: '0c1d2e3f-4a5b-8c6d-9e7f-001122334455',
+  actor: 'auto',
+  run_id: null,
+  outcome: 'published',
+  error: null,
+  target: { topic: 'orders.events.v1', partition: 3, offset: '90311' },
+  started_at: '2026-02-20T10:35:00.000+00:00',
+  settled_at: '2026-02-20T10:35:00.120+00:00',
+  failed_again: null,
+}
+
+export function attemptJson(attempt: Attempt) {
+  const { target_topic: topic, target_partition: partition, target_offset: offset } = attempt
+  return {
+    number: attempt.number,
+    attempt_id: attempt.attempt_id,
+    actor: attempt.actor,
+    run_id: attempt.run_id,
+    outcome: attempt.outcome,
+    error: attempt.error,
+    target: topic === null ? null : { topic, partition, offset: offset === null ? null : String(offset) },
+    started_at: timestamp(attempt.started_at),
+    settled_at: attempt.settled_at && timestamp(attempt.settled_at),
+    failed_again: attempt.failed_again_at && {
+      at: timestamp(attempt.failed_again_at),
+      topic: attempt.failed_again_topic,
+      partition: attempt.failed_again_partition,
+      offset: attempt.failed_again_offset === null ? null : String(attempt.failed_again_offset),
+      error_class: attempt.failed_again_class,
+      error_message: attempt.failed_again_message,
+      error_changed: attempt.error_changed,
+    },
+  }
+}

@@ -1,0 +1,65 @@
+// A filter's messages as a file: page after page along the list's cursor, no faster than the client reads, so
+// that memory holds one page however many there are.
+
+import type { MessageSearch } from 'dlq-core/queries/message-scan.ts'
+import { type MessageRow, searchMessages } from 'dlq-core/queries/message-search.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
+import type { Context } from 'hono'
+import { keyOf } from './find-page.ts'
+import { csvHeader, csvLine } from './message-csv.ts'
+import { listedFields, messageJson } from './message-json.ts'
+import { withPayload } from './message-list.ts'
+import { streamText } from './stream-text.ts'
+
+export const exportFormats = ['ndjson', 'json', 'csv'] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
+/** Messages of one statement; with payloads of 32 KB each, 16 MB. */
+const pageSize = 500
+const examine = 20_000
+
+type Writer = { type: string; begin: string; between: string; end: string; line: (row: MessageRow) => string }
+
+const asJson = (row: MessageRow) => messageJson(row, listedFields(row))
+const writers: Record<ExportFormat, Writer> = {
+  ndjson: { type: 'application/x-ndjson', begin: '', between: '', end: '', line: (row) => `${asJson(row)}\n` },
+  json: { type: 'application/json', begin: '[', between: ',\n', end: ']\n', line: asJson },
+  csv: { type: 'text/csv; charset=utf-8; header=present', begin: csvHeader, between: '', end: '', line: csvLine },
+}
+
+export function exportMessages(
+  c: Context,
+  sql: Sql,
+  { search, format, signal }: { search: MessageSearch; format: ExportFormat; signal: AbortSignal },
+): Response {
+  const { type, begin, between, end, line } = writers[format]
+  const archived = search.filter.archived ?? false
+
+  async function* pieces() {
+    yield begin
+    let first = true
+    for await (const row of allRows(sql, { search, signal })) {
+      yield (first ? '' : between) + line(await withPayload(sql, row, { archived }))
+      first = false
+    }
+    yield end
+  }
+  return streamText(c, pieces(), {
+    'content-type': type,
+    'content-disposition': `attachment; filename="dead-letters.${format}"`,
+  })
+}
+
+async function* allRows(
+  sql: Sql,
+  { search, signal }: { search: MessageSearch; signal: AbortSignal },
+): AsyncGenerator<MessageRow> {
+  for (let after: readonly string[] | null = null; ; ) {
+    // A cut-off answer tells the client that something is missing; a proper end would not.
+    signal.throwIfAborted()
+    const { rows, examinedTo } = await searchMessages(sql, { search, after, limit: pageSize, examine })
+    yield* rows
+    if (examinedTo === null && rows.length < pageSize) return
+    after = examinedTo ?? keyOf(rows.at(-1)!)
+  }
+}

@@ -1,0 +1,157 @@
+// All that is known of one message, as JSON: the specification's fields first, the others behind them.
+
+import type { EffectivePolicy } from 'dlq-core/effective-policy.ts'
+import { decodeHeaders } from 'dlq-core/header-json.ts'
+import type { Attempt } from 'dlq-core/queries/attempts.ts'
+import type { MessageDetail } from 'dlq-core/queries/message-detail.ts'
+import { readable, readableHeaders } from 'dlq-core/readable-record.ts'
+import { heldUpBy, whyNotRetryable } from 'dlq-core/why-not-retried.ts'
+import * as v from 'valibot'
+import { attemptJson, attemptSchema, exampleAttempt } from './attempt-json.ts'
+import { count, exampleMessage, messageEntries, messageJson, timestamp, timestampText } from './message-json.ts'
+import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from './policy-json.ts'
+
+const text = v.nullable(v.string())
+const time = v.nullable(timestampText)
+const encoding = v.pipe(
+  v.picklist(['text', 'number', 'base64']),
+  v.description('How the value is written here; the bytes themselves are not changed.'),
+)
+
+export const detailSchema = v.pipe(
+  v.strictObject({
+    ...messageEntries,
+    retryable: v.boolean(),
+    not_retryable_because: text,
+    held_up_by: v.array(v.string()),
+    next_retry_at: time,
+    dlq: v.nullable(v.strictObject({ cluster: text, topic: v.string(), partition: v.nullable(count), offset: text })),
+    original: v.strictObject({
+      topic: v.string(),
+      topic_source: v.nullable(v.picklist(['header', 'mapping', 'guessed', 'caller'])),
+      partition: v.nullable(count),
+      offset: text,
+      timestamp: time,
+    }),
+    target_topic: v.pipe(text, v.description('Where it is sent instead, because somebody edited it.')),
+    consumer_group: text,
+    error_class: text,
+    error_stacktrace: text,
+    group_id: text,
+    key: v.nullable(v.strictObject({ value: text, encoding })),
+    headers: v.pipe(
+      v.nullable(v.array(v.strictObject({ name: v.string(), value: text, encoding }))),
+      v.description('In the order of the record. Null where there never was a record.'),
+    ),
+    value_bytes: v.nullable(count),
+    record_timestamp: time,
+    record_timestamp_type: v.nullable(v.picklist(['create', 'append'])),
+    record_source: v.picklist(['dlq', 'origin']),
+    failure_count: count,
+    first_failed_at: timestampText,
+    last_failed_at: timestampText,
+    run_id: text,
+    successor_of: text,
+    edits: v.pipe(count, v.description('How often it was edited.')),
+    archived_at: time,
+    attempts: v.array(attemptSchema),
+    policy: effectivePolicySchema,
+  }),
+  v.title('MessageDetail'),
+)
+
+export const exampleDetail = {
+  ...exampleMessage,
+  retryable: true,
+  not_retryable_because: null,
+  held_up_by: [],
+  next_retry_at: '2026-02-20T10:35:00.000+00:00',
+  dlq: { cluster: 'bqzHLZgsR8ahKlMZHYcfLg', topic: 'orders.dlq.v1', partition: 0, offset: '4711' },
+  original: {
+    topic: 'orders.events.v1',
+    topic_source: 'header',
+    partition: 3,
+    offset: '90210',
+    timestamp: '2026-02-20T10:29:58.000+00:00',
+  },
+  target_topic: null,
+  consumer_group: 'billing',
+  error_class: 'com.example.OutOfStockException',
+  error_stacktrace:
+    'com.example.OutOfStockException: processing failed\n\tat com.example.Billing.take(Billing.java:17)',
+  group_id: '1c9e5a3c-6d7e-8f00-a1b2-c3d4e5f60718',
+  key: { value: 'customer-7', encoding: 'text' },
+  headers: [{ name: 'kafka_dlt-original-offset', value: '90210', encoding: 'number' }],
+  value_bytes: 18,
+  record_timestamp: '2026-02-20T10:30:00.000+00:00',
+  record_timestamp_type: 'create',
+  record_source: 'dlq',
+  failure_count: 1,
+  first_failed_at: '2026-02-20T10:30:00.000+00:00',
+  last_failed_at: '2026-02-20T10:30:00.000+00:00',
+  run_id: null,
+  successor_of: null,
+  edits: 0,
+  archived_at: null,
+  attempts: [exampleAttempt],
+  policy: exampleEffectivePolicy,
+}
+
+export function detailJson(
+  message: MessageDetail,
+  { attempts, policy }: { attempts: readonly Attempt[]; policy: EffectivePolicy },
+): string {
+  const m = message
+  const facts = {
+    status: m.status,
+    retryCount: m.retry_count,
+    maxRetries: m.max_retries,
+    nextRetryAt: m.next_retry_at,
+    retryRequested: m.retry_requested,
+    archived: m.archived_at !== null,
+    groupPaused: m.group_paused,
+  }
+  const notRetryable = whyNotRetryable(facts)
+  const time = (date: Date | null) => date && timestamp(date)
+  const offset = (offset: bigint | null) => (offset === null ? null : String(offset))
+  const headers = m.record_headers && decodeHeaders(m.record_headers, { error_stacktrace: m.error_stacktrace })
+  return messageJson(m, {
+    retryable: notRetryable === null,
+    not_retryable_because: notRetryable,
+    held_up_by: heldUpBy(facts, policy.policy),
+    next_retry_at: time(m.next_retry_at),
+    dlq: m.dlq_topic && {
+      cluster: m.dlq_cluster,
+      topic: m.dlq_topic,
+      partition: m.dlq_partition,
+      offset: offset(m.dlq_offset),
+    },
+    original: {
+      topic: m.original_topic,
+      topic_source: m.original_topic_source,
+      partition: m.original_partition,
+      offset: offset(m.original_offset),
+      timestamp: time(m.original_timestamp),
+    },
+    target_topic: m.target_topic,
+    consumer_group: m.consumer_group,
+    error_class: m.error_class,
+    error_stacktrace: m.error_stacktrace,
+    group_id: m.group_id,
+    key: m.record_key && readable(m.record_key),
+    headers: headers && readableHeaders(headers),
+    value_bytes: m.value_bytes,
+    record_timestamp: time(m.record_timestamp),
+    record_timestamp_type: m.record_timestamp_type,
+    record_source: m.record_source,
+    failure_count: m.failure_count,
+    first_failed_at: timestamp(m.first_failed_at),
+    last_failed_at: timestamp(m.last_failed_at),
+    run_id: m.run_id,
+    successor_of: m.successor_of,
+    edits: m.edits,
+    archived_at: time(m.archived_at),
+    attempts: attempts.map(attemptJson),
+    policy: effectivePolicyJson(policy),
+  })
+}

@@ -1,0 +1,48 @@
+// The policy in force for a topic, setting by setting, each with who set it.
+
+import { formatDuration } from 'dlq-core/duration.ts'
+import type { EffectivePolicy } from 'dlq-core/effective-policy.ts'
+import { fieldOfSetting, type SettingName, settingNames } from 'dlq-core/policy-settings.ts'
+import * as v from 'valibot'
+
+export const effectivePolicySchema = v.pipe(
+  v.record(
+    v.picklist(settingNames),
+    v.strictObject({
+      value: v.union([v.null(), v.boolean(), v.number(), v.string(), v.array(v.string())]),
+      source: v.pipe(
+        v.picklist(['default', 'config', 'policy']),
+        v.description('The built-in defaults, the configuration, or the row of dlq_policies with this pattern.'),
+      ),
+      pattern: v.nullable(v.string()),
+    }),
+  ),
+  v.title('EffectivePolicy'),
+)
+
+const durations: ReadonlySet<SettingName> = new Set(['initial_delay', 'max_delay', 'run_every', 'refailure_window'])
+
+export function effectivePolicyJson({ policy, origins }: EffectivePolicy) {
+  return Object.fromEntries(
+    settingNames.map((name) => {
+      const field = fieldOfSetting[name]
+      return [name, { value: shownValue(name, policy[field]), ...origins[field] }]
+    }),
+  )
+}
+
+function shownValue(name: SettingName, value: unknown) {
+  if (value === null || value === undefined) return null
+  if (name === 'backoff_list') return (value as number[]).map(formatDuration)
+  return durations.has(name) ? formatDuration(value as number) : (value as string | number | boolean)
+}
+
+/** Of a policy that changes one thing. */
+export const exampleEffectivePolicy = Object.fromEntries(
+  settingNames.map((name) => [
+    name,
+    name === 'max_retries'
+      ? { value: 5, source: 'policy', pattern: 'orders.*' }
+      : { value: null, source: 'default', pattern: null },
+  ]),
+)

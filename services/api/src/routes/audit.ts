@@ -1,0 +1,115 @@
+// Who changed what, and why.
+
+import { hash } from 'node:crypto'
+import { listAudit, type WrittenEntry } from 'dlq-core/queries/audit.ts'
+import * as v from 'valibot'
+import { invalidField } from '../api-error.ts'
+import { defineRoute } from '../define-route.ts'
+import { sendJsonText, timestamp, timestampText } from '../message-json.ts'
+import { instant, wholeNumber } from '../request-schemas.ts'
+
+const auditEntry = v.pipe(
+  v.strictObject({
+    id: v.string(),
+    at: timestampText,
+    actor: v.string(),
+    role: v.picklist(['read', 'write', 'admin']),
+    action: v.string(),
+    target_type: v.string(),
+    target_id: v.string(),
+    original_topic: v.nullable(v.string()),
+    dlq_topic: v.nullable(v.string()),
+    reason: v.nullable(v.string()),
+    before: v.nullable(v.looseObject({})),
+    after: v.nullable(v.looseObject({})),
+    request_id: v.nullable(v.string()),
+  }),
+  v.title('AuditEntry'),
+)
+
+const shortText = v.optional(
+  v.pipe(
+    v.string('must be given once'),
+    v.maxLength(512, 'must be at most 512 characters'),
+    v.check((text) => !text.includes('\0') && text.isWellFormed(), 'must be well-formed text without NUL'),
+  ),
+)
+
+export const auditRoutes = [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/audit',
+      summary: 'Who changed what, newest first',
+      description: 'Who may see only some topics sees the changes of these topics’ messages only.',
+      role: 'read',
+      query: v.strictObject({
+        actor: shortText,
+        action: shortText,
+        target_type: shortText,
+        target_id: shortText,
+        from: v.optional(instant),
+        to: v.optional(instant),
+        limit: v.optional(wholeNumber('limit', { min: 1, max: 1000 }), '50'),
+        cursor: shortText,
+      }),
+      answers: {
+        200: {
+          description: 'One page.',
+          schema: v.strictObject({ entries: v.array(auditEntry), next_cursor: v.nullable(v.string()) }),
+          example: {
+            entries: [
+              {
+                id: '17',
+                at: '2026-02-20T10:30:00.000+00:00',
+                actor: 'maria',
+                role: 'write',
+                action: 'message.dead',
+                target_type: 'message',
+                target_id: '550e8400-e29b-41d4-a716-446655440000',
+                original_topic: 'orders.events.v1',
+                dlq_topic: 'orders.dlq.v1',
+                reason: 'the order was cancelled',
+                before: { status: 'PENDING', max_retries: 3, next_retry_at: '2026-02-20T10:35:00.000Z' },
+                after: { status: 'DEAD', max_retries: 3, next_retry_at: null },
+                request_id: 'req_abc123def456',
+              },
+            ],
+            next_cursor: null,
+          },
+        },
+      },
+    },
+    async ({ c, sql, access, query: { limit, cursor, ...filter } }) => {
+      const beforeId = cursor === undefined ? null : readCursor(cursor, bindingOf(filter))
+      // One more than asked for tells whether there is a next page.
+      const found = await listAudit(sql, { filter, scope: access.topics, beforeId, limit: limit + 1 })
+      const entries = found.slice(0, limit)
+      const next = found.length > limit ? writeCursor(entries.at(-1)!.id, bindingOf(filter)) : null
+      return sendJsonText(c, `{"entries":[${entries.map(entryJson).join()}],"next_cursor":${JSON.stringify(next)}}`)
+    },
+  ),
+]
+
+/** `before` and `after` are JSON text already. */
+function entryJson({ before, after, ...entry }: WrittenEntry): string {
+  const json = JSON.stringify({ ...entry, id: String(entry.id), at: timestamp(entry.at) })
+  return `${json.slice(0, -1)},"before":${before},"after":${after}}`
+}
+
+/** A cursor goes with the filter that it was made for: under another one, it would skip entries unnoticed. */
+function bindingOf(filter: object): string {
+  return hash('sha256', JSON.stringify(filter), 'base64url').slice(0, 11)
+}
+
+function writeCursor(id: bigint, binding: string): string {
+  return Buffer.from(`${binding}.${id}`).toString('base64url')
+}
+
+/** @throws {ApiError} 400 */
+function readCursor(cursor: string, binding: string): bigint {
+  const [, boundTo, id] = /^([\w-]{11})\.(\d{1,18})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
+  if (id === undefined) throw invalidField('cursor', 'is none of this list')
+  if (boundTo !== binding) throw invalidField('cursor', 'belongs to another filter')
+  return BigInt(id)
+}

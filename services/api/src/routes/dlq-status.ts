@@ -1,0 +1,166 @@
+// The observability specification's endpoints, in its words: a channel is an original topic, a consumer a
+// consumer group of it, a job a dead letter.
+
+import { writeAudit } from 'dlq-core/queries/audit.ts'
+import { deleteSpent, purgeSpent } from 'dlq-core/queries/message-purge.ts'
+import { countDeadByConsumer } from 'dlq-core/queries/summary.ts'
+import * as v from 'valibot'
+import { ApiError, notFound } from '../api-error.ts'
+import { defineRoute } from '../define-route.ts'
+import { requireExactCounts } from '../exact-counts.ts'
+import { idOf, topicPath } from '../request-schemas.ts'
+
+/** The id of the consumer of messages that do not say which consumer group failed. */
+const noConsumer = '(none)'
+
+const consumerPath = { channelId: topicPath.entries.topic, consumerId: topicPath.entries.topic }
+
+const statusSchema = v.strictObject({
+  consumers: v.array(
+    v.strictObject({
+      channelId: v.string(),
+      channelName: v.string(),
+      consumerId: v.string(),
+      consumerName: v.string(),
+      deadCount: v.pipe(v.number(), v.integer()),
+    }),
+  ),
+})
+
+const deletedSchema = v.strictObject({ deleted: v.pipe(v.number(), v.integer()), message: v.string() })
+
+const chunkSize = 2000
+const smallestId = '00000000-0000-0000-0000-000000000000'
+
+export const dlqStatusRoutes = [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/dlq-status',
+      summary: 'How many messages are DEAD, per original topic and consumer group',
+      description: [
+        'Exact, and as fast with 23 million messages as with a hundred. Every topic and consumer group that has messages is',
+        `listed, also with \`deadCount\` 0. Messages that name no consumer group stand under \`${noConsumer}\`.`,
+      ].join(' '),
+      role: 'read',
+      answers: {
+        200: {
+          description: 'The counts.',
+          schema: statusSchema,
+          example: {
+            consumers: [
+              {
+                channelId: 'order-events',
+                channelName: 'Order Events',
+                consumerId: 'payment-service',
+                consumerName: 'payment-service',
+                deadCount: 23469224,
+              },
+            ],
+          },
+        },
+      },
+    },
+    async (call) => {
+      await requireExactCounts(call)
+      const counts = await countDeadByConsumer(call.sql, { scope: call.access.topics })
+      return call.c.json({
+        consumers: counts.map(({ original_topic, consumer_group, display_name, dead }) => ({
+          channelId: original_topic,
+          channelName: display_name ?? original_topic,
+          consumerId: consumer_group ?? noConsumer,
+          consumerName: consumer_group ?? 'no consumer group',
+          deadCount: dead,
+        })),
+      })
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'delete',
+      path: '/channel/:channelId/consumer/:consumerId/dlq',
+      summary: 'Delete the messages of a consumer group that are DEAD with their budget spent',
+      description: [
+        'In chunks, each with its count and its audit entry in one transaction: a request that is cut off has deleted',
+        'what the counts say, and can be repeated for the rest. Messages that were given up with attempts left stay.',
+      ].join(' '),
+      role: 'write',
+      params: v.object(consumerPath),
+      answers: {
+        200: {
+          description: 'How many were deleted.',
+          schema: deletedSchema,
+          example: { deleted: 1204, message: '1204 dead messages of consumer payment-service deleted' },
+        },
+      },
+    },
+    async ({ c, sql, access, by, params, signal }) => {
+      const consumer = consumerOf(params)
+      let deleted = 0
+      for (let afterId: string | null = smallestId; afterId !== null && !signal.aborted; ) {
+        const from: string = afterId
+        const chunk = await sql.begin(async (sql) => {
+          const chunk = await purgeSpent(sql, { ...consumer, scope: access.topics, afterId: from, limit: chunkSize })
+          if (chunk.deleted > 0) {
+            await writeAudit(sql, {
+              ...by,
+              action: 'consumer.purge',
+              target_type: 'consumer',
+              target_id: `${params.channelId}/${params.consumerId}`,
+              original_topic: params.channelId,
+              before: { status: 'DEAD', messages: chunk.deleted },
+            })
+          }
+          return chunk
+        })
+        deleted += chunk.deleted
+        afterId = chunk.lastId
+      }
+      return c.json({ deleted, message: `${deleted} dead messages of consumer ${params.consumerId} deleted` })
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'delete',
+      path: '/channel/:channelId/consumer/:consumerId/job/:jobId',
+      summary: 'Delete one message that is DEAD with its budget spent',
+      role: 'write',
+      params: v.object({ ...consumerPath, jobId: idOf('job') }),
+      answers: {
+        200: {
+          description: 'It is gone.',
+          schema: deletedSchema,
+          example: { deleted: 1, message: 'message 019cb95a-6fea-7b63-9f9e-5cd0e2a4e29b deleted' },
+        },
+      },
+      faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT'],
+    },
+    async ({ c, sql, access, by, params }) => {
+      const { jobId: id, channelId } = params
+      await sql.begin(async (sql) => {
+        const outcome = await deleteSpent(sql, { id, ...consumerOf(params), scope: access.topics })
+        if (outcome === 'not_found') throw notFound(id)
+        if (outcome === 'not_spent')
+          throw new ApiError(
+            'SYS_DLQ_CONFLICT',
+            `message ${id} is not DEAD with its retries spent, so it is not deleted`,
+          )
+        await writeAudit(sql, {
+          ...by,
+          action: 'message.delete',
+          target_type: 'message',
+          target_id: id,
+          original_topic: channelId,
+          before: { status: 'DEAD' },
+        })
+      })
+      return c.json({ deleted: 1, message: `message ${id} deleted` })
+    },
+  ),
+]
+
+function consumerOf({ channelId, consumerId }: { channelId: string; consumerId: string }) {
+  return { originalTopic: channelId, consumerGroup: consumerId === noConsumer ? null : consumerId }
+}

@@ -1,0 +1,99 @@
+// The edits of a dead letter, and what each replaced. The first one holds the message as it came.
+
+import { findEdit, listEdits } from 'dlq-core/queries/message-change.ts'
+import { getMessage } from 'dlq-core/queries/message-read.ts'
+import * as v from 'valibot'
+import { ApiError, notFound } from '../api-error.ts'
+import { defineRoute } from '../define-route.ts'
+import { sentValue } from '../edit-message.ts'
+import { contentJson, contentSchema, headersSchema, shownHeaders } from '../message-content.ts'
+import { count, sendJsonText, timestamp, timestampText } from '../message-json.ts'
+import { idOf, messagePath, wholeNumberInPath } from '../request-schemas.ts'
+
+const summaryEntries = {
+  number: count,
+  at: timestampText,
+  actor: v.string(),
+  reason: v.nullable(v.string()),
+  fields: v.array(v.picklist(['key', 'value', 'headers', 'target_topic'])),
+}
+const exampleEdit = {
+  number: 1,
+  at: '2026-02-20T10:30:00.000+00:00',
+  actor: 'maria',
+  reason: 'the amount was missing',
+  fields: ['value'],
+}
+
+export const messageEditRoutes = [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/dlq/messages/:id/edits',
+      summary: 'How a dead letter was edited',
+      role: 'read',
+      params: messagePath,
+      answers: {
+        200: {
+          description: 'The edits, oldest first.',
+          schema: v.strictObject({ edits: v.array(v.pipe(v.strictObject(summaryEntries), v.title('Edit'))) }),
+          example: { edits: [exampleEdit] },
+        },
+      },
+      faults: ['SYS_DLQ_NOT_FOUND'],
+    },
+    async ({ c, sql, access, params: { id } }) => {
+      if (!(await getMessage(sql, { id, scope: access.topics }))) throw notFound(id)
+      const edits = await listEdits(sql, id)
+      return c.json({ edits: edits.map((edit) => ({ ...edit, at: timestamp(edit.at) })) })
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/dlq/messages/:id/edits/:number',
+      summary: 'One edit, with what it replaced',
+      role: 'read',
+      params: v.object({ id: idOf('message'), number: wholeNumberInPath('edit') }),
+      answers: {
+        200: {
+          description: 'What the message was before the edit.',
+          schema: v.strictObject({
+            ...summaryEntries,
+            before: v.strictObject({
+              key: contentSchema,
+              value: contentSchema,
+              headers: headersSchema,
+              target_topic: v.nullable(v.string()),
+            }),
+          }),
+          example: {
+            ...exampleEdit,
+            before: {
+              key: { text: 'order-123' },
+              value: { json: { order_id: '123' } },
+              headers: [],
+              target_topic: null,
+            },
+          },
+        },
+      },
+      faults: ['SYS_DLQ_NOT_FOUND'],
+    },
+    async ({ c, sql, access, params: { id, number } }) => {
+      if (!(await getMessage(sql, { id, scope: access.topics }))) throw notFound(id)
+      const edit = await findEdit(sql, { messageId: id, number })
+      if (!edit) throw new ApiError('SYS_DLQ_NOT_FOUND', `message ${id} has no edit ${number}`)
+      const { at, actor, reason, fields } = edit
+      const summary = JSON.stringify({ number, at: timestamp(at), actor, reason, fields })
+      const before = [
+        `"key":${contentJson(edit.record_key)}`,
+        `"value":${contentJson(sentValue(edit))}`,
+        `"headers":${JSON.stringify(shownHeaders(edit.record_headers))}`,
+        `"target_topic":${JSON.stringify(edit.target_topic)}`,
+      ]
+      return sendJsonText(c, `${summary.slice(0, -1)},"before":{${before.join()}}}`)
+    },
+  ),
+]

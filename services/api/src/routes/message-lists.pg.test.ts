@@ -1,0 +1,252 @@
+// Lists and exports by filter. What a filter finds is tested with the queries (dlq-core, message-search.pg.test.ts).
+import { recordTopics } from 'dlq-core/queries/topics.ts'
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { findPage } from '../find-page.ts'
+import { answerOf, createTestApp } from '../test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const request = (methodAndPath: string, init?: RequestInit) => createTestApp(service.sql)(methodAndPath, init)
+const insert = (columns = {}) => insertMessageRow(database.sql, columns)
+
+type PageBody = {
+  messages: { id: string; payload: unknown }[]
+  pagination: {
+    total: { value: number; relation: string } | null
+    next_cursor: string | null
+    prev_cursor: string | null
+    bounded: boolean
+  }
+}
+const list = async (path: string) => (await answerOf(request(`GET /api/v1/${path}`))).body as PageBody
+const ids = ({ messages }: PageBody) => messages.map(({ id }) => id)
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_topics`
+})
+
+describe.each(['messages?topic=orders.events.v1&', 'dlq/orders.events.v1?'])('a list at %s', (path) => {
+  test('is paged by cursors both ways, newest first, with a total on its first page', async () => {
+    const inserted: string[] = []
+    for (let n = 0; n < 7; n += 1) inserted.push(await insert())
+    const newestFirst = inserted.toSorted().toReversed()
+
+    const first = await list(`${path}limit=3`)
+    expect(ids(first)).toEqual(newestFirst.slice(0, 3))
+    expect(first.pagination).toMatchObject({
+      total: { value: 7, relation: 'eq' },
+      limit: 3,
+      prev_cursor: null,
+      bounded: false,
+    })
+    const second = await list(`${path}limit=3&cursor=${first.pagination.next_cursor}`)
+    expect(ids(second)).toEqual(newestFirst.slice(3, 6))
+    expect(second.pagination.total).toBe(null)
+    const third = await list(`${path}limit=3&cursor=${second.pagination.next_cursor}`)
+    expect(ids(third)).toEqual(newestFirst.slice(6))
+    expect(third.pagination.next_cursor).toBe(null)
+
+    const back = await list(`${path}limit=3&cursor=${third.pagination.prev_cursor}`)
+    expect(ids(back)).toEqual(newestFirst.slice(3, 6))
+    const start = await list(`${path}limit=3&cursor=${back.pagination.prev_cursor}`)
+    expect(ids(start)).toEqual(newestFirst.slice(0, 3))
+    expect(start.pagination.prev_cursor).toBe(null)
+    expect(ids(await list(`${path}limit=3&cursor=${start.pagination.next_cursor}`))).toEqual(newestFirst.slice(3, 6))
+  })
+
+  test('shows what operators look for beside the specification’s fields', async () => {
+    await insert({
+      payload: { order_id: '123' },
+      dlq_topic: 'orders.dlq.v1',
+      dlq_offset: '9007199254740993',
+      consumer_group: 'billing',
+      error_class: 'com.example.Late',
+    })
+    const { messages } = await list(`${path}status=PENDING`)
+    expect(messages).toMatchObject([
+      {
+        payload: { order_id: '123' },
+        dlq_offset: '9007199254740993',
+        consumer_group: 'billing',
+        error_class: 'com.example.Late',
+      },
+    ])
+  })
+})
+
+test('a cursor of another filter or sort, or no cursor, is refused', async () => {
+  for (let n = 0; n < 3; n += 1) await insert()
+  const { pagination } = await list('messages?status=PENDING&limit=1')
+  const cursor = pagination.next_cursor
+  for (const query of [
+    `status=DEAD&cursor=${cursor}`,
+    `status=PENDING&sort=oldest&cursor=${cursor}`,
+    `cursor=${cursor}`,
+  ]) {
+    expect(await answerOf(request(`GET /api/v1/messages?${query}`)), query).toMatchObject({
+      status: 400,
+      body: { error: { details: [{ field: 'cursor', message: expect.stringContaining('another filter') }] } },
+    })
+  }
+  expect(await answerOf(request('GET /api/v1/messages?cursor=nonsense'))).toMatchObject({
+    status: 400,
+    body: { error: { details: [{ field: 'cursor', message: expect.stringContaining('invalid cursor') }] } },
+  })
+  // The page size is nobody's filter.
+  expect((await answerOf(request(`GET /api/v1/messages?status=PENDING&limit=2&cursor=${cursor}`))).status).toBe(200)
+})
+
+test.each([
+  ['limit=0', 'limit'],
+  ['limit=1000000000', 'limit'],
+  ['limit=1&limit=2', 'limit'],
+  ['sort=random', 'sort'],
+  ['status=LOST', 'status'],
+  ['group_id=x', 'group_id'],
+  ['payload={', 'payload'],
+  ['from=2026-02-02&to=2026-02-01', 'to'],
+  ['archived=true&sort=next_due', 'sort'],
+  ['colour=red', 'colour'],
+])('GET /messages?%s answers 400 and names the field', async (query, field) => {
+  expect(await answerOf(request(`GET /api/v1/messages?${query}`))).toMatchObject({
+    status: 400,
+    body: { error: { code: 'SYS_DLQ_VALIDATION_ERROR', details: [{ field }] } },
+  })
+})
+
+test('pages by number go through a whole topic, so a filter beside them is refused', async () => {
+  expect(await answerOf(request('GET /api/v1/dlq/orders?page=1&status=DEAD'))).toMatchObject({
+    status: 400,
+    body: { error: { details: [{ field: 'page' }] } },
+  })
+})
+
+test('a name with wildcards in a path is a name', async () => {
+  const id = await insert({ original_topic: 'odd*' })
+  await insert({ original_topic: 'odd-one' })
+  expect(await list('dlq/odd*')).toMatchObject({ messages: [{ id }], pagination: { total_count: 1 } })
+})
+
+test('a page that had to look at too many rows says so, and goes on behind them', async () => {
+  for (let n = 0; n < 30; n += 1) await insert({ consumer_group: n === 3 ? 'rare' : 'usual' })
+  const search = { filter: { consumer_group: 'rare' }, topic: null, scope: null, sort: 'newest' as const }
+  const signal = new AbortController().signal
+  const pages = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await findPage(service.sql, {
+      search,
+      cursor,
+      limit: 20,
+      signal,
+      effort: { examine: 21, budgetMs: 0 },
+    })
+    pages.push(page)
+    if (page.nextCursor === null) break
+    cursor = page.nextCursor
+  }
+  expect(pages.map(({ rows, bounded }) => [rows.length, bounded])).toEqual([
+    [0, true],
+    [1, false],
+  ])
+
+  const patient = { examine: 21, budgetMs: 60_000 }
+  const whole = await findPage(service.sql, { search, cursor: undefined, limit: 20, signal, effort: patient })
+  expect([whole.rows.length, whole.bounded]).toEqual([1, false])
+})
+
+test('large payloads come whole, in pages of both kinds', async () => {
+  const text = 'x'.repeat(300_000)
+  for (const n of [1, 2]) {
+    const value = `{"n":${n}12345678901234567890.5,"text":"${text}"}`
+    await database.sql`
+      insert into dlq.dlq_messages (original_topic, error_message, record_value, payload)
+      values ('large', 'e', ${Buffer.from(value)}, ${value}::text::jsonb)`
+  }
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, error_message, record_value)
+    values ('large', 'derived', ${Buffer.from(`{"text":"${text}"}`)})`
+  for (const path of ['dlq/large', 'dlq/large?limit=5']) {
+    const response = await request(`GET /api/v1/${path}`)
+    const body = await response.text()
+    expect(body).toContain('212345678901234567890.5')
+    expect(
+      (JSON.parse(body) as PageBody).messages.map(({ payload }) => (payload as { text: string }).text.length),
+    ).toEqual([300_000, 300_000, 300_000])
+  }
+})
+
+describe('an export', () => {
+  const exported = async (query: string) => {
+    const response = await request(`GET /api/v1/messages/export?${query}`)
+    expect(response.status).toBe(200)
+    return { response, text: await response.text() }
+  }
+
+  test('holds every message of the filter, over many pages', async () => {
+    await database.sql`
+      insert into dlq.dlq_messages (original_topic, error_message, status)
+      select 'orders', 'e', case when n % 3 = 0 then 'DEAD' else 'PENDING' end from generate_series(1, 1700) n`
+    const stored = await database.sql<
+      { id: string }[]
+    >`select id from dlq.dlq_messages where status = 'PENDING' order by id desc`
+
+    const ndjson = await exported('status=PENDING')
+    const lines = ndjson.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).id)
+    expect(lines).toEqual(stored.map(({ id }) => id))
+    expect(ndjson.response.headers.get('content-type')).toBe('application/x-ndjson')
+    expect(ndjson.response.headers.get('content-disposition')).toBe('attachment; filename="dead-letters.ndjson"')
+
+    const json = await exported('status=PENDING&format=json&sort=oldest')
+    expect(JSON.parse(json.text).map(({ id }: { id: string }) => id)).toEqual(stored.map(({ id }) => id).toReversed())
+
+    const csv = await exported('status=PENDING&format=csv')
+    expect(csv.text.split('\r\n')).toHaveLength(stored.length + 2)
+    expect(csv.response.headers.get('content-type')).toContain('text/csv')
+  })
+
+  test('of nothing is an empty file of its kind', async () => {
+    expect((await exported('')).text).toBe('')
+    expect(JSON.parse((await exported('format=json')).text)).toEqual([])
+    expect((await exported('format=csv')).text).toMatch(/^id,original_topic,[\w,]+,payload\r\n$/)
+  })
+
+  test('keeps numbers as they are, and formulas from spreadsheets', async () => {
+    await database.sql`
+      insert into dlq.dlq_messages (original_topic, error_message, payload)
+      values ('orders', '=cmd|'' /C calc''!A1', '{"n": 12345678901234567890.12}')`
+    expect((await exported('')).text).toContain('12345678901234567890.12')
+    const { text } = await exported('format=csv')
+    expect(text).toContain(`"'=cmd|' /C calc'!A1"`)
+    expect(text).toContain(`"{""n"": 12345678901234567890.12}"`)
+  })
+})
+
+test('a list shows nothing of topics out of the scope, and counts nothing of them', async () => {
+  await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'pay.dlq.v1', topicId: null, partitions: 1 }] })
+  const mine = await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1' })
+  await insert({ original_topic: 'orders.in', dlq_topic: 'orders.dlq.v1' })
+  const authenticate = async () => ({ actor: 'limited', role: 'read' as const, topics: ['pay.*'] })
+  const limited = createTestApp(service.sql, { authenticate })
+  for (const path of [
+    'messages',
+    'messages?topic=*',
+    'messages?status=PENDING',
+    'dlq/pay.in',
+    'dlq/pay.dlq.v1?limit=9',
+  ]) {
+    const { body } = await answerOf(limited(`GET /api/v1/${path}`))
+    expect(ids(body as PageBody), path).toEqual([mine])
+  }
+  expect((await answerOf(limited('GET /api/v1/messages'))).body).toMatchObject({ pagination: { total: { value: 1 } } })
+  expect((await answerOf(limited('GET /api/v1/dlq/orders.in'))).body).toMatchObject({
+    messages: [],
+    pagination: { total_count: 0 },
+  })
+  expect((await (await limited('GET /api/v1/messages/export')).text()).trim().split('\n')).toHaveLength(1)
+})

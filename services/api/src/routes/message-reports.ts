@@ -1,0 +1,124 @@
+// Dead letters reported by HTTP.
+
+import { isDlqTopic } from 'dlq-core/queries/topics.ts'
+import { matchesTopicGlobs, replayHazard } from 'dlq-core/topic-names.ts'
+import * as v from 'valibot'
+import { ApiError, invalidField } from '../api-error.ts'
+import { auditMessage } from '../change-message.ts'
+import { defineRoute } from '../define-route.ts'
+import { bytesOf, contentInput, headersInput, headersOf, wellFormed } from '../message-content.ts'
+import { exampleMessage } from '../message-json.ts'
+import { groupOfReport, type Report, storeOnce, toReportedMessage } from '../report-message.ts'
+import { instant, maxRetries, topicName } from '../request-schemas.ts'
+
+const maxInt32 = 2_147_483_647
+
+const reportBody = v.strictObject({
+  original_topic: topicName,
+  error_message: wellFormed(1_000_000),
+  error_class: v.optional(wellFormed(1000)),
+  error_stacktrace: v.optional(wellFormed(2_000_000)),
+  consumer_group: v.optional(wellFormed(1000)),
+  original_partition: v.optional(
+    v.pipe(
+      v.number('must be a number'),
+      v.integer('must be a whole number'),
+      v.minValue(0, 'must not be negative'),
+      v.maxValue(maxInt32, `must be at most ${maxInt32}`),
+    ),
+  ),
+  original_offset: v.optional(
+    v.union(
+      [v.pipe(v.number(), v.safeInteger(), v.minValue(0)), v.pipe(v.string(), v.regex(/^[0-9]{1,18}$/))],
+      'must be an offset; as text where it is beyond 2^53',
+    ),
+  ),
+  original_timestamp: v.optional(instant),
+  key: v.optional(contentInput, null),
+  value: v.optional(contentInput, null),
+  headers: v.optional(headersInput, []),
+  max_retries: v.optional(maxRetries),
+  next_retry_at: v.optional(v.nullable(instant)),
+})
+
+export const messageReportRoutes = [
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/v1/dlq/messages',
+      summary: 'Dead-letter a record by HTTP',
+      description: [
+        'For consumers that have no DLQ topic to write to. The record is stored byte for byte and retried to',
+        '`original_topic` by its policy; without a `value` it is a tombstone. With an `Idempotency-Key`, asking',
+        'again within seven days makes no second message.',
+      ].join(' '),
+      role: 'write',
+      headers: v.object({
+        'idempotency-key': v.optional(
+          v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(255, 'must be at most 255 characters')),
+        ),
+      }),
+      body: reportBody,
+      bodyExample: {
+        original_topic: 'orders.events.v1',
+        error_message: 'processing failed',
+        error_class: 'OrderRejected',
+        consumer_group: 'billing',
+        original_partition: 0,
+        original_offset: 42,
+        key: { text: 'order-123' },
+        value: { json: { order_id: '123' } },
+        headers: [{ name: 'traceparent', value: { text: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' } }],
+      },
+      maxBodyBytes: 6 * 1024 * 1024,
+      answers: {
+        201: {
+          description: 'It is stored, now or by an earlier request with the same `Idempotency-Key`.',
+          schema: v.strictObject({ id: v.pipe(v.string(), v.uuid()), message: v.string() }),
+          example: { id: exampleMessage.id, message: `dead letter ${exampleMessage.id} stored` },
+          headers: {
+            Location: 'The message’s path.',
+            'Idempotency-Replayed': '`true` where an earlier request has made it.',
+          },
+        },
+      },
+      faults: ['SYS_DLQ_CONFLICT'],
+    },
+    async ({ c, sql, access, by, policies, dlqPatterns, headers, body, exactJson }) => {
+      const { original_topic: topic } = body
+      if (access.topics !== null && !matchesTopicGlobs(access.topics, topic))
+        throw new ApiError('SYS_DLQ_FORBIDDEN', `this token may not write to ${topic}`)
+      const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
+      if (hazard === 'dlq-topic' || (await isDlqTopic(sql, topic)))
+        throw invalidField('original_topic', 'is a DLQ topic; name the topic that the record came from')
+      const report: Report = {
+        ...body,
+        original_offset: body.original_offset === undefined ? undefined : BigInt(body.original_offset),
+        key: bytesOf(body.key, () => exactJson('key', 'json')),
+        value: bytesOf(body.value, () => exactJson('value', 'json')),
+        headers: headersOf(body.headers),
+      }
+      await policies.refresh()
+      const { policy } = policies.policyFor({ originalTopic: topic, dlqTopic: null })
+      const message = toReportedMessage(report, {
+        policy,
+        mayRetry: hazard === null,
+        now: new Date(),
+        random: Math.random(),
+      })
+      message.group_id = await groupOfReport(sql, message)
+      const { id, replayed } = await sql.begin(async (sql) => {
+        const key = headers['idempotency-key']
+        const stored = await storeOnce(sql, message, { actor: access.actor, key, request: exactJson() })
+        if (!stored.replayed) {
+          const target = { id: stored.id, original_topic: topic, dlq_topic: null }
+          await auditMessage(sql, target, { action: 'message.report', asked: { by, reason: null } })
+        }
+        return stored
+      })
+      c.header('Location', `/api/v1/dlq/messages/${id}`)
+      if (replayed) c.header('Idempotency-Replayed', 'true')
+      return c.json({ id, message: `dead letter ${id} stored` }, 201)
+    },
+  ),
+]

@@ -1,0 +1,218 @@
+// All that is shown of one dead letter.
+import { encodeHeaders } from 'dlq-core/header-json.ts'
+import { upsertPolicy } from 'dlq-core/queries/policies.ts'
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { answerOf, createTestApp } from '../test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const request = (methodAndPath: string) => createTestApp(service.sql)(methodAndPath)
+const insert = (columns = {}) => insertMessageRow(database.sql, columns)
+const archive = (id: string) => database.sql`
+  with gone as (delete from dlq.dlq_messages where id = ${id} returning *)
+  insert into dlq.dlq_messages_archive select *, '2026-05-05T00:00:00Z' from gone`
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_attempts, dlq.dlq_policies, dlq.dlq_group_pauses`
+})
+
+describe('the detail of a dead letter', () => {
+  const groupId = '00000000-0000-8000-8000-000000000001'
+  const offset = Buffer.from([0, 0, 0, 0, 0, 1, 0x60, 0x62])
+
+  test('says where it was read and where its record came from, with headers that can be read', async () => {
+    const stack = `com.example.Late: too late\n${'\tat com.example.A.b(A.java:1)\n'.repeat(5)}`
+    const headers = encodeHeaders(
+      [
+        ['kafka_dlt-original-offset', offset],
+        ['trace', Buffer.from([0xff])],
+        ['trace', null],
+        ['kafka_dlt-exception-stacktrace', Buffer.from(stack)],
+      ],
+      new Map([['error_stacktrace', stack]]),
+    )
+    const [row] = await database.sql<[{ id: string }]>`
+      insert into dlq.dlq_messages (
+        original_topic, error_message, error_stacktrace, dlq_cluster, dlq_topic, dlq_partition, dlq_offset, original_partition,
+        original_offset, original_timestamp, original_topic_source, consumer_group, record_key, record_value, record_headers,
+        record_timestamp, record_timestamp_type, group_id)
+      values (
+        'orders.events.v1', 'too late', ${stack}, 'c', 'orders.dlq.v1', 2, '9007199254740993', 3, 90210, '2026-02-20T10:29:58Z',
+        'header', 'billing', 'customer-7', '{}', ${headers}::text::json, '2026-02-20T10:30:00Z', 'append', ${groupId})
+      returning id`
+
+    const { status, body } = await answerOf(request(`GET /api/v1/dlq/messages/${row.id}`))
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      payload: {},
+      dlq: { cluster: 'c', topic: 'orders.dlq.v1', partition: 2, offset: '9007199254740993' },
+      original: {
+        topic: 'orders.events.v1',
+        topic_source: 'header',
+        partition: 3,
+        offset: '90210',
+        timestamp: '2026-02-20T10:29:58.000+00:00',
+      },
+      consumer_group: 'billing',
+      key: { value: 'customer-7', encoding: 'text' },
+      headers: [
+        { name: 'kafka_dlt-original-offset', value: '90210', encoding: 'number' },
+        { name: 'trace', value: '/w==', encoding: 'base64' },
+        { name: 'trace', value: null, encoding: 'text' },
+        { name: 'kafka_dlt-exception-stacktrace', value: stack, encoding: 'text' },
+      ],
+      value_bytes: 2,
+      record_timestamp_type: 'append',
+      error_stacktrace: stack,
+      group_id: groupId,
+      edits: 0,
+      archived_at: null,
+      attempts: [],
+    })
+  })
+
+  test('shows the policy in force, and who set what', async () => {
+    const id = await insert({ dlq_topic: 'orders.dlq.v1' })
+    await upsertPolicy(service.sql, 'orders.*', {
+      max_retries: 7,
+      initial_delay: 60_000,
+      backoff_list: [1000, 3_600_000],
+    })
+
+    expect((await answerOf(request(`GET /api/v1/dlq/messages/${id}`))).body).toMatchObject({
+      policy: {
+        max_retries: { value: 7, source: 'policy', pattern: 'orders.*' },
+        initial_delay: { value: '1m', source: 'policy', pattern: 'orders.*' },
+        backoff_list: { value: ['1s', '1h'], source: 'policy', pattern: 'orders.*' },
+        weight: { value: 1, source: 'default', pattern: null },
+        run_every: { value: null, source: 'default', pattern: null },
+      },
+    })
+  })
+
+  test.each([
+    [{ status: 'PENDING', next_retry_at: new Date() }, true, null, []],
+    [{ status: 'DEAD', retry_count: 3 }, false, 'message is not retryable: status=DEAD, retry_count=3/3', []],
+    [{ status: 'PENDING', next_retry_at: null }, true, null, [expect.stringContaining('not retried by itself')]],
+  ])('says of %j whether it may be retried, and what it waits for', async (columns, retryable, reason, heldUp) => {
+    const id = await insert(columns)
+    expect((await answerOf(request(`GET /api/v1/dlq/messages/${id}`))).body).toMatchObject({
+      retryable,
+      not_retryable_because: reason,
+      held_up_by: heldUp,
+    })
+  })
+
+  test('says that its error group is paused', async () => {
+    const id = await insert({ group_id: groupId, next_retry_at: new Date() })
+    await database.sql`
+      insert into dlq.dlq_group_pauses (original_topic, group_id, reason, probe_at)
+      values ('orders.events.v1', ${groupId}, '25 failed again', now())`
+    expect((await answerOf(request(`GET /api/v1/dlq/messages/${id}`))).body).toMatchObject({
+      retryable: true,
+      held_up_by: [expect.stringContaining('25 failed again')],
+    })
+  })
+
+  test('is found in the archive, with its attempts', async () => {
+    const id = await insert({ status: 'RESOLVED', retry_count: 1, record_value: Buffer.from('text') })
+    await database.sql`
+      insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, settled_at)
+      values (${id}, 1, gen_random_uuid(), 'published', 'orders.events.v1', 3, 90311, now())`
+    await archive(id)
+
+    expect((await answerOf(request(`GET /api/v1/dlq/messages/${id}`))).body).toMatchObject({
+      id,
+      status: 'RESOLVED',
+      archived_at: '2026-05-05T00:00:00.000+00:00',
+      retryable: false,
+      not_retryable_because: 'message is archived; restore it first',
+      attempts: [
+        { number: 1, outcome: 'published', target: { topic: 'orders.events.v1', partition: 3, offset: '90311' } },
+      ],
+    })
+    expect(await (await request(`GET /api/v1/dlq/messages/${id}/value`)).text()).toBe('text')
+  })
+})
+
+test('the attempts say who made them, what became of them, and how they failed again', async () => {
+  const id = await insert({ retry_count: 2 })
+  await database.sql`
+    insert into dlq.dlq_attempts (
+      message_id, number, attempt_id, actor, outcome, error, target_topic, started_at, settled_at,
+      failed_again_at, failed_again_topic, failed_again_partition, failed_again_offset, failed_again_class, error_changed)
+    values
+      (${id}, 2, gen_random_uuid(), 'maria', 'failed', 'too large', null, now(), now(), null, null, null, null, null, null),
+      (${id}, 1, gen_random_uuid(), 'auto', 'published', null, 'orders.events.v1', now(), now(), now(), 'orders.dlq.v1', 0, 12,
+       'com.example.Late', true)`
+  expect((await answerOf(request(`GET /api/v1/dlq/messages/${id}/attempts`))).body).toMatchObject({
+    attempts: [
+      {
+        number: 1,
+        actor: 'auto',
+        outcome: 'published',
+        failed_again: { topic: 'orders.dlq.v1', offset: '12', error_class: 'com.example.Late', error_changed: true },
+      },
+      { number: 2, actor: 'maria', outcome: 'failed', error: 'too large', target: null, failed_again: null },
+    ],
+  })
+})
+
+describe('the bytes of a record', () => {
+  const json = '{ "n": 12345678901234567890.12 }'
+
+  test.each([
+    ['value', { record_value: Buffer.from(json) }, 'application/json', 'json', json],
+    [
+      'value',
+      { record_value: Buffer.from('<script>alert(1)</script>') },
+      'text/plain; charset=utf-8',
+      'txt',
+      '<script>alert(1)</script>',
+    ],
+    ['value', { record_value: Buffer.from([0, 0xff]) }, 'application/octet-stream', 'bin', '\0\ufffd'],
+    ['value', { record_value: Buffer.alloc(0) }, 'text/plain; charset=utf-8', 'txt', ''],
+    ['key', { record_key: Buffer.from('7') }, 'text/plain; charset=utf-8', 'txt', '7'],
+    ['key', { record_key: Buffer.from([0]) }, 'application/octet-stream', 'bin', '\0'],
+  ])('as %s of %j come as a download of type %s', async (part, columns, type, ending, text) => {
+    const id = await insert(columns)
+    const response = await request(`GET /api/v1/dlq/messages/${id}/${part}`)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe(type)
+    expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${id}.${part}.${ending}"`)
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(await response.text()).toBe(text)
+  })
+
+  test('are not there where the record has none', async () => {
+    const id = await insert({ record_headers: '[]' })
+    for (const part of ['key', 'value']) {
+      const response = await request(`GET /api/v1/dlq/messages/${id}/${part}`)
+      expect([response.status, await response.text()]).toEqual([204, ''])
+    }
+  })
+
+  test('are the payload where there never was a record', async () => {
+    const id = await insert({ payload: { order_id: '123' } })
+    const response = await request(`GET /api/v1/dlq/messages/${id}/value`)
+    expect(await response.json()).toEqual({ order_id: '123' })
+  })
+})
+
+test.each(['', '/attempts', '/key', '/value'])(
+  'GET /messages/:id%s answers 404 where there is none, 400 where it is no id',
+  async (path) => {
+    const id = '550e8400-e29b-41d4-a716-446655440000'
+    expect(await answerOf(request(`GET /api/v1/dlq/messages/${id}${path}`))).toMatchObject({
+      status: 404,
+      body: { error: { code: 'SYS_DLQ_NOT_FOUND', message: `dlq message not found: ${id}` } },
+    })
+    expect(await answerOf(request(`GET /api/v1/dlq/messages/nonsense${path}`))).toMatchObject({
+      status: 400,
+      body: { error: { message: 'invalid message id: nonsense' } },
+    })
+  },
+)

@@ -1,0 +1,119 @@
+// What is going on, on one page.
+
+import { countActivity, oldestPending } from 'dlq-core/queries/activity.ts'
+import { countByConsumer } from 'dlq-core/queries/summary.ts'
+import * as v from 'valibot'
+import { defineRoute } from '../define-route.ts'
+import { requireExactCounts } from '../exact-counts.ts'
+
+const maxLines = 1000
+
+const count = v.pipe(v.number(), v.integer())
+const countsSchema = v.strictObject({ PENDING: count, RETRYING: count, RESOLVED: count, DEAD: count })
+const timeSchema = v.nullable(v.pipe(v.string(), v.metadata({ format: 'date-time' })))
+
+const statusSchema = v.pipe(
+  v.strictObject({
+    counts: countsSchema,
+    oldest_pending_at: timeSchema,
+    topics: v.array(
+      v.strictObject({
+        original_topic: v.string(),
+        consumer_group: v.nullable(v.string()),
+        counts: countsSchema,
+        oldest_pending_at: timeSchema,
+      }),
+    ),
+    ingest: v.strictObject({ per_minute: count }),
+    retry: v.strictObject({
+      per_minute: v.number(),
+      refused_per_minute: v.number(),
+      success_rate: v.nullable(v.number()),
+    }),
+    summary: v.strictObject({ counted_at: v.string(), drift: count, unfolded: count }),
+  }),
+  v.title('Status'),
+)
+
+const exampleCounts = { PENDING: 120, RETRYING: 3, RESOLVED: 40211, DEAD: 17 }
+
+export const statusRoutes = [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/status',
+      summary: 'Counts by topic, consumer group and status; ages and rates',
+      description: [
+        `At most ${maxLines} topics and consumer groups, those with most left to do first; \`counts\` adds up what is listed.`,
+        '`oldest_pending_at` is the time of the oldest record of the topic that waits, whatever its consumer group.',
+        '`success_rate`: of the retries of the last five minutes, the share that was not refused and has not come back',
+        'so far. Rates look at 100,000 rows at most.',
+      ].join(' '),
+      role: 'read',
+      answers: {
+        200: {
+          description: 'The status.',
+          schema: statusSchema,
+          example: {
+            counts: exampleCounts,
+            oldest_pending_at: '2026-02-20T10:30:00.000Z',
+            topics: [
+              {
+                original_topic: 'orders',
+                consumer_group: 'billing',
+                counts: exampleCounts,
+                oldest_pending_at: '2026-02-20T10:30:00.000Z',
+              },
+            ],
+            ingest: { per_minute: 240 },
+            retry: { per_minute: 61.4, refused_per_minute: 0, success_rate: 0.93 },
+            summary: { counted_at: '2026-02-20T02:00:00.000Z', drift: 0, unfolded: 12 },
+          },
+        },
+      },
+    },
+    async (call) => {
+      const { c, sql, access } = call
+      const state = await requireExactCounts(call)
+      const [lines, activity] = await Promise.all([
+        countByConsumer(sql, { scope: access.topics, limit: maxLines }),
+        countActivity(sql, { scope: access.topics }),
+      ])
+      const waiting = lines.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
+      const oldest = await oldestPending(sql, [...new Set(waiting)])
+      const tried = activity.published + activity.resolved + activity.failed
+      return c.json({
+        counts: addUp(lines),
+        oldest_pending_at: earliest([...oldest.values()]),
+        topics: lines.map(({ original_topic, consumer_group, ...counts }) => ({
+          original_topic,
+          consumer_group,
+          counts,
+          oldest_pending_at: earliest([oldest.get(original_topic)].filter((time) => time !== undefined)),
+        })),
+        ingest: { per_minute: activity.ingested },
+        retry: {
+          per_minute: (activity.published + activity.resolved) / 5,
+          refused_per_minute: activity.failed / 5,
+          success_rate: tried === 0 ? null : (tried - activity.failed - activity.failed_again) / tried,
+        },
+        summary: { counted_at: state.counted_at!.toISOString(), drift: state.drift, unfolded: state.deltas },
+      })
+    },
+  ),
+]
+
+type Counts = v.InferOutput<typeof countsSchema>
+
+function addUp(lines: readonly Counts[]): Counts {
+  const sum = { PENDING: 0, RETRYING: 0, RESOLVED: 0, DEAD: 0 }
+  for (const line of lines) {
+    for (const status of Object.keys(sum) as (keyof Counts)[]) sum[status] += line[status]
+  }
+  return sum
+}
+
+function earliest(times: readonly Date[]): string | null {
+  if (times.length === 0) return null
+  return new Date(Math.min(...times.map((time) => time.getTime()))).toISOString()
+}

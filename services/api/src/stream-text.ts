@@ -1,0 +1,33 @@
+// An answer that is sent piece by piece, no faster than the client reads it: what is not read yet is not made yet.
+
+import type { Context } from 'hono'
+
+/** Pieces are gathered to this size, so that each write is worth its while. */
+const chunkBytes = 64 * 1024
+
+/** Answers with the pieces. When the client goes away, the generator is told by its `finally`; a fault cuts the answer off. */
+export function streamText(c: Context, pieces: AsyncGenerator<string>, headers: Record<string, string>): Response {
+  const encoder = new TextEncoder()
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        let chunk = ''
+        while (chunk.length < chunkBytes) {
+          const { done, value } = await pieces.next()
+          if (done) {
+            if (chunk !== '') controller.enqueue(encoder.encode(chunk))
+            controller.close()
+            return
+          }
+          chunk += value
+        }
+        controller.enqueue(encoder.encode(chunk))
+      },
+      async cancel() {
+        await pieces.return(undefined)
+      },
+    },
+    { highWaterMark: 1 },
+  )
+  return c.body(stream, 200, headers)
+}

@@ -141,6 +141,8 @@ const cron = v.strictObject({
   archive: v.optional(schedule, '0 3 * * *'),
   purge: v.optional(schedule, '30 3 * * *'),
   partitions: v.optional(schedule, '10 * * * *'),
+  fold: v.optional(schedule, '* * * * *'),
+  reconcile: v.optional(schedule, '0 4 * * *'),
   sweep: v.optional(schedule, '* * * * *'),
 })
 

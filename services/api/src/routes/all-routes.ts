@@ -1,8 +1,8 @@
 // Every endpoint, one line per resource. Where two paths match, the first one goes.
 
 import type { Route } from '../define-route.ts'
-import { cronRoutes } from './cron.ts'
 import { auditRoutes } from './audit.ts'
+import { cronRoutes } from './cron.ts'
 import { dlqStatusRoutes } from './dlq-status.ts'
 import { messageChangeRoutes } from './message-changes.ts'
 import { messageEditRoutes } from './message-edits.ts'

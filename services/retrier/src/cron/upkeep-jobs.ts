@@ -6,6 +6,7 @@ import { releaseExpiredLeases } from 'dlq-core/queries/message-retry.ts'
 import { makePartitionsAhead } from 'dlq-core/queries/partitions.ts'
 import { forgetDeadRetriers } from 'dlq-core/queries/retriers.ts'
 import { listAbandonedSlots } from 'dlq-core/queries/slots.ts'
+import { foldSummary, getSummaryState, reconcileSummary } from 'dlq-core/queries/summary.ts'
 import { deleteFailedJobs } from 'dlq-core/queries/workers.ts'
 import type { Config } from 'dlq-core/runtime/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
@@ -32,6 +33,7 @@ const sweepLimit = 1000
 /** A report is repeated after a time-out, not after a week. */
 const idempotencyKeysKeptMs = 7 * dayMs
 const deleteLimit = 5000
+const foldLimit = 10_000
 
 /** How many were deleted, piece by piece, each its own transaction. */
 async function untilNone(signal: AbortSignal, remove: () => Promise<number>): Promise<number> {
@@ -76,6 +78,25 @@ export function upkeepJobs({ sql, log, policies, schedules, retentions }: Upkeep
         const made = await retryLocked(() => makePartitionsAhead(sql, { months: monthsAhead, now }), signal)
         if (made === null) throw new Error('no partition could be made: somebody holds a lock on the table')
         return made
+      },
+    },
+    {
+      name: 'fold',
+      schedule: schedules.fold,
+      async run({ signal }) {
+        // Rows from before there were counts: until they have been counted, no count is right.
+        if ((await getSummaryState(sql)).counted_at === null) await sql.begin((sql) => reconcileSummary(sql))
+        return { folded: await untilNone(signal, async () => (await foldSummary(sql, { limit: foldLimit })) ?? 0) }
+      },
+    },
+    {
+      name: 'reconcile',
+      schedule: schedules.reconcile,
+      async run() {
+        const drift = await sql.begin((sql) => reconcileSummary(sql))
+        if (drift === null) throw new Error('somebody else is counting')
+        if (drift > 0) log.error({ drift }, 'summary_was_wrong')
+        return { drift }
       },
     },
     {

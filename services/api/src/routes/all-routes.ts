@@ -2,6 +2,7 @@
 
 import type { Route } from '../define-route.ts'
 import { auditRoutes } from './audit.ts'
+import { cronRoutes } from './cron.ts'
 import { dlqStatusRoutes } from './dlq-status.ts'
 import { messageChangeRoutes } from './message-changes.ts'
 import { messageEditRoutes } from './message-edits.ts'
@@ -15,6 +16,7 @@ import { topicMessageRoutes } from './topic-messages.ts'
 
 export const allRoutes: readonly Route[] = [
   ...operationRoutes,
+  ...cronRoutes,
   ...messageRoutes,
   ...messageChangeRoutes,
   ...messageEditRoutes,

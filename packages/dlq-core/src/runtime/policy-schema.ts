@@ -4,11 +4,12 @@
 import * as v from 'valibot'
 import type { PolicySettings, SettingName } from '../policy-settings.ts'
 import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
-import { boolean, decimal, duration, integer } from './config-values.ts'
+import { boolean, decimal, duration, integer, longDuration } from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
 
 const delay = v.pipe(duration, v.maxValue(maxDelayMs, 'must be at most 366d'))
+const longDelay = v.pipe(longDuration, v.maxValue(maxDelayMs, 'must be at most 366d'))
 
 function oneOf<const Choices extends readonly string[]>(choices: Choices) {
   return v.picklist(choices, `must be one of ${choices.join(', ')}`)
@@ -25,6 +26,7 @@ const delayList = v.pipe(
     ],
     'must be a list of durations',
   ),
+  v.metadata({ type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', pattern: '^[0-9]{1,4}[smh]$' } }),
   v.array(delay),
   v.minLength(1, 'must not be empty'),
   v.maxLength(1000, 'must not have more than 1000 entries'),
@@ -40,7 +42,7 @@ export const policyFieldSchemas = {
   backoff_list: v.nullish(delayList),
   run_every: v.nullish(
     v.pipe(
-      delay,
+      longDelay,
       v.check((every) => every === 0 || every >= 1000, 'must be at least 1s, or 0 for none'),
     ),
   ),
@@ -60,7 +62,7 @@ export const policyFieldSchemas = {
   payload: v.nullish(oneOf(payloadChoices)),
   delivery: v.nullish(oneOf(deliveries)),
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
-  refailure_window: v.nullish(v.pipe(delay, v.minValue(1000, 'must be at least 1s'))),
+  refailure_window: v.nullish(v.pipe(longDelay, v.minValue(1000, 'must be at least 1s'))),
 } satisfies Record<SettingName, v.GenericSchema<unknown, unknown>>
 
 export const policyPattern = v.pipe(
@@ -86,6 +88,11 @@ function unknownKey(known: readonly string[]) {
 /** What is said about the topics of one pattern: the body of PUT /api/v1/policies/:pattern. */
 export const policySettingsSchema = v.pipe(
   v.objectWithRest(policyFieldSchemas, unknownKey(Object.keys(policyFieldSchemas)), 'must be a policy with keys'),
+  v.metadata({
+    if: { properties: { backoff: { const: 'list' } }, required: ['backoff'] },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word
+    then: { properties: { backoff_list: { type: 'array' } }, required: ['backoff_list'] },
+  }),
   requireBackoffList(),
 )
 

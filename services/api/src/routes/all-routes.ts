@@ -2,6 +2,7 @@
 
 import type { Route } from '../define-route.ts'
 import { auditRoutes } from './audit.ts'
+import { groupRoutes } from './groups.ts'
 import { messageChangeRoutes } from './message-changes.ts'
 import { messageEditRoutes } from './message-edits.ts'
 import { messageListRoutes } from './message-lists.ts'
@@ -9,8 +10,10 @@ import { messageReportRoutes } from './message-reports.ts'
 import { messageRoutes } from './messages.ts'
 import { operationRoutes } from './operations.ts'
 import { policyRoutes } from './policies.ts'
+import { positionRoutes } from './positions.ts'
+import { statusRoutes } from './status.ts'
 import { topicMessageRoutes } from './topic-messages.ts'
-
+import { topicRoutes } from './topics.ts'
 export const allRoutes: readonly Route[] = [
   ...operationRoutes,
   ...messageRoutes,
@@ -19,6 +22,10 @@ export const allRoutes: readonly Route[] = [
   ...messageReportRoutes,
   ...messageListRoutes,
   ...topicMessageRoutes,
+  ...topicRoutes,
+  ...statusRoutes,
+  ...positionRoutes,
+  ...groupRoutes,
   ...policyRoutes,
   ...auditRoutes,
 ]

@@ -47,7 +47,7 @@ await runService(
     const jobs = upkeepJobs({
       ...{ sql, log, policies },
       schedules: config.cron,
-      archiveRetentionMs: config.archive.retention,
+      retentions: config.archive,
     })
     const watchUpkeep = createUpkeepWatch({
       ...{ sql, log, jobs },

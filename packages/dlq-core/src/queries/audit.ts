@@ -30,6 +30,26 @@ export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
             ${reason}, ${toText(before)}::text::json, ${toText(after)}::text::json)`
 }
 
+/** Deletes a bounded number of entries from before that time. Returns how many. */
+export async function deleteOldAudit(sql: Sql, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const result = await sql`
+    delete from dlq.dlq_audit
+    where id = any(array(select id from dlq.dlq_audit where at < ${before} order by at limit ${limit}))`
+  return result.count
+}
+
+/** Deletes a bounded number of the keys of reports by HTTP that were used before that time. Returns how many. */
+export async function deleteOldIdempotencyKeys(
+  sql: Sql,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  const result = await sql`
+    delete from dlq.dlq_idempotency_keys
+    where (actor, key) in (
+      select actor, key from dlq.dlq_idempotency_keys where created_at < ${before} order by created_at limit ${limit})`
+  return result.count
+}
+
 function toText(value: object | null): string | null {
   return value === null
     ? null

@@ -141,6 +141,8 @@ const cron = v.strictObject({
   archive: v.optional(schedule, '0 3 * * *'),
   purge: v.optional(schedule, '30 3 * * *'),
   partitions: v.optional(schedule, '10 * * * *'),
+  fold: v.optional(schedule, '* * * * *'),
+  reconcile: v.optional(schedule, '0 4 * * *'),
   sweep: v.optional(schedule, '* * * * *'),
 })
 
@@ -154,6 +156,8 @@ const archive = v.strictObject({
     ),
     '365d',
   ),
+  /** How long it is known who changed what. */
+  audit_retention: v.optional(v.pipe(anyDuration, v.minValue(86_400_000, 'must be at least 1d')), '730d'),
 })
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const

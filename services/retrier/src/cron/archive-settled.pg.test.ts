@@ -130,8 +130,11 @@ test('a run that is stopped ends between two batches, and the next one goes on',
 })
 
 test('attempts go with their message and come back with it, and a dead letter finds them in between', async () => {
-  const id = randomUUID()
-  await insertMessageRow(database.sql, { id, original_topic: 'orders', status: 'RESOLVED', updated_at: settledAt })
+  const id = await insertMessageRow(database.sql, {
+    original_topic: 'orders',
+    status: 'RESOLVED',
+    updated_at: settledAt,
+  })
   await database.sql`
     insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset)
     values (${id}, 1, ${randomUUID()}, 'failed', null, null, null), (${id}, 2, ${randomUUID()}, 'published', 'orders', 3, 77)`

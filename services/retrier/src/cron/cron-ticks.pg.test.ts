@@ -37,6 +37,8 @@ async function startRetrier(): Promise<ServiceProcess> {
       DLQ_WORKER_LEASE: '2s',
       DLQ_CRON_ARCHIVE: '*/15 * * * *',
       DLQ_CRON_PURGE: 'off',
+      DLQ_CRON_RECONCILE: 'off',
+      DLQ_CRON_FOLD: 'off',
     },
   })
   running.push(service)

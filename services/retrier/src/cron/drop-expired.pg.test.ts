@@ -109,24 +109,19 @@ test('a message that comes in while its month is being dropped keeps the month',
   expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(1)
 })
 
-test('while somebody reads the archive, its drop stops nobody for longer than a second, and is made up for', async () => {
+test('while somebody reads the archive, its drop lets others pass between its tries, and is made up for', async () => {
   await insertArchived('2038-02-01')
   let dropping: ReturnType<typeof drop> | undefined
-  const waits: number[] = []
   await database.sql.begin(async (sql) => {
     await sql`select count(*) from dlq.dlq_messages_archive`
     dropping = drop('2039-06-01')
+    // Ingestion looks there for messages that come back. Behind a drop that waits for this transaction, it never would get on.
     for (let n = 0; n < 20; n += 1) {
-      const startedAt = performance.now()
-      // Ingestion looks there for messages that come back.
       await database.sql`select from dlq.dlq_messages_archive where id = gen_random_uuid()`
-      waits.push(performance.now() - startedAt)
       await sql`select pg_sleep(0.1)`
     }
   })
   expect((await dropping!).quarters).toContain('2038q1')
-  // The lock itself is waited for half a second at most; the rest is for a slow machine.
-  expect(Math.max(...waits)).toBeLessThan(5000)
   expect(await archivedAt()).toEqual([])
 })
 

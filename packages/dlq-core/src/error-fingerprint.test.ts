@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fingerprint } from './error-fingerprint.ts'
+import { fingerprint, fingerprintId } from './error-fingerprint.ts'
 
 const unknown = { errorClass: null, errorMessage: null, errorStacktrace: null }
 
@@ -130,6 +130,7 @@ describe('whatever a failure says', () => {
       fc.property(anyFailure, (said) => {
         const group = fingerprint(said)
         expect(fingerprint({ ...said })).toEqual(group)
+        expect(fingerprintId(said)).toBe(group.id)
         const texts = [group.errorClass, group.location, group.message, group.title].map((text) => text ?? '')
         expect(texts.every((text) => text.isWellFormed() && !/[\0\n]/.test(text))).toBe(true)
         expect(texts.map((text, index) => text.length <= [256, 300, 512, 160][index]!)).toEqual([

@@ -1,7 +1,7 @@
 // Which error group each dead letter belongs to. A group is made known to the database once; after
 // that it costs a look into a map, so that grouping does not slow a batch.
 
-import { type Fingerprint, fingerprint, overflowGroup } from 'dlq-core/error-fingerprint.ts'
+import { type Fingerprint, fingerprint, fingerprintId, overflowGroup } from 'dlq-core/error-fingerprint.ts'
 import type { DeadLetter } from 'dlq-core/new-message.ts'
 import { admitGroups, createGroups, type GroupOfTopic, touchGroups } from 'dlq-core/queries/groups.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
@@ -37,16 +37,18 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
 
   return {
     async assign(letters) {
-      const groups = letters.map(({ message }) => groupOf(message))
+      const ids = letters.map(({ message }) => fingerprintId(failureOf(message)))
       const unknown = new Map<string, GroupOfTopic & { group: Fingerprint }>()
-      groups.forEach((group, index) => {
-        const dlq_topic = letters[index]!.message.dlq_topic
-        const key = keyOf(dlq_topic, group.id)
-        if (!known.has(key)) unknown.set(key, { dlq_topic, group_id: group.id, group })
+      letters.forEach(({ message }, index) => {
+        const { dlq_topic } = message
+        const group_id = ids[index]!
+        const key = keyOf(dlq_topic, group_id)
+        if (known.has(key) || unknown.has(key)) return
+        unknown.set(key, { dlq_topic, group_id, group: fingerprint(failureOf(message)) })
       })
       if (unknown.size > 0) await admit(unknown)
       letters.forEach(({ message }, index) => {
-        message.group_id = known.get(keyOf(message.dlq_topic, groups[index]!.id)) ?? overflowGroup.id
+        message.group_id = known.get(keyOf(message.dlq_topic, ids[index]!)) ?? overflowGroup.id
         seen.add(message.group_id)
       })
       if (now() - touchedAt < touchEveryMs) return
@@ -61,6 +63,6 @@ function keyOf(topic: string, groupId: string): string {
   return `${topic} ${groupId}`
 }
 
-function groupOf({ error_class, error_message, error_stacktrace }: DeadLetter['message']): Fingerprint {
-  return fingerprint({ errorClass: error_class, errorMessage: error_message, errorStacktrace: error_stacktrace })
+function failureOf({ error_class, error_message, error_stacktrace }: DeadLetter['message']) {
+  return { errorClass: error_class, errorMessage: error_message, errorStacktrace: error_stacktrace }
 }

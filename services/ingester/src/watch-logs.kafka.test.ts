@@ -17,10 +17,7 @@ const topics = useTopics()
 const cluster = 'c'
 const timestamp = Date.now() - 3_600_000
 
-beforeAll(async () => {
-  registerCodecs()
-  await service.sql`select 1` // The driver sends its very first array as text.
-})
+beforeAll(() => registerCodecs())
 beforeEach(async () => {
   await database.sql`truncate dlq.dlq_positions, dlq.dlq_topics, dlq.dlq_topic_partitions`
 })

@@ -1,7 +1,6 @@
 // The plans of what the ingester asks with every batch: along an index each, and never all of a table that
 // grows, so that ingestion costs the same however much is stored, archived or was ever retried.
 import { randomUUID } from 'node:crypto'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { nodesOf, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -14,7 +13,6 @@ import type { Sql } from './sql.ts'
 import { recordLogBounds } from './topic-partitions.ts'
 
 const database = useDatabase()
-const service = useServiceDatabase(database)
 const cluster = 'c'
 
 beforeAll(async () => {
@@ -51,7 +49,6 @@ beforeAll(async () => {
     select 'topic-' || n * 50 || '.dlq.v1', id from dlq.dlq_groups cross join generate_series(1, 10) n`
   await sql`vacuum analyze dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_attempts, dlq.dlq_positions,
     dlq.dlq_topic_partitions, dlq.dlq_groups, dlq.dlq_group_topics`
-  await service.sql`select 1` // The driver sends its very first array as text.
 })
 
 const ids = Array.from({ length: 100 }, () => randomUUID())

@@ -1,7 +1,7 @@
 // dlq_topic_partitions: what is written down of Kafka's logs, and the lag that follows from it.
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { resetPosition } from './positions.ts'
 import {
   listIngestLag,
@@ -19,8 +19,6 @@ const cluster = 'c'
 const topic = 'orders.dlq.v1'
 const retentionMs = 604_800_000n
 
-// The driver sends its very first array as text.
-beforeAll(() => service.sql`select 1`)
 beforeEach(async () => {
   await database.sql`truncate dlq.dlq_positions, dlq.dlq_topics, dlq.dlq_topic_partitions`
   await find(topic)

@@ -20,6 +20,9 @@ DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
 
 const dataDir = fileURLToPath(new URL('../../../.dev/bench', import.meta.url))
 
+// As services have it that start themselves over (run-service.ts).
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../../../.dev/compile-cache', import.meta.url))
+
 process.exitCode = await main()
 
 async function main(): Promise<number> {

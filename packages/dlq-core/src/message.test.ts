@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isRetryable, type MessageEvent, nextState, type RetryState, statuses } from './message.ts'
+import { type MessageEvent, nextState, type RetryState, statuses } from './message.ts'
 import { defaultRetryPolicy } from './retry-policy.ts'
 
 const now = new Date('2026-02-20T10:30:00Z')
@@ -93,22 +93,68 @@ const legal: Record<string, string[]> = {
   DEAD: ['DEAD'],
 }
 
-test('no sequence of events leaves the legal transitions or makes more attempts than the budget', () => {
+/** Runs the events; `see` is told of each that changed something. */
+function run(
+  { events, maxRetries }: { events: readonly MessageEvent[]; maxRetries: number },
+  see: (before: RetryState, event: MessageEvent, after: RetryState) => void,
+): RetryState {
+  return events.reduce<RetryState>(
+    (state, event) => {
+      const next = nextState(state, event, deciding)
+      if (next === null) return state
+      see(state, event, next)
+      return next
+    },
+    { ...pending, maxRetries },
+  )
+}
+
+const anyLife = fc.record({
+  events: fc.array(anyEvent, { maxLength: 60 }),
+  maxRetries: fc.integer({ min: 1, max: 4 }),
+})
+
+test('no sequence of events leaves the legal transitions', () => {
   fc.assert(
-    fc.property(fc.array(anyEvent, { maxLength: 40 }), fc.integer({ min: 1, max: 4 }), (events, maxRetries) => {
-      let state: RetryState = { ...pending, maxRetries }
-      for (const event of events) {
-        const next = nextState(state, event, deciding)
-        if (next === null) continue
-        expect(statuses).toContain(next.status)
-        expect(legal[state.status]).toContain(next.status)
-        if (event.type === 'claimed') expect(next.retryCount).toBeLessThanOrEqual(maxRetries)
-        if (next.status === 'DEAD') expect(isRetryable(next)).toBe(false)
-        expect(next.retryCount).toBeGreaterThanOrEqual(
-          event.type === 'released' ? state.retryCount - 1 : state.retryCount,
-        )
-        state = next
-      }
+    fc.property(anyLife, (life) => {
+      run(life, (before, event, after) => {
+        expect(statuses).toContain(after.status)
+        expect(legal[before.status]).toContain(after.status)
+        expect(after.maxRetries).toBe(life.maxRetries)
+        expect(after.retryCount).toBeGreaterThanOrEqual(before.retryCount - (event.type === 'released' ? 1 : 0))
+      })
     }),
+    { numRuns: 1000 },
+  )
+})
+
+test('no sequence of events spends more than the budget: each attempt has a number of its own, up to it', () => {
+  fc.assert(
+    fc.property(anyLife, (life) => {
+      const published: number[] = []
+      run(life, (_, event, after) => {
+        if (after.status === 'RETRYING') expect(after.retryCount).toBeLessThanOrEqual(life.maxRetries)
+        if (event.type === 'published') published.push(after.retryCount)
+      })
+      expect(published).toEqual([...new Set(published)].toSorted((a, b) => a - b))
+      expect(published.length).toBeLessThanOrEqual(life.maxRetries)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('no sequence of events loses a message: it is resolved, DEAD with its budget spent, or can still get there', () => {
+  fc.assert(
+    fc.property(anyLife, (life) => {
+      const state = run(life, () => {})
+      if (state.status === 'DEAD') expect(state.retryCount).toBeGreaterThanOrEqual(life.maxRetries)
+      const claimed =
+        state.status === 'PENDING' ? after(state, { type: 'retry_requested' }, { type: 'claimed' }) : state
+      expect(claimed).not.toBeNull()
+      if (claimed!.status !== 'RETRYING') return
+      expect(after(claimed!, { type: 'published' })).toMatchObject({ status: 'RESOLVED' })
+      expect(after(claimed!, { type: 'released' })).toMatchObject({ status: 'PENDING', nextRetryAt: now })
+    }),
+    { numRuns: 1000 },
   )
 })

@@ -65,8 +65,12 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     const tooLarge = new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxSize} bytes`)
     return bodyLimit({ maxSize, onError: (c) => sendError(c, tooLarge) })(c, next)
   })
-  const document = JSON.stringify(openApiDocument(allRoutes, { version }))
-  app.get(documentPath, (c) => c.body(document, 200, { 'content-type': 'application/json' }))
+  // Made when somebody asks for it: that takes longer than starting does.
+  let document: string | undefined
+  app.get(documentPath, (c) => {
+    document ??= JSON.stringify(openApiDocument(allRoutes, { version }))
+    return c.body(document, 200, { 'content-type': 'application/json' })
+  })
   for (const route of allRoutes) mount(app, route, deps)
 
   app.notFound((c) => {

@@ -12,11 +12,20 @@ export const attemptSchema = v.pipe(
     attempt_id: v.pipe(v.string(), v.uuid()),
     actor: v.string(),
     run_id: v.nullable(v.string()),
-    outcome: v.picklist(['requested', 'published', 'failed']),
+    outcome: v.pipe(
+      v.picklist(['requested', 'published', 'failed', 'unknown']),
+      v.description(
+        '`unknown`: given back, to be made again under the same id, because nobody knows whether it was published.',
+      ),
+    ),
     error: v.nullable(v.string()),
     target: v.nullable(v.strictObject(place)),
     started_at: timestampText,
     settled_at: v.nullable(timestampText),
+    unknown_at: v.pipe(
+      v.nullable(timestampText),
+      v.description('When it was given back as unknown: a second record of it may be there.'),
+    ),
     failed_again: v.pipe(
       v.nullable(
         v.strictObject({
@@ -45,6 +54,7 @@ export const exampleAttempt = {
   target: { topic: 'orders.events.v1', partition: 3, offset: '90311' },
   started_at: '2026-02-20T10:35:00.000+00:00',
   settled_at: '2026-02-20T10:35:00.120+00:00',
+  unknown_at: null,
   failed_again: null,
 }
 
@@ -60,6 +70,7 @@ export function attemptJson(attempt: Attempt) {
     target: topic === null ? null : { topic, partition, offset: offset === null ? null : String(offset) },
     started_at: timestamp(attempt.started_at),
     settled_at: attempt.settled_at && timestamp(attempt.settled_at),
+    unknown_at: attempt.unknown_at && timestamp(attempt.unknown_at),
     failed_again: attempt.failed_again_at && {
       at: timestamp(attempt.failed_again_at),
       topic: attempt.failed_again_topic,

@@ -225,13 +225,13 @@ describe('GET /api/v1/status', () => {
       status: 200,
       body: {
         counts: { PENDING: 2, RETRYING: 0, RESOLVED: 1, DEAD: 1 },
-        oldest_pending_at: since.toISOString(),
+        oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
         topics: [
           {
             original_topic: 'order-events',
             consumer_group: 'payment-service',
             counts: { PENDING: 2, RETRYING: 0, RESOLVED: 0, DEAD: 1 },
-            oldest_pending_at: since.toISOString(),
+            oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
           },
           { original_topic: 'payments', consumer_group: null, counts: { RESOLVED: 1 }, oldest_pending_at: null },
         ],

@@ -26,12 +26,13 @@ export function effectivePolicyJson({ policy, origins }: EffectivePolicy) {
   return Object.fromEntries(
     settingNames.map((name) => {
       const field = fieldOfSetting[name]
-      return [name, { value: shownValue(name, policy[field]), ...origins[field] }]
+      return [name, { value: shownSetting(name, policy[field]), ...origins[field] }]
     }),
   )
 }
 
-function shownValue(name: SettingName, value: unknown) {
+/** As the configuration would say it: durations as text. Null where nothing is said. */
+export function shownSetting(name: SettingName, value: unknown) {
   if (value === null || value === undefined) return null
   if (name === 'backoff_list') return (value as number[]).map(formatDuration)
   return durations.has(name) ? formatDuration(value as number) : (value as string | number | boolean)

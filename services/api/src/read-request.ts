@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { HonoRequest } from 'hono'
 import * as v from 'valibot'
-import { ApiError, type ErrorDetail } from './api-error.ts'
+import { ApiError, type ErrorDetail, invalidField } from './api-error.ts'
 import type { Call, Route } from './define-route.ts'
 import { exactJsonOf } from './exact-json.ts'
 
@@ -52,7 +52,11 @@ async function readText(request: HonoRequest): Promise<string> {
 /** Every body is an object; an array would pass for one without fields. */
 function parseJson(text: string): unknown {
   const body = toJson(text)
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
+    // The one name that schemas overlook.
+    if (Object.hasOwn(body, '__proto__')) throw invalidField('__proto__', 'unknown field: __proto__')
+    return body
+  }
   throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the body must be a JSON object', [
     { field: '', message: 'must be a JSON object' },
   ])

@@ -9,6 +9,7 @@ import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Consumer, EachBatchPayload, Kafka, Batch as KafkaBatch, KafkaMessage } from 'kafkajs'
 import { logBounds } from './log-bounds.ts'
+import { partsOfBatch } from './parts-of-batch.ts'
 import type { Batch, StoreOutcome } from './store-batch.ts'
 import { untilStored } from './until-stored.ts'
 import { watchForStall } from './watch-for-stall.ts'
@@ -163,10 +164,25 @@ async function passOver(
 }
 
 async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+  const { resolveOffset, commitOffsetsIfNecessary, uncommittedOffsets } = payload
+  for (const part of partsOfBatch(toBatch(payload.batch, deps.cluster))) {
+    if (!(await storePart(deps, consumer, payload, part))) return
+    // kafkajs throws a TypeError, and ends the consumer, where the topic is not ours any more.
+    if (payload.isStale() || !payload.isRunning()) return
+    resolveOffset(String(part.nextOffset - 1n))
+  }
+  await commitOffsetsIfNecessary(uncommittedOffsets())
+}
+
+/** False where what follows must not be stored now: it is read again, here or by somebody else. */
+async function storePart(
+  deps: ConsumeDeps,
+  consumer: Consumer,
+  payload: EachBatchPayload,
+  batch: Batch,
+): Promise<boolean> {
   const { kafka, log, store, onStored } = deps
-  const { batch: fetched, resolveOffset, commitOffsetsIfNecessary, uncommittedOffsets } = payload
-  const { topic, partition } = fetched
-  const batch = toBatch(fetched, deps.cluster)
+  const { topic, partition } = batch
   let outcome = await untilStored(() => store(batch), payload, log)
   if (outcome?.kind === 'recreated') {
     const { seenOffset } = outcome
@@ -174,7 +190,7 @@ async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBat
     if (bounds === undefined || seenOffset <= bounds.high) {
       // Not made anew: the batch is old, and another ingester has stored what came after it was fetched.
       consumer.seek({ topic, partition, offset: String(seenOffset) })
-      return
+      return false
     }
     await deps.onRecreated(batch, seenOffset, bounds.low)
     outcome = await untilStored(() => store(batch), payload, log)
@@ -191,16 +207,13 @@ async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBat
     }
   }
   // Null: the consumer stops or has lost the partition; whoever reads it next starts at the position.
-  if (outcome === null || outcome.kind === 'recreated') return
+  if (outcome === null || outcome.kind === 'recreated') return false
   if (outcome.kind === 'hole') {
     consumer.seek({ topic, partition, offset: String(outcome.expectedOffset) })
-    return
+    return false
   }
   onStored(batch, outcome)
-  // kafkajs throws a TypeError, and ends the consumer, where the topic is not ours any more.
-  if (payload.isStale() || !payload.isRunning()) return
-  resolveOffset(fetched.lastOffset())
-  await commitOffsetsIfNecessary(uncommittedOffsets())
+  return true
 }
 
 function toBatch(fetched: KafkaBatch, cluster: string): Batch {

@@ -6,6 +6,7 @@ import { createTopics } from 'dlq-testing/create-topics.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { startKafka } from 'dlq-testing/kafka.ts'
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { createReaper } from 'dlq-testing/reaper.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -105,6 +106,38 @@ test('messages for a topic that may not be written to are refused with the ACL t
   expect([...errors]).toEqual([{ error: 'payments: the retrier may not write to the topic (ACL: Write on the topic)' }])
   const scheduled = await database.sql`select from dlq.dlq_messages where next_retry_at is not null`
   expect(scheduled).toHaveLength(0)
+})
+
+test('one record too large, one for a missing topic and one for a forbidden topic among 1,000 fail alone, in the same pass', async () => {
+  await insertDueRows(database.sql, { count: 997, topics: ['orders'], partitions: 2 })
+  const due = (original_topic: string, bytes: number) =>
+    insertMessageRow(database.sql, { original_topic, record_value: Buffer.alloc(bytes), next_retry_at: new Date(0) })
+  const [large, missing, forbidden] = [await due('orders', 2_000_000), await due('gone', 1), await due('payments', 1)]
+  await using _ = await forbid({ type: AclResourceTypes.TOPIC, name: 'payments', operation: AclOperationTypes.WRITE })
+  // Large enough that each topic's share holds all of it.
+  const deps = testSlotDeps({ sql: service.sql, kafka, prefix: 'forbidden', batchSize: 3000 })
+  const worker = createSlotWorker(deps)
+  try {
+    expect(await worker.pass()).toMatchObject({ published: 997, refused: 3, released: 0 })
+  } finally {
+    await worker.close()
+    await deps.targets.close()
+  }
+  const errors = await database.sql<{ message_id: string; error: string }[]>`
+    select message_id, error from dlq.dlq_attempts where outcome = 'failed'`
+  expect(new Map(errors.map(({ message_id, error }) => [message_id, error]))).toEqual(
+    new Map([
+      [large, 'orders: the record is larger than the topic allows (max.message.bytes)'],
+      [missing, 'the topic gone does not exist; create it, or set redirect_topic in its policy'],
+      [forbidden, 'payments: the retrier may not write to the topic (ACL: Write on the topic)'],
+    ]),
+  )
+  const others =
+    await database.sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2 order by 1`
+  expect([...others]).toEqual([
+    { status: 'PENDING', retry_count: 1, count: 3 },
+    { status: 'RESOLVED', retry_count: 1, count: 997 },
+  ])
 })
 
 const { TRANSACTIONAL_ID, GROUP, TOPIC } = AclResourceTypes

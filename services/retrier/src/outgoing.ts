@@ -43,7 +43,7 @@ export async function prepareOutgoing(
   const prepared: Prepared = { outgoing: [], refused: [], unavailable: [], paused: [] }
   const addressed = messages.map((message) => {
     const policy = policyOf(message)
-    return { message, policy, topic: message.target_topic ?? policy.redirectTopic ?? message.original_topic }
+    return { message, policy, topic: targetOf(message, policy) }
   })
   const found = await targets.find([...new Set(addressed.map(({ topic }) => topic))])
   for (const { message, policy, topic } of addressed) {
@@ -63,6 +63,14 @@ export async function prepareOutgoing(
     }
   }
   return prepared
+}
+
+/** Where a message is sent: where somebody said for it, else as the policy says, else where it came from. */
+export function targetOf(
+  { target_topic, original_topic }: Pick<ClaimedMessage, 'target_topic' | 'original_topic'>,
+  { redirectTopic }: Pick<RetryPolicy, 'redirectTopic'>,
+): string {
+  return target_topic ?? redirectTopic ?? original_topic
 }
 
 type Addressing = { target: TargetTopic; policy: RetryPolicy; now: Date }

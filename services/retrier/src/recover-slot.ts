@@ -17,6 +17,7 @@ import type { Database } from 'dlq-core/runtime/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { judgeBatch, type LedgerEntry, type Verdict } from './ledger.ts'
+import { targetOf } from './outgoing.ts'
 import type { RetrierMetrics } from './retrier-metrics.ts'
 import { settleBatch } from './settle-batch.ts'
 import type { Sent, SlotProducer } from './slot-producer.ts'
@@ -71,7 +72,7 @@ async function settleOutstanding(
     attempt_id: deriveAttemptId(message.id, message.retry_count),
     outcome: verdict,
     slot: slot.slot,
-    target_topic: places.get(message.id)?.topic ?? policyOf(message).redirectTopic ?? message.original_topic,
+    target_topic: places.get(message.id)?.topic ?? targetOf(message, policyOf(message)),
     target_partition: places.get(message.id)?.partition ?? null,
     target_offset: places.get(message.id)?.offset ?? null,
     error: null,

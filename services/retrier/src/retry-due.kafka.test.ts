@@ -178,6 +178,29 @@ test('records that are too large together, but not alone, all go', async () => {
   expect(row).toEqual({ most: 1, held: 0 })
 })
 
+test('a topic that is deleted while its metadata is remembered fails alone, and the producer that met it is replaced', async () => {
+  const [gone, stays] = [await topics.createTopic('gone'), await topics.createTopic('stays')]
+  const worker = createWorker()
+  const insert = (from: number) => insertDueRows(database.sql, { count: 10, from, topics: [gone, stays] })
+  await insert(0)
+  expect(await worker.pass()).toMatchObject({ published: 10 })
+
+  await topics.admin.deleteTopics({ topics: [gone] })
+  await insert(10)
+  const counts = { published: 0, refused: 0 }
+  for (let more = true; more; ) {
+    const pass = (await worker.pass()) as { more: boolean; published: number; refused: number }
+    counts.published += pass.published
+    counts.refused += pass.refused
+    more = pass.more
+  }
+  expect(counts).toEqual({ published: 5, refused: 5 })
+  await insertDueRows(database.sql, { count: 5, from: 20, topics: [stays] })
+  expect(await worker.pass()).toMatchObject({ published: 5 })
+  const seen = (await read(stays)).map(({ value }) => String(value))
+  expect([seen.length, new Set(seen).size]).toEqual([15, 15])
+})
+
 test('of two DLQ topics of one original topic nothing leaves of the one that is paused, whichever is due for longer', async () => {
   const topic = await topics.createTopic('orders')
   const ages = { 'a.dlq.v1': [30, 10], 'b.dlq.v1': [20] }

@@ -76,6 +76,8 @@ export type Attempt = {
   target_offset: bigint | null
   started_at: Date
   settled_at: Date | null
+  /** When it was given back as unknown. */
+  unknown_at: Date | null
   failed_again_at: Date | null
   failed_again_topic: string | null
   failed_again_partition: number | null
@@ -89,7 +91,7 @@ export type Attempt = {
 export async function listAttempts(sql: Sql, messageId: string): Promise<Attempt[]> {
   const newestFirst = await sql<Attempt[]>`
     select number, attempt_id, actor, run_id, outcome, error, target_topic, target_partition, target_offset, started_at,
-           settled_at, failed_again_at, failed_again_topic, failed_again_partition, failed_again_offset, failed_again_class,
+           settled_at, unknown_at, failed_again_at, failed_again_topic, failed_again_partition, failed_again_offset, failed_again_class,
            failed_again_message, error_changed
     from dlq.dlq_attempts
     where message_id = ${messageId}

@@ -27,12 +27,16 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 export type MessageScan = {
   sortColumn: 'created_at' | 'next_retry_at' | null
-  /** What `rows` come in. */
-  order: Fragment
-  /** What the index does not decide. */
+  /** `asc` or `desc`, of the sort column and the id. */
+  direction: Fragment
+  /** What the index does not decide, of a row m. */
   tests: readonly Fragment[]
-  /** The first `limit` rows along the index, as a subquery. `after`: the sort columns' values to begin behind. */
-  rows: (options: { columns: Fragment; after: readonly string[] | null; limit: number }) => Fragment
+  table: Fragment
+  /**
+   * The ids, and the sort column, of the first `limit` rows along the index, as a subquery. `after`: the sort
+   * column's value and the id to begin behind.
+   */
+  ids: (options: { after: readonly string[] | null; limit: number }) => Fragment
 }
 
 /** More index scans than this in one statement cost more than they save. */
@@ -43,39 +47,84 @@ export function scanMessages(
   sql: Sql,
   { search, backwards = false, alongIds = false }: { search: MessageSearch; backwards?: boolean; alongIds?: boolean },
 ): MessageScan {
-  const driver = chooseDriver(sql, search, alongIds)
   const { filter, scope, sort } = search
   const descending = (sort === 'newest') !== backwards
-  const table = filter.archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`
-  const tests = [...fieldTests(sql, search, driver.decides), ...scopeTest(sql, search, scope)]
   const direction = descending ? sql`desc` : sql`asc`
-  const order = driver.sortColumn
-    ? sql`m.${sql(driver.sortColumn)} ${direction}, m.id ${direction}`
-    : sql`m.id ${direction}`
+  const { arms, decides, sortColumn, overDueTopics = false } = chooseDriver(sql, search, alongIds)
+  const table = filter.archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`
+  const tests = [...fieldTests(sql, search, decides), ...scopeTest(sql, search, scope)]
+  const columns = sortColumn ? sql`m.id, m.${sql(sortColumn)}` : sql`m.id`
+  const order = sortColumn ? sql`${sql(sortColumn)} ${direction}, id ${direction}` : sql`id ${direction}`
 
-  const rows: MessageScan['rows'] = ({ columns, after, limit }) => {
-    const behind =
-      after === null ? sql`` : sql`and ${afterKey(sql, { sortColumn: driver.sortColumn, descending, after })}`
-    // Each with an order and a limit of its own: without them PostgreSQL would read an arm as a whole and sort it.
-    const arms = driver.arms.map((arm) =>
-      driver.overDueTopics
-        ? sql`(select m.* from (${dueTopics(sql)}) due cross join lateral (
-                select ${columns} from ${table} m
-                where m.original_topic = due.original_topic and ${arm} ${behind} order by ${order} limit ${limit}) m
-              order by ${order} limit ${limit})`
-        : sql`(select ${columns} from ${table} m where ${arm} ${behind} order by ${order} limit ${limit})`,
-    )
-    const united = arms.reduce((all, arm) => sql`${all} union all ${arm}`)
-    return sql`(select * from (${united}) m order by ${order} limit ${limit})`
+  const ids: MessageScan['ids'] = ({ after, limit }) => {
+    const scans = arms.map((arm) => {
+      const { where, orderBy } = walk(sql, arm, { sortColumn, descending, after })
+      const scan = sql`select ${columns} from ${table} m where ${where} order by ${orderBy} limit ${limit}`
+      return overDueTopics
+        ? sql`(select m.* from (${dueTopics(sql)}) due cross join lateral (${scan}) m)`
+        : sql`(${scan})`
+    })
+    const all = scans.reduce((all, scan) => sql`${all} union all ${scan}`)
+    return sql`(select * from (${all}) found order by ${order} limit ${limit})`
   }
-  return { sortColumn: driver.sortColumn, order, tests, rows }
+  return { sortColumn, direction, tests, table, ids }
+}
+
+/**
+ * The rows that a scan looks at. `prefix`: the leading columns of one index, each with its value; behind them
+ * the index has the sort column, if there is one, and the id. `others`: conditions that the index needs besides.
+ */
+type Arm = { prefix: readonly (readonly [column: Fragment, value: Fragment])[]; others?: readonly Fragment[] }
+
+/**
+ * Along one index and no other. Said as "status = 'DEAD' order by id", PostgreSQL may as well go along the
+ * primary key and pass over what is not DEAD, because rows lie on the disk in the order of their ids; where few
+ * are DEAD, or none among the newest, that reads millions. So the columns stand in the order as well, and are
+ * equated by "= any(array[…])": a plain equation would make their place in the order superfluous. (Rows,
+ * "(status, id) < ('DEAD', …)", would do that too, but a scan ends by the first column of a row only.)
+ */
+function walk(
+  sql: Sql,
+  { prefix, others = [] }: Arm,
+  {
+    sortColumn,
+    descending,
+    after,
+  }: { sortColumn: MessageScan['sortColumn']; descending: boolean; after: readonly string[] | null },
+): { where: Fragment; orderBy: Fragment } {
+  const equations = prefix.map(([column, value]) => sql`${column} = any(array[${value}])`)
+  const bounds = [...others, ...equations, ...(after ? [behind(sql, { sortColumn, descending, after })] : [])]
+  const sorted = [...prefix.map(([column]) => column), ...(sortColumn ? [sql`m.${sql(sortColumn)}`] : []), sql`m.id`]
+  const direction = descending ? sql`desc` : sql`asc`
+  return {
+    where: bounds.reduce((all, bound) => sql`${all} and ${bound}`, sql`true`),
+    orderBy: sorted.map((column) => sql`${column} ${direction}`).reduce((all, part) => sql`${all}, ${part}`),
+  }
+}
+
+function behind(
+  sql: Sql,
+  {
+    sortColumn,
+    descending,
+    after,
+  }: { sortColumn: MessageScan['sortColumn']; descending: boolean; after: readonly string[] },
+): Fragment {
+  const id = sql`${after.at(-1)!}::uuid`
+  if (sortColumn === null) return descending ? sql`m.id < ${id}` : sql`m.id > ${id}`
+  // As text, because the driver's own times end at milliseconds.
+  const at = sql`${after[0]!}::text::timestamptz`
+  const column = sql`m.${sql(sortColumn)}`
+  return descending
+    ? sql`${column} <= ${at} and (${column}, m.id) < (${at}, ${id})`
+    : sql`${column} >= ${at} and (${column}, m.id) > (${at}, ${id})`
 }
 
 type Field = keyof MessageFilter
 
 type Driver = {
-  /** Conditions, each along one index in the scan's order; together they are the rows to look at. */
-  arms: Fragment[]
+  /** Together they are the rows to look at. */
+  arms: Arm[]
   /** The fields of the filter that they decide. */
   decides: readonly Field[]
   sortColumn: MessageScan['sortColumn']
@@ -84,45 +133,57 @@ type Driver = {
 
 function chooseDriver(sql: Sql, { filter, topic, sort }: MessageSearch, alongIds: boolean): Driver {
   const named = (filter.status ?? statuses) as readonly Status[]
-  const byStatus = (arms: Fragment[]) =>
-    arms.flatMap((arm) => named.map((status) => sql`${arm} and m.status = ${status}`))
+  const withStatuses = (prefix: Arm['prefix'], others: readonly Fragment[] = []): Arm[] =>
+    named.map((status) => ({ prefix: [...prefix, [sql`m.status`, sql`${status}::text`]], others }))
   const sortColumn = null
 
   if (sort === 'next_due') return dueDriver(sql, topic)
-  const topics = topic?.names ?? null
-  const topicArms = topics?.map((name) => sql`m.${sql(topic!.column)} = ${name}`)
+  const topics = (topic?.names ?? null)?.map((name) => [sql`m.${sql(topic!.column)}`, sql`${name}::text`] as const)
   if (filter.archived) {
     // The archive has few indexes: it is written at night and hardly read.
-    const indexed = topicArms && topic!.column === 'original_topic' && topicArms.length <= maxArms
+    const indexed = topics && topic!.column === 'original_topic' && topics.length <= maxArms && topics.length > 0
     return indexed
-      ? { arms: topicArms, decides: ['topic'], sortColumn }
-      : { arms: [sql`true`], decides: [], sortColumn }
+      ? { arms: topics.map((topic) => ({ prefix: [topic] })), decides: ['topic'], sortColumn }
+      : { arms: [{ prefix: [] }], decides: [], sortColumn }
   }
   if (filter.key !== undefined) {
-    return { arms: [keyBegins(sql, filter.key)], decides: [], sortColumn }
+    const beginning = sql`${keyBytes(filter.key).subarray(0, indexedKeyBytes)}::bytea`
+    // Written out as the index has it.
+    const prefix = [[sql`substring(m.record_key from 1 for 64)`, beginning]] as const
+    return { arms: [{ prefix, others: [sql`m.record_key is not null`] }], decides: [], sortColumn }
   }
   if (filter.group_id !== undefined) {
-    const arms = byStatus([sql`m.group_id = ${filter.group_id}`])
+    const arms = withStatuses([[sql`m.group_id`, sql`${filter.group_id}::uuid`]], [sql`m.group_id is not null`])
     return { arms, decides: ['group_id', 'status'], sortColumn }
   }
-  if (topicArms && topicArms.length * named.length <= maxArms) {
-    return { arms: byStatus(topicArms), decides: ['topic', 'status'], sortColumn }
+  if (topics && topics.length > 0 && topics.length * named.length <= maxArms) {
+    return { arms: topics.flatMap((topic) => withStatuses([topic])), decides: ['topic', 'status'], sortColumn }
   }
   if (!alongIds && (filter.from !== undefined || filter.to !== undefined)) {
-    return { arms: [createdWithin(sql, filter)], decides: ['from', 'to'], sortColumn: 'created_at' }
+    const others = [createdWithin(sql, filter)]
+    return { arms: [{ prefix: [], others }], decides: ['from', 'to'], sortColumn: 'created_at' }
   }
-  if (filter.status) return { arms: byStatus([sql`true`]), decides: ['status'], sortColumn }
-  return { arms: [sql`true`], decides: [], sortColumn }
+  if (filter.status) return { arms: withStatuses([]), decides: ['status'], sortColumn }
+  return { arms: [{ prefix: [] }], decides: [], sortColumn }
 }
+
+/** As many bytes of a record key as its index has. */
+const indexedKeyBytes = 64
 
 /** What is due is indexed by its original topic, so the topics that have something due are gone through. */
 function dueDriver(sql: Sql, topic: TopicCondition | null): Driver {
-  const waiting = sql`m.status = 'PENDING' and m.next_retry_at is not null`
+  const waiting = [sql`m.status = 'PENDING'`, sql`m.next_retry_at is not null`]
   const sortColumn = 'next_retry_at'
   const names = topic?.column === 'original_topic' ? topic.names : null
-  return names && names.length <= maxArms
-    ? { arms: names.map((name) => sql`m.original_topic = ${name} and ${waiting}`), decides: ['topic'], sortColumn }
-    : { arms: [waiting], decides: [], sortColumn, overDueTopics: true }
+  if (names && names.length > 0 && names.length <= maxArms) {
+    const arms = names.map((name) => ({
+      prefix: [[sql`m.original_topic`, sql`${name}::text`] as const],
+      others: waiting,
+    }))
+    return { arms, decides: ['topic'], sortColumn }
+  }
+  const arm = { prefix: [], others: [sql`m.original_topic = due.original_topic`, ...waiting] }
+  return { arms: [arm], decides: [], sortColumn, overDueTopics: true }
 }
 
 /** Goes from topic to topic along the index instead of reading all of it. */
@@ -139,24 +200,6 @@ function dueTopics(sql: Sql): Fragment {
       from waiting w where w.original_topic is not null
     )
     select original_topic from waiting where original_topic is not null`
-}
-
-function afterKey(
-  sql: Sql,
-  {
-    sortColumn,
-    descending,
-    after,
-  }: { sortColumn: MessageScan['sortColumn']; descending: boolean; after: readonly string[] },
-): Fragment {
-  const id = after.at(-1)!
-  if (sortColumn === null) return descending ? sql`m.id < ${id}` : sql`m.id > ${id}`
-  // As text, because the driver's own times end at milliseconds.
-  const at = sql`${after[0]!}::text::timestamptz`
-  const column = sql`m.${sql(sortColumn)}`
-  return descending
-    ? sql`${column} <= ${at} and (${column}, m.id) < (${at}, ${id}::uuid)`
-    : sql`${column} >= ${at} and (${column}, m.id) > (${at}, ${id}::uuid)`
 }
 
 /** Conditions for the fields that the index does not decide. */
@@ -202,9 +245,4 @@ function createdWithin(sql: Sql, { from, to }: MessageFilter): Fragment {
   const lower = sql`m.created_at >= ${from ?? '-infinity'}::text::timestamptz`
   const upper = sql`m.created_at < ${to ?? 'infinity'}::text::timestamptz`
   return sql`${lower} and ${upper}`
-}
-
-/** As the index on the key's beginning has it. */
-function keyBegins(sql: Sql, key: string): Fragment {
-  return sql`m.record_key is not null and substring(m.record_key from 1 for 64) = ${keyBytes(key).subarray(0, 64)}`
 }

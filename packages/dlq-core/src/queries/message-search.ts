@@ -41,34 +41,6 @@ export type MessageRow = {
 /** What a page of a thousand rows may hold in memory is this times a thousand. */
 const maxInlineBytes = 32 * 1024
 
-/** What the index's rows are tested by and shown with. */
-const scannedColumns = [
-  'id',
-  'original_topic',
-  'error_message',
-  'retry_count',
-  'max_retries',
-  'payload',
-  'record_key',
-  'record_value',
-  'status',
-  'created_at',
-  'updated_at',
-  'last_retry_at',
-  'dlq_topic',
-  'dlq_partition',
-  'dlq_offset',
-  'original_partition',
-  'original_offset',
-  'consumer_group',
-  'error_class',
-  'group_id',
-  'next_retry_at',
-  'failure_count',
-  'first_failed_at',
-  'last_failed_at',
-] as const
-
 export type SearchPage = {
   rows: MessageRow[]
   /** Where the search has come, if it ended before it had enough rows or had seen all; else null. */
@@ -91,12 +63,12 @@ export async function searchMessages(
 ): Promise<SearchPage> {
   const scan = scanMessages(sql, { search, backwards })
   const scanned = scan.tests.length === 0 ? limit : Math.max(limit, boundOf(scan, examine))
-  const columns = sql`${sql(scannedColumns)}`
   const rows = await sql<MessageRow[]>`
     select ${shownColumns(sql, scan)}
-    from ${scan.rows({ columns, after, limit: scanned })} m, lateral ${payloadSize(sql)} size
-    where ${allOf(sql, scan)}
-    order by ${scan.order}
+    from ${scan.ids({ after, limit: scanned })} found
+    cross join lateral ${tested(sql, scan)} m
+    cross join lateral ${payloadSize(sql)} size
+    order by ${order(sql, scan)}
     limit ${limit}`
   const sawEnough = scan.tests.length === 0 || rows.length === limit
   return { rows, examinedTo: sawEnough ? null : await keyAt(sql, { scan, after, place: scanned }) }
@@ -116,11 +88,12 @@ export async function searchIds(
   const scan = scanMessages(sql, { search: { ...search, sort: 'oldest' }, alongIds: true })
   const after = afterId === null ? null : [afterId]
   const scanned = scan.tests.length === 0 ? limit : Math.max(limit, examine)
-  const columns = sql`${sql(scannedColumns)}`
   const rows = await sql<{ id: string }[]>`
-    select id from ${scan.rows({ columns, after, limit: scanned })} m
-    where id <= ${untilId} and ${allOf(sql, scan)}
-    order by ${scan.order}
+    select found.id
+    from ${scan.ids({ after, limit: scanned })} found
+    ${scan.tests.length === 0 ? sql`` : sql`cross join lateral ${tested(sql, scan)} m`}
+    where found.id <= ${untilId}
+    order by found.id
     limit ${limit}`
   const ids = rows.map(({ id }) => id)
   if (scan.tests.length === 0 || ids.length === limit) return { ids, examinedTo: null }
@@ -138,14 +111,15 @@ export async function countMessages(
   const scan = scanMessages(sql, { search })
   const bound = boundOf(scan, atMost)
   // Without tests only the index is read.
-  const columns = scan.tests.length === 0 ? sql`m.id ${sortColumns(sql, scan)}` : sql`${sql(scannedColumns)}`
+  const matches = scan.tests.length === 0 ? sql`` : sql`left join lateral ${tested(sql, scan)} m on true`
+  const found = scan.tests.length === 0 ? sql`count(*)` : sql`count(m.id)`
   const [row] = await sql<{ examined: number; found: number }[]>`
-    select count(*)::int as examined, (count(*) filter (where ${allOf(sql, scan)}))::int as found
-    from ${scan.rows({ columns, after: null, limit: bound + 1 })} m`
-  const { examined, found } = row!
+    select count(*)::int as examined, (${found})::int as found
+    from ${scan.ids({ after: null, limit: bound + 1 })} found ${matches}`
+  const { examined, found: value } = row!
   return examined <= bound
-    ? { value: found, relation: 'eq' }
-    : { value: scan.tests.length === 0 ? bound : found, relation: 'gte' }
+    ? { value, relation: 'eq' }
+    : { value: scan.tests.length === 0 ? bound : value, relation: 'gte' }
 }
 
 /**
@@ -162,18 +136,23 @@ export async function pageOfTopic(
   }: Pick<MessageSearch, 'scope'> & { topic: TopicCondition; limit: number; offset: number },
 ): Promise<{ total: number; rows: MessageRow[] }> {
   const scan = scanMessages(sql, { search: { filter: { topic: topic.names![0]! }, topic, scope, sort: 'newest' } })
-  const columns = scan.tests.length === 0 ? sql`m.id` : sql`m.id, m.original_topic, m.dlq_topic`
-  const all = (limit: number) => sql`
-    select id from ${scan.rows({ columns, after: null, limit })} m where ${allOf(sql, scan)} order by ${scan.order}`
+  const matches = scan.tests.length === 0 ? sql`` : sql`cross join lateral ${tested(sql, scan)} m`
+  const all = (limit: number) =>
+    sql`select found.id from ${scan.ids({ after: null, limit })} found ${matches} order by found.id desc`
   // What is tested row by row is not known to be a page before it was tested.
   const places = scan.tests.length === 0 ? offset + limit : maxRows
   const rows = await sql<({ total: number } & (MessageRow | { id: null }))[]>`
-    with total as (select count(*)::int as total from (${all(maxRows)}) every),
+    with total as (select count(*)::int as total from (${all(maxRows)}) every_one),
     page as (${all(places)} limit ${limit} offset ${offset})
-    select total.total, ${shownColumns(sql, scan)}
+    select total.total, shown.*
     from total
-    left join (page join dlq.dlq_messages m using (id) cross join lateral ${payloadSize(sql)} size) on true
-    order by m.id desc`
+    left join (
+      select ${shownColumns(sql, scan)}
+      from page found
+      cross join lateral ${tested(sql, { ...scan, tests: [] })} m
+      cross join lateral ${payloadSize(sql)} size
+    ) shown on true
+    order by shown.id desc`
   return { total: rows[0]!.total, rows: rows.flatMap((row) => (row.id === null ? [] : [row])) }
 }
 
@@ -209,17 +188,24 @@ function boundOf(scan: MessageScan, examine: number): number {
   return scan.sortColumn === 'next_retry_at' ? Math.min(examine, 500) : examine
 }
 
-function allOf(sql: Sql, { tests }: MessageScan) {
-  return tests.reduce((all, test) => sql`${all} and ${test}`, sql`true`)
+/**
+ * The row of one id that was found, if it passes the tests. "offset 0" keeps it a look-up per id: joined, the
+ * ids might be merged with all that the primary key has before them.
+ */
+function tested(sql: Sql, { table, tests }: Pick<MessageScan, 'table' | 'tests'>) {
+  const passed = tests.reduce((all, test) => sql`${all} and ${test}`, sql`true`)
+  return sql`(select m.* from ${table} m where m.id = found.id and ${passed} offset 0)`
 }
 
-function sortColumns(sql: Sql, { sortColumn }: MessageScan) {
-  return sortColumn === null ? sql`` : sql`, m.${sql(sortColumn)}`
+function order(sql: Sql, { sortColumn, direction }: MessageScan) {
+  return sortColumn === null
+    ? sql`found.id ${direction}`
+    : sql`found.${sql(sortColumn)} ${direction}, found.id ${direction}`
 }
 
 function sortTime(sql: Sql, { sortColumn }: MessageScan) {
   if (sortColumn === null) return sql`null`
-  const column = sql`m.${sql(sortColumn)}`
+  const column = sql`found.${sql(sortColumn)}`
   return sql`case when isfinite(${column}) then (${column} at time zone 'UTC')::text || '+00' else ${column}::text end`
 }
 
@@ -228,11 +214,10 @@ async function keyAt(
   sql: Sql,
   { scan, after, place }: { scan: MessageScan; after: readonly string[] | null; place: number },
 ): Promise<string[] | null> {
-  const columns = sql`m.id ${sortColumns(sql, scan)}`
   const [row] = await sql<{ id: string; sort_time: string | null }[]>`
     select id, ${sortTime(sql, scan)} as sort_time
-    from ${scan.rows({ columns, after, limit: place })} m
-    order by ${scan.order}
+    from ${scan.ids({ after, limit: place })} found
+    order by ${order(sql, scan)}
     offset ${place - 1}`
   if (!row) return null
   return row.sort_time === null ? [row.id] : [row.sort_time, row.id]

@@ -13,24 +13,23 @@ import type { Sql } from './sql.ts'
 
 const soak = process.env.DLQ_SOAK === '1'
 const backlog = soak ? 1_000_000 : 20_000
-// Fewer rows are wider, so that the table has so many pages that reading it whole is as little a choice.
-const valueBytes = soak ? 200 : 1800
 const topicCount = 20
 const batchSize = 500
 const slot = { slot: 1, epoch: 1n }
 
 const database = useDatabase()
 
-/** `of` rows that are due, or will be in an hour or later; of all topics in turn. */
+/** `of` rows that are due, or will be in an hour or later: half of one topic, the others of all in turn. */
 async function insertRows(of: number, { due }: { due: boolean }): Promise<void> {
   await database.sql.begin(async (sql) => {
     await sql`set local statement_timeout = 0`
     await sql`
       insert into dlq.dlq_messages (original_topic, dlq_topic, error_message, record_value, record_headers, next_retry_at)
-      select 'topic-' || n % ${topicCount}::int, 'topic-' || n % ${topicCount}::int || '.dlq.v1', 'failed',
-             convert_to(repeat('x', ${valueBytes}::int), 'UTF8'), '[]',
+      select 'topic-' || topic, 'topic-' || topic || '.dlq.v1', 'failed',
+             convert_to(repeat('x', 200), 'UTF8'), '[]',
              now() + (case when ${due} then -1 else 1 end) * (interval '1 hour' + n * interval '1 ms')
-      from generate_series(1, ${of}::int) n`
+      from (select n, case when n % 2 = 0 then 0 else n / 2 % ${topicCount}::int end as topic
+            from generate_series(1, ${of}::int) n) spread`
   })
 }
 
@@ -88,7 +87,9 @@ function expectFrugal(plans: readonly PlanNode[], filled: readonly string[]): vo
   for (const plan of plans) {
     expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(mostBlocks)
     for (const node of nodesOf(plan)) {
-      const isWhole = node['Node Type'].endsWith('Seq Scan') && filled.includes(node['Relation Name'] ?? '')
+      const isEmpty = node['Relation Name'] !== undefined && !filled.includes(node['Relation Name'])
+      if (isEmpty) continue
+      const isWhole = node['Node Type'].endsWith('Seq Scan') && node['Relation Name'] !== undefined
       expect(isWhole, node['Relation Name']).toBe(false)
       // What is read and thrown away, and lists that every row is compared with.
       const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)

@@ -5,24 +5,50 @@ import { parseDuration } from '../duration.ts'
 
 // What stands in v.metadata says in JSON Schema what the transformation behind it checks.
 
-const durationJson = {
+const maxDurationMs = 366 * 86_400_000
+
+const anyLength = {
   anyOf: [
-    { type: 'integer', minimum: 0 },
-    { type: 'string', pattern: '^([0-9]{1,9}(ms|s|m|h|d)){1,5}$', examples: ['500ms', '5m', '1h30m'] },
+    { type: 'integer', minimum: 0, maximum: maxDurationMs },
+    {
+      type: 'string',
+      pattern: '^([0-9]{1,2}d)?([0-9]{1,3}h)?([0-9]{1,4}m)?([0-9]{1,5}s)?([0-9]{1,6}ms)?$',
+      minLength: 2,
+      examples: ['500ms', '5m', '1h30m'],
+    },
   ],
 }
 
+const oneSecondOrMore = {
+  anyOf: [
+    { type: 'integer', minimum: 1000, maximum: maxDurationMs },
+    {
+      type: 'string',
+      pattern: '^([1-9][0-9]?d)?([1-9][0-9]{0,2}h)?([1-9][0-9]{0,3}m)?([1-9][0-9]{0,4}s)?$',
+      minLength: 2,
+      examples: ['5m', '1h30m'],
+    },
+  ],
+}
+
+function durationThatIs(json: { anyOf: object[] }) {
+  return v.pipe(
+    v.union([v.number(), v.string()], 'must be a duration such as "500ms", "5m" or "1h30m"'),
+    v.metadata(json),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const milliseconds = parseDuration(String(dataset.value))
+      if (milliseconds !== null) return milliseconds
+      addIssue({ message: `${JSON.stringify(dataset.value)} is not a duration such as "500ms", "5m" or "1h30m"` })
+      return NEVER
+    }),
+  )
+}
+
 /** "500ms", "5m", "1h30m", or a plain number of milliseconds → milliseconds. */
-export const anyDuration = v.pipe(
-  v.union([v.number(), v.string()], 'must be a duration such as "500ms", "5m" or "1h30m"'),
-  v.metadata(durationJson),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const milliseconds = parseDuration(String(dataset.value))
-    if (milliseconds !== null) return milliseconds
-    addIssue({ message: `${JSON.stringify(dataset.value)} is not a duration such as "500ms", "5m" or "1h30m"` })
-    return NEVER
-  }),
-)
+export const anyDuration = durationThatIs(anyLength)
+
+/** The same; that it is at least a second must be checked besides. */
+export const longDuration = durationThatIs(oneSecondOrMore)
 
 /** Node's timers and PostgreSQL's timeouts count milliseconds in 31 bits: one day more, and a timer would fire at once. */
 const maxTimerMs = 24 * 86_400_000

@@ -4,12 +4,13 @@
 import * as v from 'valibot'
 import type { PolicySettings, SettingName } from '../policy-settings.ts'
 import { backoffs, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
-import { anyDuration, boolean, decimal, integer } from './config-values.ts'
+import { anyDuration, boolean, decimal, integer, longDuration } from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
 const maxRetentionMs = 36_500 * 86_400_000
 
 const delay = v.pipe(anyDuration, v.maxValue(maxDelayMs, 'must be at most 366d'))
+const longDelay = v.pipe(longDuration, v.maxValue(maxDelayMs, 'must be at most 366d'))
 
 function oneOf<const Choices extends readonly string[]>(choices: Choices) {
   return v.picklist(choices, `must be one of ${choices.join(', ')}`)
@@ -26,6 +27,7 @@ const delayList = v.pipe(
     ],
     'must be a list of durations',
   ),
+  v.metadata({ type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', pattern: '^[0-9]{1,4}[smh]$' } }),
   v.array(delay),
   v.minLength(1, 'must not be empty'),
   v.maxLength(1000, 'must not have more than 1000 entries'),
@@ -41,7 +43,7 @@ export const policyFieldSchemas = {
   backoff_list: v.nullish(delayList),
   run_every: v.nullish(
     v.pipe(
-      delay,
+      longDelay,
       v.check((every) => every === 0 || every >= 1000, 'must be at least 1s, or 0 for none'),
     ),
   ),
@@ -60,7 +62,7 @@ export const policyFieldSchemas = {
   weight: v.nullish(integer('a weight', 1, 1000)),
   payload: v.nullish(oneOf(payloadChoices)),
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
-  refailure_window: v.nullish(v.pipe(delay, v.minValue(1000, 'must be at least 1s'))),
+  refailure_window: v.nullish(v.pipe(longDelay, v.minValue(1000, 'must be at least 1s'))),
   retention: v.nullish(v.pipe(anyDuration, v.maxValue(maxRetentionMs, 'must be at most 36500d'))),
 } satisfies Record<SettingName, v.GenericSchema<unknown, unknown>>
 
@@ -87,6 +89,11 @@ function unknownKey(known: readonly string[]) {
 /** What is said about the topics of one pattern: the body of PUT /api/v1/policies/:pattern. */
 export const policySettingsSchema = v.pipe(
   v.objectWithRest(policyFieldSchemas, unknownKey(Object.keys(policyFieldSchemas)), 'must be a policy with keys'),
+  v.metadata({
+    if: { properties: { backoff: { const: 'list' } }, required: ['backoff'] },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word
+    then: { properties: { backoff_list: { type: 'array' } }, required: ['backoff_list'] },
+  }),
   requireBackoffList(),
 )
 

@@ -3,6 +3,8 @@
 // too long is cut short.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { flushCompileCache } from 'node:module'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { ConfigError, loadConfig, type Need } from './config.ts'
@@ -26,17 +28,24 @@ export type ServiceContext = {
 export type ServiceOptions = { name: string; needs: readonly Need[] }
 
 /**
- * Starts this process over with a small young generation, which can only be set before V8 begins. Node lets it
- * grow to hundreds of MiB when buffers pass through as fast as here: the ingester peaked at 336–391 MiB over
- * a backlog and at 237 MiB with this, for no more CPU. The process id stays.
+ * Starts this process over with what can only be set before Node begins; the process id stays.
+ *
+ * A small young generation: Node lets it grow to hundreds of MiB when buffers pass through as fast as here. The
+ * ingester peaked at 336–391 MiB over a backlog and at 237 MiB with this, for no more CPU.
+ * A cache of compiled modules, in the user's own folder for such: without it each start compiles TypeScript anew,
+ * and the compiler stays in memory (119 MiB with all modules loaded, 94 MiB from the cache).
  */
-function limitYoungGeneration(): void {
+function startOverLean(): void {
   const flag = '--max-semi-space-size=4'
   const isSet = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].some((option) =>
     option.includes('semi-space-size'),
   )
   if (isSet || !process.execve) return
-  process.execve(process.execPath, [process.execPath, flag, ...process.execArgv, ...process.argv.slice(1)], process.env)
+  const { HOME, XDG_CACHE_HOME = HOME && join(HOME, '.cache') } = process.env
+  process.execve(process.execPath, [process.execPath, flag, ...process.execArgv, ...process.argv.slice(1)], {
+    ...(XDG_CACHE_HOME && { NODE_COMPILE_CACHE: join(XDG_CACHE_HOME, 'dlq-manager') }),
+    ...process.env,
+  })
 }
 
 /** Runs `main` until it returns; then, or after a fault, releases everything and ends the process. */
@@ -44,7 +53,9 @@ export async function runService(
   { name, needs }: ServiceOptions,
   main: (context: ServiceContext) => Promise<void>,
 ): Promise<never> {
-  limitYoungGeneration()
+  startOverLean()
+  // Else it is written only at an orderly end.
+  flushCompileCache()
   const { config, warnings } = readConfig(name, needs)
   const log = createLog({ service: name, level: config.log.level })
   for (const warning of warnings) log.warn({ warning }, 'config_warning')

@@ -54,6 +54,11 @@ export const messageChangeRoutes = [
       body: v.optional(
         v.pipe(
           v.strictObject({ force: v.optional(v.boolean('must be true or false'), false), reason }),
+          v.metadata({
+            if: { properties: { force: { const: true } }, required: ['force'] },
+            // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word
+            then: { properties: { force: {}, reason: { pattern: '[A-Za-z0-9]' } }, required: ['reason'] },
+          }),
           v.forward(
             v.check(({ force, reason }) => !force || Boolean(reason?.trim()), 'is required with force'),
             ['reason'],

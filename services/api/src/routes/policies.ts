@@ -1,6 +1,5 @@
 // How the dead letters of topics are retried: the rows of dlq_policies.
 
-import { formatDuration } from 'dlq-core/duration.ts'
 import { type PolicySettings, settingNames } from 'dlq-core/policy-settings.ts'
 import { writeAudit } from 'dlq-core/queries/audit.ts'
 import { listKnownTopics } from 'dlq-core/queries/known-topics.ts'
@@ -20,6 +19,7 @@ import type { Access } from '../access.ts'
 import { ApiError } from '../api-error.ts'
 import { type ApiDeps, defineRoute } from '../define-route.ts'
 import { timestamp, timestampText } from '../message-json.ts'
+import { shownSetting } from '../policy-json.ts'
 import { previewPolicy } from '../policy-preview.ts'
 import { reason } from '../request-schemas.ts'
 
@@ -261,14 +261,10 @@ async function withMatches(
   return { policy: policyJson(policy), matches }
 }
 
-const durations: ReadonlySet<string> = new Set(['initial_delay', 'max_delay', 'run_every', 'refailure_window'])
-
 function policyJson({ pattern, updated_at, ...settings }: Said) {
   const said = settingNames.flatMap((name): [string, unknown][] => {
-    const value = settings[name] ?? null
-    if (value === null) return []
-    if (name === 'backoff_list') return [[name, (value as readonly number[]).map(formatDuration)]]
-    return [[name, durations.has(name) ? formatDuration(value as number) : value]]
+    const value = shownSetting(name, settings[name])
+    return value === null ? [] : [[name, value]]
   })
   return { pattern, ...Object.fromEntries(said), updated_at: updated_at && timestamp(updated_at) }
 }

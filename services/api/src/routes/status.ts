@@ -1,16 +1,18 @@
 // What is going on, on one page.
 
 import { countActivity, oldestPending } from 'dlq-core/queries/activity.ts'
+import { readFleetStatus } from 'dlq-core/queries/status.ts'
 import { countByConsumer } from 'dlq-core/queries/summary.ts'
 import * as v from 'valibot'
 import { defineRoute } from '../define-route.ts'
 import { requireExactCounts } from '../exact-counts.ts'
+import { timestamp, timestampText } from '../message-json.ts'
 
 const maxLines = 1000
 
 const count = v.pipe(v.number(), v.integer())
 const countsSchema = v.strictObject({ PENDING: count, RETRYING: count, RESOLVED: count, DEAD: count })
-const timeSchema = v.nullable(v.pipe(v.string(), v.metadata({ format: 'date-time' })))
+const timeSchema = v.nullable(timestampText)
 
 const statusSchema = v.pipe(
   v.strictObject({
@@ -30,7 +32,19 @@ const statusSchema = v.pipe(
       refused_per_minute: v.number(),
       success_rate: v.nullable(v.number()),
     }),
-    summary: v.strictObject({ counted_at: v.string(), drift: count, unfolded: count }),
+    summary: v.strictObject({ counted_at: timestampText, drift: count, unfolded: count }),
+    dlq_topics: count,
+    stored_at: v.pipe(timeSchema, v.description('When something was stored last.')),
+    paused_groups: v.pipe(count, v.description('Error groups whose automatic retries are paused.')),
+    retriers: v.array(
+      v.strictObject({
+        id: v.string(),
+        publishes: v.picklist(['exactly-once', 'at-least-once', 'resolve', 'nothing']),
+        fault: v.nullable(v.string()),
+        started_at: timestampText,
+        seen_at: timestampText,
+      }),
+    ),
   }),
   v.title('Status'),
 )
@@ -56,18 +70,30 @@ export const statusRoutes = [
           schema: statusSchema,
           example: {
             counts: exampleCounts,
-            oldest_pending_at: '2026-02-20T10:30:00.000Z',
+            oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
             topics: [
               {
                 original_topic: 'orders',
                 consumer_group: 'billing',
                 counts: exampleCounts,
-                oldest_pending_at: '2026-02-20T10:30:00.000Z',
+                oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
               },
             ],
             ingest: { per_minute: 240 },
             retry: { per_minute: 61.4, refused_per_minute: 0, success_rate: 0.93 },
-            summary: { counted_at: '2026-02-20T02:00:00.000Z', drift: 0, unfolded: 12 },
+            summary: { counted_at: '2026-02-20T02:00:00.000+00:00', drift: 0, unfolded: 12 },
+            dlq_topics: 12,
+            stored_at: '2026-02-20T10:30:01.000+00:00',
+            paused_groups: 0,
+            retriers: [
+              {
+                id: 'retrier-7f9c',
+                publishes: 'exactly-once',
+                fault: null,
+                started_at: '2026-02-20T08:00:00.000+00:00',
+                seen_at: '2026-02-20T10:30:02.000+00:00',
+              },
+            ],
           },
         },
       },
@@ -75,9 +101,10 @@ export const statusRoutes = [
     async (call) => {
       const { c, sql, access } = call
       const state = await requireExactCounts(call)
-      const [lines, activity] = await Promise.all([
+      const [lines, activity, { retriers, stored_at, ...fleet }] = await Promise.all([
         countByConsumer(sql, { scope: access.topics, limit: maxLines }),
         countActivity(sql, { scope: access.topics }),
+        readFleetStatus(sql, { scope: access.topics }),
       ])
       const waiting = lines.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
       const oldest = await oldestPending(sql, [...new Set(waiting)])
@@ -97,7 +124,14 @@ export const statusRoutes = [
           refused_per_minute: activity.failed / 5,
           success_rate: tried === 0 ? null : (tried - activity.failed - activity.failed_again) / tried,
         },
-        summary: { counted_at: state.counted_at!.toISOString(), drift: state.drift, unfolded: state.deltas },
+        summary: { counted_at: timestamp(state.counted_at!), drift: state.drift, unfolded: state.deltas },
+        ...fleet,
+        stored_at: stored_at && timestamp(stored_at),
+        retriers: retriers.map(({ started_at, seen_at, ...retrier }) => ({
+          ...retrier,
+          started_at: timestamp(started_at),
+          seen_at: timestamp(seen_at),
+        })),
       })
     },
   ),
@@ -115,5 +149,5 @@ function addUp(lines: readonly Counts[]): Counts {
 
 function earliest(times: readonly Date[]): string | null {
   if (times.length === 0) return null
-  return new Date(Math.min(...times.map((time) => time.getTime()))).toISOString()
+  return timestamp(new Date(Math.min(...times.map((time) => time.getTime()))))
 }

@@ -7,18 +7,20 @@ import { fileURLToPath } from 'node:url'
 import { addJob } from 'dlq-core/queries/workers.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { migrateUp } from 'dlq-db/migrate.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { freezeProcess } from 'dlq-testing/process-tree.ts'
 import { createReaper } from 'dlq-testing/reaper.ts'
 import { connectAsService } from 'dlq-testing/service-database.ts'
 import { type Stack, startStack } from 'dlq-testing/stack.ts'
 import { startWatchedProcess, type WatchedProcess } from 'dlq-testing/watched-process.ts'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 const folder = mkdtempSync(join(tmpdir(), 'dlq-worker-'))
 const logs = useLogFolder()
 const reaper = createReaper()
-const patient = { timeout: 50_000, interval: 100 }
+/** Longer than any test: such a job runs until it is released. */
+const forever = 3_600_000
 let stack: Stack
 let sql: Database
 let workers: WatchedProcess[] = []
@@ -32,6 +34,7 @@ beforeAll(async () => {
     create table test_runs (
       id int generated always as identity, key text, job bigint, pid int,
       started_at timestamptz default clock_timestamp(), ended_at timestamptz)`
+  await sql`create table test_released (key text)`
 })
 
 afterAll(async () => {
@@ -42,11 +45,11 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  await sql`truncate test_runs, dlq.dlq_workers, graphile_worker._private_jobs`
+  await sql`truncate test_runs, test_released, dlq.dlq_workers, graphile_worker._private_jobs`
 })
 
 afterEach(async () => {
-  await Promise.all(workers.map((worker) => worker.stop('SIGTERM', 10_000)))
+  await Promise.all(workers.map((worker) => worker.stop('SIGTERM', 60_000)))
   workers = []
 })
 
@@ -60,35 +63,38 @@ async function startWorker({ lease = '2s', concurrency = 2 } = {}): Promise<Watc
       DATABASE_URL: stack.databaseUrl,
       KAFKA_BROKERS: '',
       DLQ_WORKER_LEASE: lease,
+      DLQ_APP_SHUTDOWN_TIMEOUT: '60s',
       DLQ_WORKER_CONCURRENCY: String(concurrency),
       NODE_NO_WARNINGS: '1',
     },
   })
   workers.push(worker)
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(await sql`select from dlq.dlq_workers where retrier = ${`test-${worker.pid}`}`).toHaveLength(1)
-  }, patient)
+  })
   return worker
 }
 
+const release = (...keys: string[]) => sql`insert into test_released select unnest(${sql.array(keys)}::text[])`
 const note = (key: string, ms = 0) => addJob(sql, { task: 'note', payload: { key, ms } })
 const runsOf = async (key: string) =>
   sql<{ pid: number; ended: boolean }[]>`
     select pid, ended_at is not null as ended from test_runs where key = ${key} order by id`
-const untilRunning = (key: string) => vi.waitFor(async () => expect(await runsOf(key)).toHaveLength(1), patient)
+const untilRunning = (key: string) => eventually(async () => expect(await runsOf(key)).toHaveLength(1))
 const untilDone = (...keys: string[]) =>
-  vi.waitFor(async () => {
+  eventually(async () => {
     const [row] = await sql`
       select (select count(*)::int from graphile_worker.jobs) as jobs,
              (select count(distinct key)::int from test_runs where ended_at is not null and key = any(${sql.array(keys)}::text[])) as keys`
     expect(row).toEqual({ jobs: 0, keys: keys.length })
-  }, patient)
+  })
 
 test('a job whose worker is killed is run by another, long before graphile-worker would give it back', async () => {
   const [dead, living] = [await startWorker({ concurrency: 1 }), await startWorker({ concurrency: 1 })]
-  await Promise.all([note('one', 3000), note('two', 3000)])
-  await vi.waitFor(async () => expect(await sql`select from test_runs`).toHaveLength(2), patient)
+  await Promise.all([note('one', forever), note('two', forever)])
+  await eventually(async () => expect(await sql`select from test_runs`).toHaveLength(2))
   await dead.stop('SIGKILL', 0)
+  await release('one', 'two')
   await untilDone('one', 'two')
 
   const runs = await sql`select pid, ended_at is not null as ended, key from test_runs order by id`
@@ -103,9 +109,9 @@ test('a job whose worker is killed is run by another, long before graphile-worke
 
 test('a worker that is stopped asks its jobs to end, leaves none behind, and takes itself off the list', async () => {
   const worker = await startWorker()
-  await note('long', 60_000)
+  await note('long', forever)
   await untilRunning('long')
-  await worker.stop('SIGTERM', 15_000)
+  await worker.stop('SIGTERM', 60_000)
 
   expect(await worker.exited).toEqual({ code: 0, signal: null })
   const [job] = await sql`select locked_by, attempts, last_error from graphile_worker.jobs`
@@ -115,21 +121,22 @@ test('a worker that is stopped asks its jobs to end, leaves none behind, and tak
 
 test('a worker that was frozen loses its jobs to another, notices, and goes on as a new one', async () => {
   const frozen = await startWorker()
-  await note('taken', 500)
+  await note('taken', forever)
   await untilRunning('taken')
   const thaw = freezeProcess(frozen.pid)
   try {
     await startWorker()
-    await vi.waitFor(async () => expect((await runsOf('taken')).length).toBeGreaterThan(1), patient)
+    await eventually(async () => expect((await runsOf('taken')).length).toBeGreaterThan(1))
   } finally {
     thaw()
   }
+  await release('taken')
   await untilDone('taken')
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const [row] = await sql`select count(*)::int from dlq.dlq_workers where retrier = ${`test-${frozen.pid}`}`
     expect(row).toEqual({ count: 1 })
-  }, patient)
-  await workers[1]!.stop('SIGTERM', 10_000)
+  })
+  await workers[1]!.stop('SIGTERM', 60_000)
   await note('after')
   await untilDone('after')
   expect((await runsOf('after')).map(({ pid }) => pid)).toEqual([frozen.pid])
@@ -156,7 +163,7 @@ test.each<[what: string, fault: () => Promise<void>]>([
   const worker = await startWorker()
   const keys = Array.from({ length: 40 }, (_, n) => `job ${n}`)
   for (const key of keys) await note(key, 200)
-  await vi.waitFor(async () => expect((await sql`select from test_runs`).length).toBeGreaterThan(2), patient)
+  await eventually(async () => expect((await sql`select from test_runs`).length).toBeGreaterThan(2))
   await fault()
   await untilDone(...keys)
   expect(worker.hasExited()).toBe(false)
@@ -166,17 +173,20 @@ test('of requests with the same key, entered while workers take the jobs, each i
   await startWorker()
   const keys = ['a', 'b', 'c']
   const adders = Array.from({ length: 9 }, async (_, n) => {
-    for (let round = 0; round < 60; round += 1)
-      await addJob(sql, { task: 'note', payload: { key: keys[n % 3]!, ms: 0 }, key: keys[n % 3]! })
-    const [row] = await sql<{ at: Date }[]>`select clock_timestamp() as at`
-    return { key: keys[n % 3]!, at: row!.at }
+    const key = keys[n % 3]!
+    const job = { task: 'note', payload: { key, ms: 0 }, key }
+    for (let round = 0; round < 60; round += 1) await addJob(sql, job)
+    // The time before the last one is committed: a worker may begin at any moment after that.
+    return sql.begin(async (sql) => {
+      await addJob(sql, job)
+      const [row] = await sql<{ at: Date }[]>`select clock_timestamp() as at`
+      return { key, at: row!.at }
+    })
   })
   const lastRequests = await Promise.all(adders)
   await untilDone(...keys)
   for (const { key, at } of lastRequests) {
-    // A millisecond, because dates in JavaScript are cut off there.
-    const later =
-      await sql`select from test_runs where key = ${key} and started_at > ${at}::timestamptz - interval '20 ms'`
+    const later = await sql`select from test_runs where key = ${key} and started_at > ${at}::timestamptz`
     expect(later.length, key).toBeGreaterThan(0)
   }
 })

@@ -68,6 +68,8 @@ async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
   observeJobs(events, { metrics, log })
   const created = once(events, 'pool:create')
   const released = once(events, 'pool:release')
+  // It says that it gives up when it begins to; where a job's end was being written then, it never gets to the end of it.
+  const givesUp = once(events, 'pool:gracefulShutdown').then(() => 'gave up')
   const runner = await run(optionsOf(deps, { pool, events, heartbeat }))
   const [{ workerPool }] = await created
   const { id } = workerPool
@@ -77,7 +79,7 @@ async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
   const session = new AbortController()
   stack.defer(() => session.abort())
   const either = AbortSignal.any([signal, session.signal])
-  const reason = await Promise.race([heartbeat.run(id, either), endOf(runner)])
+  const reason = await Promise.race([heartbeat.run(id, either), endOf(runner), givesUp])
   // Not until stop() itself returns: it also waits for cron, which may sleep for a minute before it tries again.
   runner.stop().catch((error) => log.debug({ error, worker: id }, 'worker_stop_failed'))
   await bounded(released, signal.aborted ? Number.POSITIVE_INFINITY : windUpMs)

@@ -1,5 +1,5 @@
 // A process that runs nothing but the host of graphile-worker, with jobs that write down when they ran: for
-// tests that kill and freeze it. The table `test_runs` is the test's.
+// tests that kill and freeze it. The tables `test_runs` and `test_released` are the test's.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
@@ -13,12 +13,16 @@ await runService({ name: 'retrier', needs: ['database'] }, async ({ config, stac
     sql.end({ timeout: 5 }),
   )
   const tasks: TaskList = {
-    /** Runs for `ms`, or until it is asked to stop; then it fails, to be run again. */
+    /** Runs for `ms`, or until its key is released. Asked to stop it fails, to be run again. */
     async note(payload, { abortSignal, job }) {
       const { key, ms } = payload as { key: string; ms: number }
       const [run] = await sql`
         insert into test_runs (key, job, pid) values (${key}, ${job.id}, ${process.pid}) returning id`
-      await sleep(ms, undefined, { signal: abortSignal })
+      for (const end = Date.now() + ms; Date.now() < end; ) {
+        const [released] = await sql`select from test_released where key = ${key}`
+        if (released) break
+        await sleep(Math.max(0, Math.min(50, end - Date.now())), undefined, { signal: abortSignal })
+      }
       await sql`update test_runs set ended_at = clock_timestamp() where id = ${run!.id}`
     },
   }

@@ -1,0 +1,169 @@
+// Error groups, and what people say about them.
+import { listAudit } from 'dlq-core/queries/audit.ts'
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { answerOf, createTestApp, type TestApp } from '../test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const request: TestApp = (...call) => createTestApp(service.sql)(...call)
+const limited: TestApp = (...call) =>
+  createTestApp(service.sql, { authenticate: async () => ({ actor: 'l', role: 'write', topics: ['pay.*'] }) })(...call)
+const groupId = (n: number) => `00000000-0000-8000-8000-00000000000${n}`
+const insert = (columns = {}) => insertMessageRow(database.sql, columns)
+const get = async (path: string, app = request) =>
+  (await answerOf(app(`GET /api/v1/groups${path}`))).body as Record<string, unknown>
+const idsOf = (body: Record<string, unknown>) => (body.groups as { id: string }[]).map(({ id }) => id)
+const patch = (n: number, body: object, app = request) =>
+  answerOf(
+    app(`PATCH /api/v1/groups/${groupId(n)}`, {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  )
+
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_groups, dlq.dlq_group_topics, dlq.dlq_audit`
+  await database.sql`
+    insert into dlq.dlq_groups (id, version, error_class, message, title, first_seen_at, last_seen_at)
+    select ('00000000-0000-8000-8000-00000000000' || n)::uuid, 1, 'com.example.E' || n, 'm', 'E' || n || ' in 100% of calls',
+           '2026-02-20T10:00:00Z', '2026-02-20T12:00:00.000123Z'::timestamptz + (n % 2) * interval '1 minute'
+    from generate_series(1, 4) n`
+  await database.sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id)
+    values ('orders.dlq.v1', ${groupId(1)}), ('pay.dlq.v1', ${groupId(1)}), ('orders.dlq.v1', ${groupId(2)})`
+})
+
+describe('the list of error groups', () => {
+  test('shows those seen last first, with their messages by status', async () => {
+    await insert({ group_id: groupId(3) })
+    await insert({ group_id: groupId(3), status: 'DEAD' })
+    const body = await get('')
+    expect(idsOf(body)).toEqual([3, 1, 4, 2].map(groupId))
+    expect(body).toMatchObject({
+      groups: [
+        {
+          title: 'E3 in 100% of calls',
+          error_class: 'com.example.E3',
+          state: 'open',
+          regressed: false,
+          first_seen_at: '2026-02-20T10:00:00.000+00:00',
+          counts: { PENDING: { value: 1, relation: 'eq' }, DEAD: { value: 1, relation: 'eq' } },
+          trend: null,
+        },
+        { dlq_topics: ['orders.dlq.v1', 'pay.dlq.v1'] },
+        {},
+        {},
+      ],
+      next_cursor: null,
+    })
+  })
+
+  test('is paged, each group once, also where several were seen at the same time', async () => {
+    const seen = []
+    for (let cursor: unknown = null; ; ) {
+      const page = await get(`?limit=1${cursor === null ? '' : `&cursor=${cursor}`}`)
+      seen.push(...idsOf(page))
+      cursor = page.next_cursor
+      if (cursor === null) break
+    }
+    expect(seen).toEqual([3, 1, 4, 2].map(groupId))
+  })
+
+  test('is filtered by state, topic and title', async () => {
+    await patch(1, { state: 'ignored' })
+    await patch(2, { state: 'resolved' })
+    expect(idsOf(await get('?state=open'))).toEqual([3, 4].map(groupId))
+    expect(idsOf(await get('?state=ignored,resolved'))).toEqual([1, 2].map(groupId))
+    expect(idsOf(await get('?dlq_topic=orders.dlq.v1'))).toEqual([1, 2].map(groupId))
+    expect(idsOf(await get('?q=e4 IN 100%25'))).toEqual([groupId(4)])
+    expect(idsOf(await get('?q=%25%25'))).toEqual([])
+  })
+
+  test('has the trend of the last day, hour by hour, where it is asked for', async () => {
+    await database.sql`
+      insert into dlq.dlq_messages (id, original_topic, error_message, group_id)
+      select (left(dlq.uuid_floor(now() - minutes * interval '1 minute')::text, 13) || '-7' || right(gen_random_uuid()::text, 21))::uuid,
+             'orders', 'e', ${groupId(1)}
+      from unnest(array[1, 2, 90, 1500]) minutes`
+    const { groups } = (await get('?trend=true')) as { groups: { id: string; trend: { value: number }[] }[] }
+    const trend = groups.find(({ id }) => id === groupId(1))!.trend.map(({ value }) => value)
+    expect(trend).toEqual([...Array(22).fill(0), 1, 2])
+    expect(groups.find(({ id }) => id === groupId(2))!.trend).toHaveLength(24)
+  })
+
+  test('shows only groups of topics in the scope, and counts only their messages', async () => {
+    await insert({ group_id: groupId(1), original_topic: 'pay.in' })
+    await insert({ group_id: groupId(1), original_topic: 'orders.in' })
+    await insert({ group_id: groupId(4), original_topic: 'pay.in' })
+    const body = await get('', limited)
+    expect(idsOf(body)).toEqual([1, 4].map(groupId))
+    expect(body).toMatchObject({ groups: [{ counts: { PENDING: { value: 1 } }, dlq_topics: ['pay.dlq.v1'] }, {}] })
+    expect((await answerOf(limited(`GET /api/v1/groups/${groupId(2)}`))).status).toBe(404)
+    expect((await patch(2, { state: 'ignored' }, limited)).status).toBe(404)
+  })
+})
+
+describe('what people say about an error group', () => {
+  test('stays until somebody says something else, and is audited', async () => {
+    const until = new Date(Date.now() + 3_600_000).toISOString()
+    expect(
+      await patch(1, { state: 'snoozed', snoozed_until: until, owner: 'maria', note: 'OPS-1', reason: 'known' }),
+    ).toMatchObject({
+      status: 200,
+      body: {
+        state: 'snoozed',
+        snoozed_until: until.replace('Z', '+00:00'),
+        owner: 'maria',
+        note: 'OPS-1',
+        trend: expect.any(Array),
+      },
+    })
+    expect(await patch(1, { owner: null })).toMatchObject({ body: { state: 'snoozed', owner: null, note: 'OPS-1' } })
+    const [second, first] = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 2 })
+    expect(first).toMatchObject({
+      action: 'group.change',
+      target_id: groupId(1),
+      reason: 'known',
+      dlq_topic: 'orders.dlq.v1',
+    })
+    expect(JSON.parse(first!.before!)).toMatchObject({ state: 'open', owner: null })
+    expect(JSON.parse(second!.after!)).toMatchObject({ state: 'snoozed', owner: null, note: 'OPS-1' })
+  })
+
+  test('ends with the snooze', async () => {
+    await patch(1, { state: 'snoozed', snoozed_until: new Date(Date.now() + 3_600_000).toISOString() })
+    await database.sql`update dlq.dlq_groups set snoozed_until = now() - interval '1 second' where id = ${groupId(1)}`
+    expect(await get(`/${groupId(1)}`)).toMatchObject({ state: 'open', snoozed_until: null })
+    expect(idsOf(await get('?state=snoozed'))).toEqual([])
+  })
+
+  test('is shown as regressed where something comes in after it was resolved', async () => {
+    const regressed = async () => (await get(`/${groupId(1)}`)).regressed
+    await insert({ group_id: groupId(1) })
+    await patch(1, { state: 'resolved' })
+    expect(await regressed()).toBe(false)
+    await insert({ group_id: groupId(1) })
+    expect(await regressed()).toBe(true)
+    await patch(1, { state: 'resolved' })
+    expect(await regressed()).toBe(false)
+    await database.sql`update dlq.dlq_groups set last_seen_at = now() where id = ${groupId(1)}`
+    expect(await regressed()).toBe(true)
+    await patch(1, { state: 'open' })
+    expect(await regressed()).toBe(false)
+  })
+
+  test.each([
+    [{ state: 'gone' }, 'state'],
+    [{ state: 'snoozed' }, 'snoozed_until'],
+    [{ snoozed_until: '2999-01-01T00:00:00Z' }, 'snoozed_until'],
+    [{ state: 'snoozed', snoozed_until: '2001-01-01T00:00:00Z' }, 'snoozed_until'],
+    [{ owner: '' }, 'owner'],
+    [{ note: 'a\0b' }, 'note'],
+    [{ colour: 'red' }, 'colour'],
+  ])('is not %j', async (body, field) => {
+    expect(await patch(1, body)).toMatchObject({ status: 400, body: { error: { details: [{ field }] } } })
+  })
+})

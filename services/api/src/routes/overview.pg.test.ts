@@ -1,0 +1,233 @@
+// The resources around the messages: topics, consumer groups, positions, status.
+import { listAudit } from 'dlq-core/queries/audit.ts'
+import { upsertPolicy } from 'dlq-core/queries/policies.ts'
+import { resetPosition } from 'dlq-core/queries/positions.ts'
+import { recordTopics } from 'dlq-core/queries/topics.ts'
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { answerOf, createTestApp, type TestApp } from '../test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const request: TestApp = (...call) => createTestApp(service.sql)(...call)
+const limited: TestApp = (...call) =>
+  createTestApp(service.sql, { authenticate: async () => ({ actor: 'l', role: 'admin', topics: ['pay.*'] }) })(...call)
+const insert = (columns = {}) => insertMessageRow(database.sql, columns)
+const bodyOf = async (path: string, app = request) =>
+  (await answerOf(app(`GET /api/v1/${path}`))).body as Record<string, unknown>
+
+beforeEach(async () => {
+  await database.sql`
+    truncate dlq.dlq_messages, dlq.dlq_topics, dlq.dlq_positions, dlq.dlq_policies, dlq.dlq_retriers, dlq.dlq_audit`
+  const topics = ['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1']
+  await recordTopics(service.sql, {
+    cluster: 'c',
+    found: topics.map((topic) => ({ topic, topicId: null, partitions: 2 })),
+  })
+})
+
+describe('the topics', () => {
+  test('of Kafka come with what they hold, how far they are stored, and their policy', async () => {
+    await insert({ dlq_topic: 'orders.dlq.v1', created_at: new Date('2026-02-20T10:30:00Z') })
+    await insert({ dlq_topic: 'orders.dlq.v1', original_topic: 'orders.late', status: 'DEAD' })
+    await insert({ dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
+    await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 0, nextOffset: 40n })
+    await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 1, nextOffset: 2n })
+    await upsertPolicy(service.sql, 'orders.dlq.v1', { paused: true })
+
+    expect(await bodyOf('topics')).toMatchObject({
+      topics: [
+        {
+          topic: 'orders.dlq.v1',
+          kind: 'dlq',
+          counterparts: ['orders.events.v1', 'orders.late'],
+          counts: {
+            PENDING: { value: 1, relation: 'eq' },
+            RETRYING: { value: 0, relation: 'eq' },
+            RESOLVED: { value: 0, relation: 'eq' },
+            DEAD: { value: 2, relation: 'eq' },
+          },
+          oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
+          found: { cluster: 'c', partitions: 2, gone_at: null },
+          ingestion: { read_to: '42', lag: null },
+          policy: { paused: { value: true, source: 'policy', pattern: 'orders.dlq.v1' } },
+        },
+        { topic: 'pay.dlq.v1' },
+        {
+          topic: 'unused.dlq.v1',
+          counterparts: [],
+          oldest_pending_at: null,
+          ingestion: { stored_at: null, read_to: null },
+        },
+      ],
+      next_cursor: null,
+    })
+  })
+
+  test('that messages came from are found without Kafka', async () => {
+    await insert({ dlq_topic: 'orders.dlq.v1' })
+    await insert({ original_topic: 'by.http' })
+    expect(await bodyOf('topics?kind=original')).toMatchObject({
+      topics: [
+        { topic: 'by.http', kind: 'original', counterparts: [], found: null, ingestion: null },
+        { topic: 'orders.events.v1', counterparts: ['orders.dlq.v1'] },
+      ],
+    })
+  })
+
+  test.each(['dlq', 'original'])('of kind %s are paged, each once', async (kind) => {
+    for (const original_topic of ['a', 'b', 'c']) await insert({ original_topic })
+    const seen = []
+    for (let cursor: unknown = null; ; ) {
+      const page = await bodyOf(`topics?kind=${kind}&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`)
+      seen.push(...(page.topics as { topic: string }[]).map(({ topic }) => topic))
+      cursor = page.next_cursor
+      if (cursor === null) break
+    }
+    expect(seen).toEqual(kind === 'dlq' ? ['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1'] : ['a', 'b', 'c'])
+  })
+
+  test('are counted up to a bound, and say so', async () => {
+    await database.sql`
+      insert into dlq.dlq_messages (original_topic, error_message) select 'big', 'e' from generate_series(1, 1001)`
+    expect(await bodyOf('topics?kind=original')).toMatchObject({
+      topics: [{ counts: { PENDING: { value: 1000, relation: 'gte' } } }],
+    })
+  })
+
+  test('out of the scope are not shown', async () => {
+    await insert({ original_topic: 'orders.in' })
+    await insert({ original_topic: 'pay.in' })
+    expect(await bodyOf('topics', limited)).toMatchObject({ topics: [{ topic: 'pay.dlq.v1' }] })
+    const originals = (await bodyOf('topics?kind=original', limited)).topics as { topic: string }[]
+    expect(originals.map(({ topic }) => topic)).toEqual(['pay.in'])
+  })
+
+  test.each([
+    'topics?cursor=x',
+    'topics?kind=all',
+    'topics?limit=201',
+    'positions?cursor=x',
+    'groups?cursor=x',
+    'groups?state=lost',
+  ])('GET /%s answers 400', async (path) => {
+    expect((await answerOf(request(`GET /api/v1/${path}`))).status).toBe(400)
+  })
+
+  test('do not take the cursor of another list', async () => {
+    const { next_cursor } = await bodyOf('topics?limit=1')
+    expect(await answerOf(request(`GET /api/v1/topics?kind=original&cursor=${next_cursor}`))).toMatchObject({
+      status: 400,
+      body: { error: { details: [{ field: 'cursor' }] } },
+    })
+  })
+})
+
+test('the consumer groups come with what they failed on, the most failing first', async () => {
+  for (const original_topic of ['a', 'b', 'a']) await insert({ original_topic, consumer_group: 'billing' })
+  await insert({ consumer_group: null })
+  await insert({ original_topic: 'pay.in', consumer_group: 'pay' })
+  expect(await bodyOf('consumer-groups')).toMatchObject({
+    consumer_groups: [
+      { consumer_group: 'billing', original_topics: ['a', 'b'], count: 3 },
+      { consumer_group: 'pay', count: 1 },
+      { consumer_group: null, count: 1 },
+    ],
+    bounded: false,
+  })
+  expect(await bodyOf('consumer-groups', limited)).toMatchObject({ consumer_groups: [{ consumer_group: 'pay' }] })
+})
+
+describe('the positions', () => {
+  const reset = (body: object, app = request) =>
+    app('POST /api/v1/positions/reset', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const wanted = {
+    cluster: 'c',
+    topic: 'orders.dlq.v1',
+    partition: 1,
+    next_offset: '5',
+    confirm: 'orders.dlq.v1/1',
+    reason: 'deleted by mistake',
+  }
+  beforeEach(async () => {
+    for (const topic of ['orders.dlq.v1', 'pay.dlq.v1'])
+      for (const partition of [0, 1])
+        await resetPosition(service.sql, { cluster: 'c', topic, partition, nextOffset: 40n })
+  })
+
+  test('are listed, paged, of one topic or of all', async () => {
+    const first = await bodyOf('positions?limit=3')
+    expect(first.positions).toMatchObject([
+      { topic: 'orders.dlq.v1', partition: 0, next_offset: '40', generation: 0 },
+      { topic: 'orders.dlq.v1', partition: 1 },
+      { topic: 'pay.dlq.v1', partition: 0 },
+    ])
+    expect(await bodyOf(`positions?limit=3&cursor=${first.next_cursor}`)).toMatchObject({
+      positions: [{ topic: 'pay.dlq.v1', partition: 1 }],
+      next_cursor: null,
+    })
+    expect((await bodyOf('positions?topic=pay.dlq.v1')).positions).toHaveLength(2)
+    expect((await bodyOf('positions', limited)).positions).toHaveLength(2)
+  })
+
+  test('are reset by who confirms it, with an entry in the audit', async () => {
+    expect(await answerOf(reset(wanted))).toMatchObject({ status: 200, body: { partition: 1, next_offset: '5' } })
+    expect((await bodyOf('positions?topic=orders.dlq.v1')).positions).toMatchObject([
+      { next_offset: '40' },
+      { next_offset: '5' },
+    ])
+    const [entry] = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 1 })
+    expect(entry).toMatchObject({
+      action: 'position.reset',
+      target_id: 'c/orders.dlq.v1/1',
+      reason: 'deleted by mistake',
+      before: '{"next_offset":"40"}',
+      after: '{"next_offset":"5"}',
+    })
+  })
+
+  test.each([
+    [{ confirm: 'yes' }, 400],
+    [{ next_offset: 5 }, 400],
+    [{ next_offset: '-1' }, 400],
+    [{ cluster: 'other' }, 404],
+    [{ partition: 7, confirm: 'orders.dlq.v1/7' }, 404],
+  ])('are not reset with %j', async (changes, status) => {
+    expect((await answerOf(reset({ ...wanted, ...changes }))).status).toBe(status)
+    const rows = await database.sql`select distinct next_offset::int as next_offset from dlq.dlq_positions`
+    expect(rows).toEqual([{ next_offset: 40 }])
+  })
+
+  test('are not reset by who may see only some topics', async () => {
+    expect((await answerOf(reset({ ...wanted, topic: 'pay.dlq.v1', confirm: 'pay.dlq.v1/1' }, limited))).status).toBe(
+      403,
+    )
+  })
+})
+
+test('the status says how many messages there are, and who works on them', async () => {
+  await insert({ created_at: new Date('2026-02-20T10:30:00Z') })
+  await insert({ original_topic: 'pay.in', status: 'DEAD' })
+  await database.sql`
+    insert into dlq.dlq_retriers (id, publishes, fault, seen_at)
+    values ('r1', 'exactly-once', 'no brokers', now()), ('r2', 'nothing', null, now() - interval '1 hour')`
+  expect(await bodyOf('status')).toMatchObject({
+    counts: { PENDING: { value: 1, relation: 'eq' }, DEAD: { value: 1, relation: 'eq' } },
+    oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
+    dlq_topics: 3,
+    stored_at: null,
+    paused_groups: 0,
+    retriers: [{ id: 'r1', publishes: 'exactly-once', fault: 'no brokers' }],
+  })
+  expect(await bodyOf('status', limited)).toMatchObject({
+    counts: { PENDING: { value: 0 }, DEAD: { value: 1 } },
+    oldest_pending_at: null,
+    dlq_topics: 1,
+  })
+})

@@ -1,0 +1,134 @@
+// Policies by HTTP, and what they would match.
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { answerOf, createTestApp, type TestApp } from '../test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+let request: TestApp
+beforeAll(async () => {
+  request = createTestApp(service.sql)
+  for (const [original_topic, dlq_topic] of [
+    ['orders.events.v1', 'orders.dlq.v1'],
+    ['orders.late', 'late.dlq.v1'],
+    ['payments', 'orders.shared'],
+    ['refunds', null],
+  ])
+    await insertMessageRow(database.sql, { original_topic, dlq_topic })
+})
+beforeEach(async () => {
+  await database.sql`truncate dlq.dlq_policies, dlq.dlq_audit`
+})
+
+const put = (pattern: string, body: unknown, query = '') =>
+  request(`PUT /api/v1/policies/${encodeURIComponent(pattern)}${query}`, {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+const updated_at = expect.stringMatching(/\+00:00$/)
+
+test('a policy is written, read, listed, replaced and deleted, each with its audit', async () => {
+  const settings = {
+    max_retries: 5,
+    initial_delay: '90s',
+    backoff: 'list',
+    backoff_list: ['1m', '1h'],
+    rate_per_second: 0.5,
+    paused: false,
+  }
+  const shown = { ...settings, initial_delay: '1m30s', pattern: 'orders.*', updated_at }
+  expect(await answerOf(put('orders.*', settings, '?reason=calm%20down'))).toMatchObject({
+    status: 200,
+    body: { policy: shown },
+  })
+  expect(await answerOf(request('GET /api/v1/policies'))).toEqual({ status: 200, body: { policies: [shown] } })
+  expect(await answerOf(request('GET /api/v1/policies/orders.*'))).toMatchObject({
+    status: 200,
+    body: { policy: shown },
+  })
+
+  // What is not said is not said afterwards.
+  expect((await answerOf(put('orders.*', { weight: 2 }))).body).toMatchObject({
+    policy: { pattern: 'orders.*', weight: 2, updated_at },
+  })
+  expect(
+    ((await answerOf(request('GET /api/v1/policies'))).body as { policies: object[] }).policies[0],
+  ).not.toHaveProperty('max_retries')
+
+  expect((await request('DELETE /api/v1/policies/orders.*')).status).toBe(200)
+  expect((await request('DELETE /api/v1/policies/orders.*')).status).toBe(404)
+  expect((await request('GET /api/v1/policies/orders.*')).status).toBe(404)
+  const audit =
+    await database.sql`select action, reason, before->>'weight' as before, after->>'weight' as after from dlq.dlq_audit order by id`
+  expect(audit.map((row) => ({ ...row }))).toEqual([
+    { action: 'policy.put', reason: 'calm down', before: null, after: null },
+    { action: 'policy.put', reason: null, before: null, after: '2' },
+    { action: 'policy.delete', reason: null, before: '2', after: null },
+  ])
+})
+
+test('what PUT shows, PUT takes', async () => {
+  const body = {
+    run_every: 21_600_000,
+    run_limit: 50,
+    max_delay: 0,
+    refailure_threshold: 0,
+    redirect_topic: '',
+    ordering: 'per-key',
+  }
+  const { policy } = (await answerOf(put('a', body))).body as { policy: Record<string, unknown> }
+  const { pattern, updated_at: _, ...shown } = policy
+  expect(shown).toEqual({ ...body, run_every: '6h', max_delay: '0s' })
+  expect((await answerOf(put('b', shown))).body).toMatchObject({ policy: shown })
+  expect(pattern).toBe('a')
+})
+
+test('a preview shows the topics that a pattern matches, and what it decides there', async () => {
+  await put('orders.events.*', { max_retries: 9 })
+  const preview = await answerOf(put('orders.*', { max_retries: 5, weight: 3 }, '?dry_run=true'))
+  expect(preview).toMatchObject({
+    status: 200,
+    body: {
+      policy: { pattern: 'orders.*', updated_at: null },
+      matches: [
+        { original_topic: 'orders.events.v1', dlq_topic: 'orders.dlq.v1', decides: ['weight'] },
+        { original_topic: 'orders.late', dlq_topic: 'late.dlq.v1', decides: ['max_retries', 'weight'] },
+        { original_topic: 'payments', dlq_topic: 'orders.shared', decides: ['max_retries', 'weight'] },
+      ],
+    },
+  })
+  expect(await database.sql`select from dlq.dlq_policies`).toHaveLength(1)
+  expect(await database.sql`select from dlq.dlq_audit`).toHaveLength(1)
+  // Written, it is the same.
+  expect(
+    ((await answerOf(put('orders.*', { max_retries: 5, weight: 3 }))).body as { matches: unknown }).matches,
+  ).toEqual((preview.body as { matches: unknown }).matches)
+})
+
+test.each([
+  [{ max_retries: 0 }, 'max_retries'],
+  [{ initial_delay: 'soon' }, 'initial_delay'],
+  [{ backoff: 'list' }, 'backoff_list'],
+  [{ max_retry: 5 }, 'max_retry'],
+  [{ run_every: '10ms' }, 'run_every'],
+  [{ pattern: 'orders.*' }, 'pattern'],
+])('%j is refused by its field', async (body, field) => {
+  expect(await answerOf(put('orders.*', body))).toMatchObject({
+    status: 400,
+    body: { error: { code: 'SYS_DLQ_VALIDATION_ERROR', details: [{ field }] } },
+  })
+})
+
+test.each(['a b', 'a/b', 'ü', 'x'.repeat(250)])('the pattern %s is refused', async (pattern) => {
+  expect((await put(pattern, {})).status).toBe(400)
+})
+
+test('eight writers of one policy leave a story without gaps', async () => {
+  const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => put('orders.*', { weight: n + 1 })))
+  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
+  const audit =
+    await database.sql`select before->>'weight' as before, after->>'weight' as after from dlq.dlq_audit order by id`
+  for (const [at, { before }] of audit.entries()) expect(before).toBe(at === 0 ? null : audit[at - 1]!.after)
+})

@@ -1,0 +1,216 @@
+// The topics that there are dead letters of, and the consumer groups that failed.
+
+import { countByTopic } from 'dlq-core/queries/message-counts.ts'
+import {
+  type DlqTopic,
+  listDlqTopics,
+  listOriginalTopics,
+  readTopicEnds,
+  sampleConsumerGroups,
+} from 'dlq-core/queries/topic-overview.ts'
+import * as v from 'valibot'
+import { type ApiDeps, defineRoute } from '../define-route.ts'
+import { decodeKey, encodeKey, keyParts } from '../list-cursor.ts'
+import { count, timestamp, timestampText } from '../message-json.ts'
+import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../policy-json.ts'
+import { wholeNumber } from '../request-schemas.ts'
+import { exampleStatusCounts, statusCountsSchema } from '../totals-json.ts'
+
+const time = v.nullable(timestampText)
+const kinds = ['dlq', 'original'] as const
+
+const topicSchema = v.pipe(
+  v.strictObject({
+    topic: v.string(),
+    kind: v.picklist(kinds),
+    counterparts: v.pipe(
+      v.array(v.string()),
+      v.description('Original topics of a DLQ topic, DLQ topics of an original topic; of its newest messages.'),
+    ),
+    counts: v.pipe(statusCountsSchema, v.description('Counted up to a thousand of each status.')),
+    oldest_pending_at: v.pipe(time, v.description('When the oldest PENDING message was created.')),
+    found: v.pipe(
+      v.nullable(
+        v.strictObject({
+          cluster: v.string(),
+          display_name: v.nullable(v.string()),
+          partitions: count,
+          found_at: timestampText,
+          gone_at: time,
+        }),
+      ),
+      v.description('How it was found in Kafka; null for an original topic.'),
+    ),
+    ingestion: v.pipe(
+      v.nullable(
+        v.strictObject({
+          stored_at: time,
+          read_to: v.nullable(v.string()),
+          lag: v.pipe(v.nullable(count), v.description('Records not stored yet; null where it is not known.')),
+        }),
+      ),
+      v.description('How far a DLQ topic is stored: read_to is the sum of its partitions’ next offsets.'),
+    ),
+    policy: v.pipe(effectivePolicySchema, v.description('The policy in force, with the first counterpart.')),
+  }),
+  v.title('Topic'),
+)
+
+const exampleTopic = {
+  topic: 'orders.dlq.v1',
+  kind: 'dlq',
+  counterparts: ['orders.events.v1'],
+  counts: exampleStatusCounts,
+  oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
+  found: {
+    cluster: 'bqzHLZgsR8ahKlMZHYcfLg',
+    display_name: null,
+    partitions: 8,
+    found_at: '2026-01-01T00:00:00.000+00:00',
+    gone_at: null,
+  },
+  ingestion: { stored_at: '2026-02-20T10:30:01.000+00:00', read_to: '4712', lag: null },
+  policy: exampleEffectivePolicy,
+}
+
+/** So many of the newest messages are looked at for their consumer groups. */
+const examinedForGroups = 5000
+
+export const topicRoutes = [
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/topics',
+      summary: 'The topics of the dead letters',
+      role: 'read',
+      query: v.strictObject({
+        kind: v.optional(
+          v.pipe(
+            v.picklist(kinds, `must be one of ${kinds.join(', ')}`),
+            v.description('DLQ topics as they were found in Kafka, or the topics that the messages came from.'),
+          ),
+          'dlq',
+        ),
+        limit: v.optional(wholeNumber('limit', { min: 1, max: 200 }), '50'),
+        cursor: v.exactOptional(v.string('must be given once')),
+      }),
+      answers: {
+        200: {
+          description: 'In the order of their names.',
+          schema: v.strictObject({ topics: v.array(topicSchema), next_cursor: v.nullable(v.string()) }),
+          example: { topics: [exampleTopic], next_cursor: null },
+        },
+      },
+    },
+    async ({ c, sql, policies, access: { topics: scope }, query: { kind, limit, cursor } }) => {
+      const key = cursor === undefined ? null : decodeKey(cursor, kind, [keyParts.text, keyParts.text])
+      // One more than is shown, to know whether there are more.
+      const found: Found[] =
+        kind === 'dlq'
+          ? await listDlqTopics(sql, { scope, after: key && { topic: key[0], cluster: key[1] }, limit: limit + 1 })
+          : (await listOriginalTopics(sql, { scope, after: key?.[0] ?? null, limit: limit + 1 })).map((topic) => ({
+              topic,
+              cluster: null,
+            }))
+      const shown = found.slice(0, limit)
+      const last = found.length > limit ? shown.at(-1)! : null
+      return c.json({
+        topics: await describeTopics({ sql, policies }, kind, shown),
+        next_cursor: last && encodeKey([last.topic, last.cluster ?? ''], kind),
+      })
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/consumer-groups',
+      summary: 'The consumer groups that failed lately',
+      description: `Among the newest ${examinedForGroups} messages, those with the most first.`,
+      role: 'read',
+      answers: {
+        200: {
+          description: 'The consumer groups; null stands for messages that do not name theirs.',
+          schema: v.strictObject({
+            consumer_groups: v.array(
+              v.pipe(
+                v.strictObject({
+                  consumer_group: v.nullable(v.string()),
+                  original_topics: v.array(v.string()),
+                  count,
+                  last_failed_at: timestampText,
+                }),
+                v.title('ConsumerGroup'),
+              ),
+            ),
+            bounded: v.pipe(v.boolean(), v.description('There are more messages than were looked at.')),
+          }),
+          example: {
+            consumer_groups: [
+              {
+                consumer_group: 'billing',
+                original_topics: ['orders.events.v1'],
+                count: 12,
+                last_failed_at: '2026-02-20T10:30:00.000+00:00',
+              },
+            ],
+            bounded: false,
+          },
+        },
+      },
+    },
+    async ({ c, sql, access: { topics: scope } }) => {
+      const { examined, groups } = await sampleConsumerGroups(sql, { scope, examine: examinedForGroups })
+      return c.json({
+        consumer_groups: groups.map((group) => ({ ...group, last_failed_at: timestamp(group.last_failed_at) })),
+        bounded: examined === examinedForGroups,
+      })
+    },
+  ),
+]
+
+type Found = DlqTopic | { topic: string; cluster: null }
+
+async function describeTopics(
+  { sql, policies }: Pick<ApiDeps, 'sql' | 'policies'>,
+  kind: (typeof kinds)[number],
+  found: readonly Found[],
+) {
+  const column = kind === 'dlq' ? 'dlq_topic' : 'original_topic'
+  const topics = [...new Set(found.map(({ topic }) => topic))]
+  const [counts, ends] = await Promise.all([
+    countByTopic(sql, { column, topics }),
+    readTopicEnds(sql, { column, topics }),
+    policies.refresh(),
+  ])
+  return found.map((entry) => {
+    const { topic } = entry
+    const { counterparts, oldest_pending_at } = ends.get(topic)!
+    const other = counterparts[0] ?? null
+    const policy = policies.policyFor(
+      kind === 'dlq' ? { originalTopic: other ?? topic, dlqTopic: topic } : { originalTopic: topic, dlqTopic: other },
+    )
+    return {
+      topic,
+      kind,
+      counterparts,
+      counts: counts.get(topic)!,
+      oldest_pending_at: oldest_pending_at && timestamp(oldest_pending_at),
+      ...foundJson(entry),
+      policy: effectivePolicyJson(policy),
+    }
+  })
+}
+
+function foundJson(entry: Found) {
+  if (entry.cluster === null) return { found: null, ingestion: null }
+  const { cluster, display_name, partitions, found_at, gone_at, stored_at, read_to } = entry
+  return {
+    found: { cluster, display_name, partitions, found_at: timestamp(found_at), gone_at: gone_at && timestamp(gone_at) },
+    ingestion: {
+      stored_at: stored_at && timestamp(stored_at),
+      read_to: read_to === null ? null : String(read_to),
+      lag: null,
+    },
+  }
+}

@@ -1,0 +1,135 @@
+// Every declared route with every wrong input that it can be given: an answer in the form of errors, and
+// never a fault of ours.
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import * as v from 'valibot'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { errorSchema } from './api-error.ts'
+import type { Route } from './define-route.ts'
+import { allRoutes } from './routes/all-routes.ts'
+import { createTestApp, type TestApp } from './test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const id = '550e8400-e29b-41d4-a716-446655440000'
+
+let request: TestApp
+beforeAll(async () => {
+  request = createTestApp(service.sql)
+  await insertMessageRow(database.sql, { id })
+})
+
+const values: Record<string, string> = { id, topic: 'orders', pattern: 'orders.*', number: '1' }
+const pathOf = (route: Route, wrong: Record<string, string> = {}) =>
+  route.path.replaceAll(/:(\w+)/g, (_, name: string) => wrong[name] ?? values[name] ?? '1')
+const entriesOf = (schema: v.GenericSchema) => Object.keys('entries' in schema ? (schema.entries as object) : {})
+
+async function expectRefused(
+  route: Route,
+  path: string,
+  { status = 400, ...init }: RequestInit & { status?: number } = {},
+) {
+  const headers = { 'if-match': '*', prefer: 'wait=0', ...init.headers }
+  const response = await request(`${route.method.toUpperCase()} ${path}`, { ...init, headers })
+  const body = await response.json()
+  expect({ status: response.status, body }, path).toMatchObject({
+    status,
+    body: { error: { message: expect.any(String) } },
+  })
+  expect(v.safeParse(errorSchema, body).success).toBe(true)
+  return body as { error: { message: string; details: { field: string; message: string }[] } }
+}
+
+const json = { 'content-type': 'application/json' }
+const withBody = allRoutes.filter(({ method }) => method !== 'get')
+const named = (routes: readonly Route[]) =>
+  routes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const)
+
+describe.each(named(allRoutes))('%s', (_, route) => {
+  test('refuses parameters that it has not declared, by their names', async () => {
+    for (const name of ['unknown', '__proto__', 'Page', 'page%00']) {
+      const { error } = await expectRefused(route, `${pathOf(route)}?${name}=1`)
+      expect(error.details).toEqual([
+        expect.objectContaining({ message: `unknown query parameter: ${decodeURIComponent(name)}` }),
+      ])
+    }
+  })
+
+  test.skipIf(entriesOf(route.params).length === 0)('refuses paths that make no sense', async () => {
+    for (const name of entriesOf(route.params)) {
+      for (const wrong of ['%00', '%ff', 'x'.repeat(600), '%ed%a0%80'])
+        await expectRefused(route, pathOf(route, { [name]: wrong }))
+      if (name === 'id')
+        for (const wrong of ['not-a-uuid', '1', `${id}0`, "'--", '%F0%9F%9A%9A'])
+          await expectRefused(route, pathOf(route, { id: wrong }))
+    }
+  })
+
+  test.skipIf(entriesOf(route.query).length === 0)('refuses a parameter given twice', async () => {
+    for (const name of entriesOf(route.query).filter((name) => !isList(route, name)))
+      await expectRefused(route, `${pathOf(route)}?${name}=1&${name}=2`)
+  })
+
+  test('refuses a query that is too long', async () => {
+    await expectRefused(route, `${pathOf(route)}?unknown=${'x'.repeat(9000)}`, { status: 414 })
+  })
+})
+
+/** Whether the parameter may be given several times. */
+function isList(route: Route, name: string): boolean {
+  return v.safeParse(route.query, { [name]: ['PENDING', 'DEAD'] }).success
+}
+
+describe.each(named(allRoutes.filter(({ query }) => entriesOf(query).includes('page'))))('%s', (_, route) => {
+  test.each(['page=0', 'page=-1', 'page=x', 'page_size=1000000000', 'page_size=0'])('refuses %s', async (query) => {
+    const { error } = await expectRefused(route, `${pathOf(route)}?${query}`)
+    expect(error.details).toHaveLength(1)
+  })
+})
+
+describe.each(named(allRoutes.filter(({ query }) => entriesOf(query).includes('cursor'))))('%s', (_, route) => {
+  test.each(['x', '%00', 'e30', `${'A'.repeat(300)}`, '00000000-0000-0000-0000-000000000000'])(
+    'refuses the cursor %s',
+    async (cursor) => {
+      await expectRefused(route, `${pathOf(route)}?cursor=${cursor}`)
+    },
+  )
+})
+
+describe.each(named(withBody))('%s', (_, route) => {
+  const path = pathOf(route)
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+    'multipart/form-data',
+    '',
+  ])('refuses a body of the type "%s"', async (type) => {
+    await expectRefused(route, path, { headers: { 'content-type': type }, body: new Blob(['{}']), status: 415 })
+  })
+
+  test.each([
+    ['no JSON', '{'],
+    ['two values', '{} {}'],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['a number', '1'],
+    ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+    ['a field that nobody knows', '{"unknown":1}'],
+    ['a field called __proto__', '{"__proto__":{"force":true}}'],
+    ['what nests too deeply', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+  ])('refuses a body that is %s', async (_, body) => {
+    await expectRefused(route, path, { headers: json, body })
+  })
+
+  test('refuses ten megabytes', async () => {
+    await expectRefused(route, path, { headers: json, body: Buffer.alloc(10_000_000, ' '), status: 413 })
+  })
+
+  test('refuses a body where one is needed and none is given', async () => {
+    if (v.safeParse(route.body, undefined).success) return expect(route.body.type).toBe('optional')
+    await expectRefused(route, path, { headers: json })
+  })
+})

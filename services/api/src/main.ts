@@ -21,7 +21,7 @@ await runService(
     const sql = stack.adopt(
       connectDatabase(
         { ...config.database, statement_timeout },
-        { applicationName: 'dlq-api', log, silenceMs: request_timeout + 5000 },
+        { applicationName: 'dlq-api', log, silenceMs: request_timeout + 5000, genericPlans: true },
       ),
       (sql) => sql.end({ timeout: 5 }),
     )
@@ -45,6 +45,9 @@ await runService(
       slowRequestMs: config.server.slow_request,
       corsOrigins: config.server.cors_origins ?? [],
     })
+
+    // The driver knows the types of arrays once it has connected. Where the database is away, it will find out later.
+    await sql`select 1`.catch(() => {})
 
     const server = stack.adopt(
       await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }),

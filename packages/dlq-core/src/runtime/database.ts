@@ -26,10 +26,18 @@ export type ConnectOptions = {
    * server is frozen, or the network swallows what is sent. Not over TLS. Must be more than the statement timeout.
    */
   silenceMs?: number
+  /**
+   * Plans do not depend on the parameters: for statements whose text leaves PostgreSQL one index to choose. A list
+   * over all partitions takes longer to plan than to run. Behind a pooler it belongs to the role.
+   */
+  genericPlans?: boolean
 }
 
 /** A pool that connects when first used. End it with `sql.end({ timeout: 5 })`. */
-export function connectDatabase(config: DatabaseConfig, { applicationName, log, silenceMs }: ConnectOptions): Database {
+export function connectDatabase(
+  config: DatabaseConfig,
+  { applicationName, log, silenceMs, genericPlans = false }: ConnectOptions,
+): Database {
   const place = config.url ? new URL(config.url) : null
   return postgres<typeof types>(config.url ?? '', {
     ...(config.url
@@ -58,6 +66,7 @@ export function connectDatabase(config: DatabaseConfig, { applicationName, log, 
         statement_timeout: config.statement_timeout,
         // A process that froze, or whose machine died, inside a transaction must not hold its locks for hours.
         idle_in_transaction_session_timeout: idleInTransactionMs,
+        ...(genericPlans && { plan_cache_mode: 'force_generic_plan' }),
       }),
     },
     onnotice: (notice) => log.debug({ notice: notice.message }, 'database_notice'),

@@ -120,8 +120,12 @@ $function$, v_messages, v_attempts);
 
     execute format($function$
 create function dlq.restore_messages(p_ids uuid[]) returns setof uuid
-language sql
+language plpgsql
 as $body$
+begin
+    -- Their months may have been empty, and dropped.
+    perform dlq.ensure_message_partition(id) from dlq.dlq_messages_archive where id = any(p_ids);
+    return query
     with gone as (
         delete from dlq.dlq_messages_archive where id = any(p_ids)
         returning *
@@ -136,7 +140,8 @@ as $body$
         on conflict (message_id, number) do nothing
     )
     insert into dlq.dlq_messages (%1$s) select %3$s from gone
-    returning id
+    returning id;
+end;
 $body$
 $function$, v_messages, v_attempts, v_restored);
 end;

@@ -6,11 +6,16 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createReaper } from 'dlq-testing/reaper.ts'
 import { startStack } from 'dlq-testing/stack.ts'
+import { benchApi } from './api-bench.ts'
 import type { BenchRun } from './bench-run.ts'
 import { benchIngest } from './ingest-bench.ts'
 import { benchRetry } from './retry-bench.ts'
 
-const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = { ingest: benchIngest, retry: benchRetry }
+const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
+  ingest: benchIngest,
+  retry: benchRetry,
+  api: benchApi,
+}
 const names = Object.keys(benches)
 
 const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N]]
@@ -40,6 +45,8 @@ async function main(): Promise<number> {
       log: print,
       databaseUrl: process.env.DATABASE_URL,
       kafkaBrokers: process.env.KAFKA_BROKERS,
+      // The API never talks to Kafka.
+      withoutKafka: options.chosen.every((name) => name === 'api'),
       // A checkpoint in the middle of one variant and not of the other would decide between them.
       postgresSettings: { max_wal_size: '8GB', checkpoint_timeout: '30min' },
     }),

@@ -1,6 +1,7 @@
 // The API: what operators and programs see and do. It reads and marks; it never talks to Kafka.
 
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config.ts'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
@@ -15,8 +16,15 @@ import { createWakeRetriers } from './wake-retriers.ts'
 await runService(
   { name: 'api', needs: ['database', 'auth-beyond-loopback'] },
   async ({ config, stack, signal, log, registry }) => {
-    const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-api', log }), (sql) =>
-      sql.end({ timeout: 5 }),
+    const { request_timeout, drain_delay } = config.server
+    // Nobody waits for a statement's answer longer than for the request's.
+    const statement_timeout = Math.min(config.database.statement_timeout, request_timeout)
+    const sql = stack.adopt(
+      connectDatabase(
+        { ...config.database, statement_timeout },
+        { applicationName: 'dlq-api', log, silenceMs: request_timeout + 5000, genericPlans: true },
+      ),
+      (sql) => sql.end({ timeout: 5 }),
     )
     const readiness = createReadiness({ database: () => pingDatabase(sql) })
     const policyLayers = policyLayersOf(config)
@@ -34,10 +42,13 @@ await runService(
       version: config.app.version,
       authenticate: createAuthenticate(config.auth),
       rateLimit: config.auth.rate_limit,
-      requestTimeoutMs: config.server.request_timeout,
+      requestTimeoutMs: request_timeout,
       slowRequestMs: config.server.slow_request,
       corsOrigins: config.server.cors_origins ?? [],
     })
+
+    // The driver knows the types of arrays once it has connected. Where the database is away, it will find out later.
+    await sql`select 1`.catch(() => {})
 
     const server = stack.adopt(
       await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }),
@@ -48,5 +59,7 @@ await runService(
     // It may have been asked to stop while it started.
     if (!signal.aborted) await once(signal, 'abort')
     readiness.drain()
+    // Requests are still answered; what keeps sending them to us has time to see that it should not.
+    await sleep(drain_delay)
   },
 )

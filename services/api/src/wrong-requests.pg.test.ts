@@ -20,7 +20,14 @@ beforeAll(async () => {
   await insertMessageRow(database.sql, { id })
 })
 
-const values: Record<string, string> = { id, topic: 'orders', pattern: 'orders.*', number: '1' }
+const values: Record<string, string> = {
+  id,
+  jobId: id,
+  job: 'archive',
+  topic: 'orders',
+  pattern: 'orders.*',
+  number: '1',
+}
 const pathOf = (route: Route, wrong: Record<string, string> = {}) =>
   route.path.replaceAll(/:(\w+)/g, (_, name: string) => wrong[name] ?? values[name] ?? '1')
 const entriesOf = (schema: v.GenericSchema) => Object.keys('entries' in schema ? (schema.entries as object) : {})
@@ -41,6 +48,11 @@ async function expectRefused(
   return body as { error: { message: string; details: { field: string; message: string }[] } }
 }
 
+/** A test that there is only where it can be: not one that is skipped. */
+function testWhere(applies: boolean, title: string, check: () => Promise<void>): void {
+  if (applies) test(title, check)
+}
+
 const json = { 'content-type': 'application/json' }
 const withBody = allRoutes.filter(({ method }) => method !== 'get')
 const named = (routes: readonly Route[]) =>
@@ -56,7 +68,7 @@ describe.each(named(allRoutes))('%s', (_, route) => {
     }
   })
 
-  test.skipIf(entriesOf(route.params).length === 0)('refuses paths that make no sense', async () => {
+  testWhere(entriesOf(route.params).length > 0, 'refuses paths that make no sense', async () => {
     for (const name of entriesOf(route.params)) {
       for (const wrong of ['%00', '%ff', 'x'.repeat(600), '%ed%a0%80'])
         await expectRefused(route, pathOf(route, { [name]: wrong }))
@@ -66,7 +78,7 @@ describe.each(named(allRoutes))('%s', (_, route) => {
     }
   })
 
-  test.skipIf(entriesOf(route.query).length === 0)('refuses a parameter given twice', async () => {
+  testWhere(entriesOf(route.query).length > 0, 'refuses a parameter given twice', async () => {
     for (const name of entriesOf(route.query).filter((name) => !isList(route, name)))
       await expectRefused(route, `${pathOf(route)}?${name}=1&${name}=2`)
   })

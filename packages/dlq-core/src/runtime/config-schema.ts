@@ -21,6 +21,8 @@ const server = v.strictObject({
   request_timeout: v.optional(duration, '15s'),
   /** Requests that take longer are logged. */
   slow_request: v.optional(duration, '1s'),
+  /** After SIGTERM /readyz answers 503 for so long before the service stops listening, so that load balancers look elsewhere. */
+  drain_delay: v.optional(duration, '1s'),
   /** Origins of web pages that may use the API; none by default. */
   cors_origins: v.optional(textList),
 })

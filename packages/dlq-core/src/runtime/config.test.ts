@@ -21,7 +21,7 @@ function faultsOf(source: Source): readonly string[] {
 describe('the values', () => {
   test('default to a service that listens on loopback only', () => {
     const { config, warnings } = load()
-    expect(config.server).toEqual({ host: '127.0.0.1', request_timeout: 15_000, slow_request: 1000 })
+    expect(config.server).toEqual({ host: '127.0.0.1', request_timeout: 15_000, slow_request: 1000, drain_delay: 1000 })
     expect(config.kafka).toMatchObject({ consumer_group: 'dlq-manager.default', dlq_topic_pattern: ['*.dlq.v1'] })
     expect(warnings).toEqual([])
   })
@@ -200,7 +200,7 @@ rety: { max_retries: 3 }
       'retry.max_retries (DLQ_RETRY_MAX_RETRIES): "1.5" is not a number of attempts (1 to 1000)',
       'retry.multiplier: 0.5 is not a factor (1 to 100)',
       expect.stringMatching(/^rety: unknown key; known here: app, server, database, kafka, retry, /),
-      'server.hots: unknown key; known here: host, port, request_timeout, slow_request, cors_origins',
+      'server.hots: unknown key; known here: host, port, request_timeout, slow_request, drain_delay, cors_origins',
       'server.port: "x" is not a port number (0 to 65535)',
     ])
   })

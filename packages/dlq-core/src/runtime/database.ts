@@ -19,10 +19,25 @@ export type Transaction = postgres.TransactionSql<{ bigint: bigint; json: string
 
 const idleInTransactionMs = 20_000
 
+export type ConnectOptions = {
+  applicationName: string
+  log: Log
+  /**
+   * A connection on which PostgreSQL says nothing for so long after it was asked something is given up: the
+   * server is frozen, or the network swallows what is sent. Not over TLS. Must be more than the statement timeout.
+   */
+  silenceMs?: number
+  /**
+   * Plans do not depend on the parameters: for statements whose text leaves PostgreSQL one index to choose. A list
+   * over all partitions takes longer to plan than to run. Behind a pooler it belongs to the role.
+   */
+  genericPlans?: boolean
+}
+
 /** A pool that connects when first used. End it with `sql.end({ timeout: 5 })`. */
 export function connectDatabase(
   config: DatabaseConfig,
-  { applicationName, log }: { applicationName: string; log: Log },
+  { applicationName, log, silenceMs, genericPlans = false }: ConnectOptions,
 ): Database {
   const place = config.url ? new URL(config.url) : null
   return postgres<typeof types>(config.url ?? '', {
@@ -42,24 +57,49 @@ export function connectDatabase(
     max_lifetime: config.conn_max_lifetime / 1000,
     idle_timeout: 60,
     connect_timeout: 5,
+    prepare: config.prepare,
     // Waits between attempts to connect, in seconds.
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 2) * (0.75 + Math.random() / 2),
     connection: {
       application_name: applicationName,
-      statement_timeout: config.statement_timeout,
-      // A process that froze, or whose machine died, inside a transaction must not hold its locks for hours.
-      idle_in_transaction_session_timeout: idleInTransactionMs,
+      // A pooler refuses these; there they belong to the role (infra/docs/configuration.md).
+      ...(config.prepare && {
+        statement_timeout: config.statement_timeout,
+        // A process that froze, or whose machine died, inside a transaction must not hold its locks for hours.
+        idle_in_transaction_session_timeout: idleInTransactionMs,
+        ...(genericPlans && { plan_cache_mode: 'force_generic_plan' }),
+      }),
     },
     onnotice: (notice) => log.debug({ notice: notice.message }, 'database_notice'),
-    ...{ socket: connectSocket },
+    ...{ socket: (place: Place) => connectSocket(place, silenceMs) },
   }) as Database
 }
 
+type Place = { host: string[]; port: number[]; path?: string }
+
 // The driver writes to the socket at once; Node queues that until the socket is connected.
-function connectSocket({ host, port, path }: { host: string[]; port: number[]; path?: string }) {
+function connectSocket({ host, port, path }: Place, silenceMs: number | undefined) {
   const socket = path ? net.connect({ path }) : net.connect({ host: host[0]!, port: port[0]! })
   socket.setNoDelay(true)
+  if (silenceMs !== undefined) giveUpOnSilence(socket, silenceMs)
   return Object.assign(socket, { host: host[0], port: port[0] })
+}
+
+/** The driver has no such limit: a query on a connection that says nothing any more would wait for ever. */
+function giveUpOnSilence(socket: net.Socket, silenceMs: number): void {
+  let timer: NodeJS.Timeout | null = null
+  const stop = () => {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+  }
+  const write = socket.write
+  socket.write = ((...written: Parameters<typeof write>) => {
+    const silence = Object.assign(new Error(`PostgreSQL said nothing for ${silenceMs} ms`), { code: 'ETIMEDOUT' })
+    timer ??= setTimeout(() => socket.destroy(silence), silenceMs).unref()
+    return write.apply(socket, written)
+  }) as typeof write
+  socket.on('data', stop)
+  socket.on('close', stop)
 }
 
 function sslOption(mode: DatabaseConfig['ssl_mode']) {

@@ -16,6 +16,7 @@ import { positionRoutes } from './positions.ts'
 import { statusRoutes } from './status.ts'
 import { topicMessageRoutes } from './topic-messages.ts'
 import { topicRoutes } from './topics.ts'
+
 export const allRoutes: readonly Route[] = [
   ...operationRoutes,
   ...cronRoutes,

@@ -74,7 +74,12 @@ function noSuchJob(job: string): ApiError {
   return new ApiError('SYS_DLQ_NOT_FOUND', `cron job not found: ${job}`)
 }
 
-const jobPath = v.object({ job: v.pipe(v.string(), v.maxLength(64, 'invalid name of a cron job')) })
+const jobPath = v.object({
+  job: v.pipe(
+    v.string(),
+    v.regex(/^[a-z_-]{1,64}$/, (issue) => `invalid name of a cron job: ${issue.input}`),
+  ),
+})
 
 export const cronRoutes = [
   defineRoute(

@@ -1,5 +1,6 @@
 // Editing, giving up, reviving, rescheduling, forcing and deleting one dead letter.
 import { decodeHeaders, encodeHeaders } from 'dlq-core/header-json.ts'
+import { archiveMessages } from 'dlq-core/queries/archive.ts'
 import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
@@ -410,5 +411,27 @@ describe('a deletion', () => {
         // It was deleted after it was marked and before the answer was written; the mark had won, and then lost to nobody.
       ]).toContainEqual([deleted!.status, retried!.status])
     }
+  })
+})
+
+describe('an archived message', () => {
+  const archive = async (id: string) => {
+    await archiveMessages(service.sql, { ids: [id], now: new Date() })
+    expect(await database.sql`select from dlq.dlq_messages where id = ${id}`).toHaveLength(0)
+  }
+
+  test('is restored by what changes it', async () => {
+    const id = await insert({ ...record, status: 'DEAD', retry_count: 3 })
+    await archive(id)
+    expect((await send(`POST ${path(id, '/revive')}`, { reason: 'the consumer is fixed' })).status).toBe(200)
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'PENDING', retry_count: 3 })
+    expect(await database.sql`select from dlq.dlq_messages_archive where id = ${id}`).toHaveLength(0)
+  })
+
+  test('stays in the archive where the change is refused', async () => {
+    const id = await insert({ ...record, status: 'RESOLVED' })
+    await archive(id)
+    expect((await send(`POST ${path(id, '/retry')}`)).status).toBe(409)
+    expect(await database.sql`select from dlq.dlq_messages_archive where id = ${id}`).toHaveLength(1)
   })
 })

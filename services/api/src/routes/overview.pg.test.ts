@@ -212,22 +212,20 @@ describe('the positions', () => {
 })
 
 test('the status says how many messages there are, and who works on them', async () => {
-  await insert({ created_at: new Date('2026-02-20T10:30:00Z') })
+  await insert()
   await insert({ original_topic: 'pay.in', status: 'DEAD' })
   await database.sql`
     insert into dlq.dlq_retriers (id, publishes, fault, seen_at)
     values ('r1', 'exactly-once', 'no brokers', now()), ('r2', 'nothing', null, now() - interval '1 hour')`
   expect(await bodyOf('status')).toMatchObject({
-    counts: { PENDING: { value: 1, relation: 'eq' }, DEAD: { value: 1, relation: 'eq' } },
-    oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
+    counts: { PENDING: 1, DEAD: 1 },
     dlq_topics: 3,
     stored_at: null,
     paused_groups: 0,
     retriers: [{ id: 'r1', publishes: 'exactly-once', fault: 'no brokers' }],
   })
   expect(await bodyOf('status', limited)).toMatchObject({
-    counts: { PENDING: { value: 0 }, DEAD: { value: 1 } },
-    oldest_pending_at: null,
+    counts: { PENDING: 0, DEAD: 1 },
     dlq_topics: 1,
   })
 })

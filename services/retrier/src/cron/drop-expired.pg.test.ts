@@ -1,3 +1,4 @@
+import { archiveMessages, restoreArchived } from 'dlq-core/queries/archive.ts'
 import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/partitions.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
@@ -80,6 +81,16 @@ test('an empty month is dropped ninety days after its end, and one in which a me
   // A record that comes late makes its month anew.
   await insertInto('2035-01-01')
   expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(2)
+})
+
+test('an archived message comes back after its month was dropped', async () => {
+  await insertInto('2036-03-01')
+  const [{ id }] = await database.sql<[{ id: string }]>`update dlq.dlq_messages set status = 'DEAD' returning id`
+  await database.sql`select dlq.create_archive_partition('2036-04-01')`
+  await archiveMessages(service.sql, { ids: [id], now: new Date('2036-04-01') })
+  expect((await drop('2036-08-01')).months).toContain('dlq_messages_2036_03')
+  expect(await restoreArchived(service.sql, [id])).toEqual([id])
+  expect(await database.sql`select from dlq.dlq_messages where id = ${id}`).toHaveLength(1)
 })
 
 test('a month that was full is vacuumed first', async () => {

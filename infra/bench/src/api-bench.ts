@@ -1,0 +1,181 @@
+// What the API's answers take at fifty connections: saturated, and at a rate that leaves the machine some room.
+// A saturated run has the latency that fifty clients in a queue give each other; the fixed rate has the API's own.
+
+import autocannon from 'autocannon'
+import { encodeCursor } from 'dlq-core/message-cursor.ts'
+import { bindingOf, canonicalFilter, type MessageFilter } from 'dlq-core/message-filter.ts'
+import type { ServiceProcess } from 'dlq-testing/service-process.ts'
+import { groupCount, groupIdOf, storeApiRows, topicCount } from './api-rows.ts'
+import { type BenchDatabase, type BenchRun, withBenchDatabase, withService } from './bench-run.ts'
+import { cpuSecondsOf, peakMemoryMiB } from './process-usage.ts'
+import { median } from './statistics.ts'
+import { formatNumber, formatTable } from './table.ts'
+
+const connections = 50
+const pageSize = 20
+/** Requests per second of the runs that are not saturated. */
+const fixedRate = 100
+
+type Case = { name: string; paths: readonly string[] }
+
+/** Prints tables. */
+export async function benchApi(run: BenchRun): Promise<void> {
+  const total = run.quick ? 20_000 : 1_000_000
+  await withBenchDatabase(run, async (database) => {
+    run.print(`api: ${total} messages over ${topicCount} topics, ${connections} connections`)
+    const startedAt = performance.now()
+    await storeApiRows(database, total)
+    run.print(`  stored in ${formatNumber((performance.now() - startedAt) / 1000)} s`)
+    const env = { DLQ_LOG_LEVEL: 'warn', DLQ_AUTH_RATE_LIMIT: '1000000', KAFKA_BROKERS: undefined }
+    await withService(run, { name: 'api', databaseUrl: database.url, env }, async (service) => {
+      await service.ready()
+      await benchLatency(run, service, await casesOf(database, total))
+      await benchExport(run, service, total)
+    })
+  })
+}
+
+async function benchLatency(run: BenchRun, service: ServiceProcess, cases: readonly Case[]): Promise<void> {
+  const seconds = run.quick ? 1 : 5
+  const rows: string[][] = []
+  for (const { name, paths } of cases) {
+    // Every connection prepares its statements once.
+    await shoot(service, paths, { seconds: 2 })
+    const saturated: autocannon.Result[] = []
+    const steady: autocannon.Result[] = []
+    const cpu: { api: number; postgres: number }[] = []
+    for (let round = 0; round < run.rounds; round += 1) {
+      const before = cpuOf(run, service)
+      const result = await shoot(service, paths, { seconds })
+      const after = cpuOf(run, service)
+      const perRequest = (from: number, to: number) => ((to - from) * 1000) / result.requests.total
+      cpu.push({ api: perRequest(before.api, after.api), postgres: perRequest(before.postgres, after.postgres) })
+      saturated.push(result)
+      steady.push(await shoot(service, paths, { seconds, rate: fixedRate }))
+    }
+    const of = (results: readonly autocannon.Result[], read: (result: autocannon.Result) => number) =>
+      formatNumber(median(results.map(read)), 1)
+    rows.push([
+      name,
+      of(saturated, ({ requests }) => requests.average),
+      of(saturated, ({ latency }) => latency.p50),
+      of(saturated, ({ latency }) => latency.p99),
+      of(steady, ({ latency }) => latency.p50),
+      of(steady, ({ latency }) => latency.p99),
+      formatNumber(median(cpu.map(({ api }) => api)), 2),
+      formatNumber(median(cpu.map(({ postgres }) => postgres)), 2),
+    ])
+  }
+  const columns = [
+    '',
+    'saturated req/s',
+    'p50 ms',
+    'p99 ms',
+    `at ${fixedRate}/s: p50 ms`,
+    'p99 ms',
+    'API CPU ms',
+    'PostgreSQL CPU ms',
+  ]
+  run.print(formatTable(columns, rows))
+}
+
+/** CPU seconds; 0 where the machine does not tell. What a request costs, also where others use the machine. */
+function cpuOf({ stack }: BenchRun, { pid }: ServiceProcess) {
+  return { api: cpuSecondsOf(pid) ?? 0, postgres: cpuSecondsOf(stack.postgres?.pid) ?? 0 }
+}
+
+async function shoot(
+  { url }: ServiceProcess,
+  paths: readonly string[],
+  { seconds, rate }: { seconds: number; rate?: number },
+): Promise<autocannon.Result> {
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    requests: paths.map((path) => ({ path })),
+    ...(rate !== undefined && { overallRate: rate }),
+  })
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${paths[0]}: ${result.non2xx} answers that are not 2xx, ${result.errors} errors`)
+  return result
+}
+
+/** Many paths of a kind, so that no answer is always of the same row. */
+async function casesOf({ sql }: BenchDatabase, total: number): Promise<Case[]> {
+  const numbers = Array.from({ length: 100 }, (_, n) => n)
+  const list = (name: string, query: (n: number) => string): Case => ({
+    name,
+    paths: numbers.map((n) => `/api/v1/messages?limit=${pageSize}&${query(n)}`),
+  })
+  const ids = (await sql<{ id: string }[]>`select id from dlq.dlq_messages tablesample system (5) limit 100`).map(
+    ({ id }) => id,
+  )
+  const day = 86_400_000
+  const at = (daysAgo: number) => new Date(Date.now() - daysAgo * day).toISOString()
+
+  const deep = async (name: string, filter: MessageFilter, query: string, page: number): Promise<Case> => {
+    const where = filter.status ? sql`where status = ${filter.status[0]!}` : sql``
+    const [row] = await sql<{ id: string }[]>`
+      select id from dlq.dlq_messages ${where} order by id desc offset ${page * pageSize - 1} limit 1`
+    const binding = bindingOf(canonicalFilter(filter), 'newest')
+    const cursor = encodeCursor({ direction: 'forward', key: [row!.id] }, binding)
+    return { name: `${name}, page ${page + 1}`, paths: [`/api/v1/messages?limit=${pageSize}${query}&cursor=${cursor}`] }
+  }
+  // Pages behind the first one, which also counts: the same work at both ends.
+  const lastPage = Math.min(10_000, Math.floor(total / pageSize / 2)) - 1
+  return [
+    list('all, first page with its total', () => ''),
+    await deep('all', {}, '', 1),
+    await deep('all', {}, '', lastPage),
+    await deep('status=RESOLVED', { status: ['RESOLVED'] }, '&status=RESOLVED', 1),
+    await deep('status=RESOLVED', { status: ['RESOLVED'] }, '&status=RESOLVED', Math.floor(lastPage / 2)),
+    list('topic', (n) => `topic=topic-${n}`),
+    list('DLQ topic', (n) => `topic=topic-${n}.dlq.v1`),
+    list('topic and status', (n) => `topic=topic-${n}&status=DEAD`),
+    list('status=DEAD', () => 'status=DEAD'),
+    list('group', (n) => `group_id=${groupIdOf(n * 5)}`),
+    list('group and status', (n) => `group_id=${groupIdOf(n * 5)}&status=PENDING`),
+    list('key', (n) => `key=customer-${n * 97}`),
+    list('created from, to', (n) => `from=${at(50 - n / 4)}&to=${at(49 - n / 4)}`),
+    list('topic, oldest', (n) => `topic=topic-${n}&sort=oldest`),
+    list('topic, next due', (n) => `topic=topic-${n}&sort=next_due`),
+    list('next due', () => 'sort=next_due'),
+    list('topic glob', (n) => `topic=topic-${n}?`),
+    list(
+      'topic, consumer group and retries',
+      (n) => `topic=topic-${n}&consumer_group=group-${n % 7}&retry_count_min=1`,
+    ),
+    { name: 'specified list, page 1', paths: numbers.map((n) => `/api/v1/dlq/topic-${n}`) },
+    { name: 'specified list, page 100', paths: numbers.map((n) => `/api/v1/dlq/topic-${n}?page=100`) },
+    { name: 'detail', paths: ids.map((id) => `/api/v1/dlq/messages/${id}`) },
+    { name: 'topics', paths: ['/api/v1/topics?limit=20'] },
+    { name: 'groups', paths: [`/api/v1/groups?limit=20`] },
+    { name: 'one group', paths: numbers.map((n) => `/api/v1/groups/${groupIdOf((n * 5) % groupCount)}`) },
+    { name: 'status', paths: ['/api/v1/status'] },
+    // Bounded scans: as many rows as half a second allows, whatever is found.
+    { name: 'q, nothing found (bounded)', paths: ['/api/v1/messages?q=no-such-text'] },
+    { name: 'payload, nothing found (bounded)', paths: ['/api/v1/messages?payload={"order_id":"none"}'] },
+  ]
+}
+
+/** Memory is that of the service since its start, after everything above. */
+async function benchExport(run: BenchRun, service: ServiceProcess, total: number): Promise<void> {
+  const rows: string[][] = []
+  for (const format of ['ndjson', 'csv']) {
+    const startedAt = performance.now()
+    const response = await fetch(`${service.url}/api/v1/messages/export?format=${format}`)
+    let bytes = 0
+    let lines = 0
+    for await (const chunk of response.body!) {
+      bytes += chunk.length
+      for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1
+    }
+    const seconds = (performance.now() - startedAt) / 1000
+    const expected = format === 'csv' ? total + 1 : total
+    if (lines !== expected) throw new Error(`the export as ${format} has ${lines} lines instead of ${expected}`)
+    const figures = [total / seconds, bytes / seconds / 2 ** 20, peakMemoryMiB(service.pid)]
+    rows.push([`export as ${format}`, ...figures.map((figure) => formatNumber(figure))])
+  }
+  run.print(formatTable(['', 'rows/s', 'MiB/s', 'peak MiB of the API'], rows))
+}

@@ -126,7 +126,8 @@ function dueRow(rows: readonly NewMessage[], index: number, topics: readonly str
     id: `${row.id.slice(0, 24)}${index.toString(16).padStart(12, '0')}`,
     original_topic: topics[index % topics.length]!,
     original_partition: index % partitionsPerTopic,
-    next_retry_at: new Date(Date.now() - 60_000),
+    // Before any backlog, however long that took to insert.
+    next_retry_at: new Date(Date.now() - 86_400_000),
   }
 }
 

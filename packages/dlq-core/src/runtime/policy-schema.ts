@@ -4,7 +4,7 @@
 import * as v from 'valibot'
 import type { PolicySettings, SettingName } from '../policy-settings.ts'
 import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
-import { boolean, decimal, duration, integer, longDuration } from './config-values.ts'
+import { anyDuration, boolean, decimal, duration, integer, longDuration, longDurationOrNone } from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
 
@@ -26,7 +26,7 @@ const delayList = v.pipe(
     ],
     'must be a list of durations',
   ),
-  v.metadata({ type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', pattern: '^[0-9]{1,4}[smh]$' } }),
+  v.metadata({ type: 'array', minItems: 1, maxItems: 1000, items: anyDuration }),
   v.array(delay),
   v.minLength(1, 'must not be empty'),
   v.maxLength(1000, 'must not have more than 1000 entries'),
@@ -42,7 +42,8 @@ export const policyFieldSchemas = {
   backoff_list: v.nullish(delayList),
   run_every: v.nullish(
     v.pipe(
-      longDelay,
+      longDurationOrNone,
+      v.maxValue(maxDelayMs, 'must be at most 366d'),
       v.check((every) => every === 0 || every >= 1000, 'must be at least 1s, or 0 for none'),
     ),
   ),

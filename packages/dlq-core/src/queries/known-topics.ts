@@ -27,7 +27,11 @@ export async function listKnownTopics(
       select n.original_topic, example.dlq_topic
       from name n
       cross join lateral (
-        select m.dlq_topic from dlq.dlq_messages m where m.original_topic = n.original_topic limit 1
+        -- In the index's order: without it, the planner may look for a row by reading partitions.
+        select m.dlq_topic from dlq.dlq_messages m
+        where m.original_topic = n.original_topic
+        order by m.status, m.id
+        limit 1
       ) example
     )
     select original_topic, dlq_topic from known where ${inScope(sql, scope)} order by original_topic`

@@ -10,6 +10,7 @@ import { escapeLike, keyBytes, likePattern, type MessageFilter } from '../messag
 import { matchesTopicGlobs } from '../topic-names.ts'
 import type { TopicCondition } from './message-topic.ts'
 import type { Sql } from './sql.ts'
+import { joinSql, type SqlText, sqlText, sqlWords, toQuery } from './sql-text.ts'
 import { inScope, type TopicScope } from './topic-scope.ts'
 
 /** `newest`, `oldest`: by id, whose time is the record's; by created_at where a range of it is what narrows the list. */
@@ -49,32 +50,32 @@ export function scanMessages(
 ): MessageScan {
   const { filter, scope, sort } = search
   const descending = (sort === 'newest') !== backwards
-  const direction = descending ? sql`desc` : sql`asc`
-  const { arms, decides, sortColumn, overDueTopics = false } = chooseDriver(sql, search, alongIds)
-  const table = filter.archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`
+  const { arms, decides, sortColumn, overDueTopics = false } = chooseDriver(search, alongIds)
+  const table = filter.archived ? 'dlq.dlq_messages_archive' : 'dlq.dlq_messages'
   const tests = [...fieldTests(sql, search, decides), ...scopeTest(sql, search, scope)]
-  const columns = sortColumn ? sql`m.id, m.${sql(sortColumn)}` : sql`m.id`
-  const order = sortColumn ? sql`${sql(sortColumn)} ${direction}, id ${direction}` : sql`id ${direction}`
+  const direction = descending ? 'desc' : 'asc'
+  const columns = sqlWords(sortColumn ? `m.id, m.${sortColumn}` : 'm.id')
+  const order = sqlWords(sortColumn ? `${sortColumn} ${direction}, id ${direction}` : `id ${direction}`)
 
   const ids: MessageScan['ids'] = ({ after, limit }) => {
     const scans = arms.map((arm) => {
-      const { where, orderBy } = walk(sql, arm, { sortColumn, descending, after })
-      const scan = sql`select ${columns} from ${table} m where ${where} order by ${orderBy} limit ${limit}`
+      const { where, orderBy } = walk(arm, { sortColumn, descending, after })
+      const scan = sqlText`select ${columns} from ${sqlWords(table)} m where ${where} order by ${orderBy} limit ${limit}`
       return overDueTopics
-        ? sql`(select m.* from (${dueTopics(sql)}) due cross join lateral (${scan}) m)`
-        : sql`(${scan})`
+        ? sqlText`(select m.* from (${dueTopics}) due cross join lateral (${scan}) m)`
+        : sqlText`(${scan})`
     })
-    const all = scans.reduce((all, scan) => sql`${all} union all ${scan}`)
-    return sql`(select * from (${all}) found order by ${order} limit ${limit})`
+    const all = joinSql(scans, ' union all ')
+    return toQuery(sql, sqlText`(select * from (${all}) found order by ${order} limit ${limit})`)
   }
-  return { sortColumn, direction, tests, table, ids }
+  return { sortColumn, direction: toQuery(sql, sqlWords(direction)), tests, table: toQuery(sql, sqlWords(table)), ids }
 }
 
 /**
  * The rows that a scan looks at. `prefix`: the leading columns of one index, each with its value; behind them
  * the index has the sort column, if there is one, and the id. `others`: conditions that the index needs besides.
  */
-type Arm = { prefix: readonly (readonly [column: Fragment, value: Fragment])[]; others?: readonly Fragment[] }
+type Arm = { prefix: readonly (readonly [column: string, value: SqlText])[]; others?: readonly SqlText[] }
 
 /**
  * Along one index and no other. Said as "status = 'DEAD' order by id", PostgreSQL may as well go along the
@@ -84,40 +85,38 @@ type Arm = { prefix: readonly (readonly [column: Fragment, value: Fragment])[]; 
  * "(status, id) < ('DEAD', …)", would do that too, but a scan ends by the first column of a row only.)
  */
 function walk(
-  sql: Sql,
   { prefix, others = [] }: Arm,
   {
     sortColumn,
     descending,
     after,
   }: { sortColumn: MessageScan['sortColumn']; descending: boolean; after: readonly string[] | null },
-): { where: Fragment; orderBy: Fragment } {
-  const equations = prefix.map(([column, value]) => sql`${column} = any(array[${value}])`)
-  const bounds = [...others, ...equations, ...(after ? [behind(sql, { sortColumn, descending, after })] : [])]
-  const sorted = [...prefix.map(([column]) => column), ...(sortColumn ? [sql`m.${sql(sortColumn)}`] : []), sql`m.id`]
-  const direction = descending ? sql`desc` : sql`asc`
+): { where: SqlText; orderBy: SqlText } {
+  const equations = prefix.map(([column, value]) => sqlText`${sqlWords(column)} = any(array[${value}])`)
+  const bounds = [...others, ...equations, ...(after ? [behind({ sortColumn, descending, after })] : [])]
+  const sorted = [...prefix.map(([column]) => column), ...(sortColumn ? [`m.${sortColumn}`] : []), 'm.id']
   return {
-    where: bounds.reduce((all, bound) => sql`${all} and ${bound}`, sql`true`),
-    orderBy: sorted.map((column) => sql`${column} ${direction}`).reduce((all, part) => sql`${all}, ${part}`),
+    where: bounds.length === 0 ? sqlWords('true') : joinSql(bounds, ' and '),
+    orderBy: sqlWords(sorted.map((column) => `${column} ${descending ? 'desc' : 'asc'}`).join(', ')),
   }
 }
 
-function behind(
-  sql: Sql,
-  {
-    sortColumn,
-    descending,
-    after,
-  }: { sortColumn: MessageScan['sortColumn']; descending: boolean; after: readonly string[] },
-): Fragment {
-  const id = sql`${after.at(-1)!}::uuid`
-  if (sortColumn === null) return descending ? sql`m.id < ${id}` : sql`m.id > ${id}`
+function behind({
+  sortColumn,
+  descending,
+  after,
+}: {
+  sortColumn: MessageScan['sortColumn']
+  descending: boolean
+  after: readonly string[]
+}): SqlText {
+  const id = sqlText`${after.at(-1)!}::uuid`
+  const than = sqlWords(descending ? '<' : '>')
+  if (sortColumn === null) return sqlText`m.id ${than} ${id}`
   // As text, because the driver's own times end at milliseconds.
-  const at = sql`${after[0]!}::text::timestamptz`
-  const column = sql`m.${sql(sortColumn)}`
-  return descending
-    ? sql`${column} <= ${at} and (${column}, m.id) < (${at}, ${id})`
-    : sql`${column} >= ${at} and (${column}, m.id) > (${at}, ${id})`
+  const at = sqlText`${after[0]!}::text::timestamptz`
+  const column = sqlWords(`m.${sortColumn}`)
+  return sqlText`${column} ${than}= ${at} and (${column}, m.id) ${than} (${at}, ${id})`
 }
 
 type Field = keyof MessageFilter
@@ -131,14 +130,14 @@ type Driver = {
   overDueTopics?: boolean
 }
 
-function chooseDriver(sql: Sql, { filter, topic, sort }: MessageSearch, alongIds: boolean): Driver {
+function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean): Driver {
   const named = (filter.status ?? statuses) as readonly Status[]
-  const withStatuses = (prefix: Arm['prefix'], others: readonly Fragment[] = []): Arm[] =>
-    named.map((status) => ({ prefix: [...prefix, [sql`m.status`, sql`${status}::text`]], others }))
+  const withStatuses = (prefix: Arm['prefix'], others: readonly SqlText[] = []): Arm[] =>
+    named.map((status) => ({ prefix: [...prefix, ['m.status', sqlText`${status}::text`]], others }))
   const sortColumn = null
 
-  if (sort === 'next_due') return dueDriver(sql, topic)
-  const topics = (topic?.names ?? null)?.map((name) => [sql`m.${sql(topic!.column)}`, sql`${name}::text`] as const)
+  if (sort === 'next_due') return dueDriver(topic)
+  const topics = (topic?.names ?? null)?.map((name) => [`m.${topic!.column}`, sqlText`${name}::text`] as const)
   if (filter.archived) {
     // The archive has few indexes: it is written at night and hardly read.
     const indexed = topics && topic!.column === 'original_topic' && topics.length <= maxArms && topics.length > 0
@@ -147,20 +146,20 @@ function chooseDriver(sql: Sql, { filter, topic, sort }: MessageSearch, alongIds
       : { arms: [{ prefix: [] }], decides: [], sortColumn }
   }
   if (filter.key !== undefined) {
-    const beginning = sql`${keyBytes(filter.key).subarray(0, indexedKeyBytes)}::bytea`
+    const beginning = sqlText`${keyBytes(filter.key).subarray(0, indexedKeyBytes)}::bytea`
     // Written out as the index has it.
-    const prefix = [[sql`substring(m.record_key from 1 for 64)`, beginning]] as const
-    return { arms: [{ prefix, others: [sql`m.record_key is not null`] }], decides: [], sortColumn }
+    const prefix = [['substring(m.record_key from 1 for 64)', beginning]] as const
+    return { arms: [{ prefix, others: [sqlWords('m.record_key is not null')] }], decides: [], sortColumn }
   }
   if (filter.group_id !== undefined) {
-    const arms = withStatuses([[sql`m.group_id`, sql`${filter.group_id}::uuid`]], [sql`m.group_id is not null`])
+    const arms = withStatuses([['m.group_id', sqlText`${filter.group_id}::uuid`]], [sqlWords('m.group_id is not null')])
     return { arms, decides: ['group_id', 'status'], sortColumn }
   }
   if (topics && topics.length > 0 && topics.length * named.length <= maxArms) {
     return { arms: topics.flatMap((topic) => withStatuses([topic])), decides: ['topic', 'status'], sortColumn }
   }
   if (!alongIds && (filter.from !== undefined || filter.to !== undefined)) {
-    const others = [createdWithin(sql, filter)]
+    const others = [createdWithin(filter)]
     return { arms: [{ prefix: [], others }], decides: ['from', 'to'], sortColumn: 'created_at' }
   }
   if (filter.status) return { arms: withStatuses([]), decides: ['status'], sortColumn }
@@ -171,24 +170,23 @@ function chooseDriver(sql: Sql, { filter, topic, sort }: MessageSearch, alongIds
 const indexedKeyBytes = 64
 
 /** What is due is indexed by its original topic, so the topics that have something due are gone through. */
-function dueDriver(sql: Sql, topic: TopicCondition | null): Driver {
-  const waiting = [sql`m.status = 'PENDING'`, sql`m.next_retry_at is not null`]
+function dueDriver(topic: TopicCondition | null): Driver {
+  const waiting = [sqlWords(`m.status = 'PENDING' and m.next_retry_at is not null`)]
   const sortColumn = 'next_retry_at'
   const names = topic?.column === 'original_topic' ? topic.names : null
   if (names && names.length > 0 && names.length <= maxArms) {
     const arms = names.map((name) => ({
-      prefix: [[sql`m.original_topic`, sql`${name}::text`] as const],
+      prefix: [['m.original_topic', sqlText`${name}::text`] as const],
       others: waiting,
     }))
     return { arms, decides: ['topic'], sortColumn }
   }
-  const arm = { prefix: [], others: [sql`m.original_topic = due.original_topic`, ...waiting] }
+  const arm = { prefix: [], others: [sqlWords('m.original_topic = due.original_topic'), ...waiting] }
   return { arms: [arm], decides: [], sortColumn, overDueTopics: true }
 }
 
 /** Goes from topic to topic along the index instead of reading all of it. */
-function dueTopics(sql: Sql): Fragment {
-  return sql`
+const dueTopics = sqlWords(`
     with recursive waiting as (
       (select original_topic from dlq.dlq_messages
        where status = 'PENDING' and next_retry_at is not null
@@ -199,8 +197,7 @@ function dueTopics(sql: Sql): Fragment {
               order by n.original_topic limit 1)
       from waiting w where w.original_topic is not null
     )
-    select original_topic from waiting where original_topic is not null`
-}
+    select original_topic from waiting where original_topic is not null`)
 
 /** Conditions for the fields that the index does not decide. */
 function fieldTests(sql: Sql, { filter: f, topic }: MessageSearch, decided: readonly Field[]): Fragment[] {
@@ -216,7 +213,7 @@ function fieldTests(sql: Sql, { filter: f, topic }: MessageSearch, decided: read
     ...left('offset_from', (offset) => sql`m.original_offset >= ${offset}::text::bigint`),
     ...left('offset_to', (offset) => sql`m.original_offset <= ${offset}::text::bigint`),
     ...left('key', (key) => sql`m.record_key = ${keyBytes(key)}`),
-    ...(decided.includes('from') || (f.from ?? f.to) === undefined ? [] : [createdWithin(sql, f)]),
+    ...(decided.includes('from') || (f.from ?? f.to) === undefined ? [] : [toQuery(sql, createdWithin(f))]),
     ...left('failed_from', (time) => sql`m.last_failed_at >= ${time}::text::timestamptz`),
     ...left('failed_to', (time) => sql`m.last_failed_at < ${time}::text::timestamptz`),
     ...left('retry_count_min', (count) => sql`m.retry_count >= ${count}`),
@@ -241,8 +238,8 @@ function topicTest(sql: Sql, { column, names, glob }: TopicCondition): Fragment 
     : sql`m.${sql(column)} like ${likePattern(glob!)}`
 }
 
-function createdWithin(sql: Sql, { from, to }: MessageFilter): Fragment {
-  const lower = sql`m.created_at >= ${from ?? '-infinity'}::text::timestamptz`
-  const upper = sql`m.created_at < ${to ?? 'infinity'}::text::timestamptz`
-  return sql`${lower} and ${upper}`
+function createdWithin({ from, to }: MessageFilter): SqlText {
+  const lower = sqlText`m.created_at >= ${from ?? '-infinity'}::text::timestamptz`
+  const upper = sqlText`m.created_at < ${to ?? 'infinity'}::text::timestamptz`
+  return sqlText`${lower} and ${upper}`
 }

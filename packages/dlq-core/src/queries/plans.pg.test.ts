@@ -8,6 +8,8 @@ import { oldestPending } from './activity.ts'
 import { archiveMessages, listSettled, nextSettledTopic } from './archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { listDueTopics } from './due-topics.ts'
+import { listKnownTopics } from './known-topics.ts'
+import { editMessage, holdMessage } from './message-change.ts'
 import { deleteSpent, purgeSpent } from './message-purge.ts'
 import { deleteMessage, getMessage } from './message-read.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
@@ -58,6 +60,17 @@ const reopened = ids.map(
   }),
 )
 const slot = { slot: 1, epoch: 1n }
+const edit = {
+  ...{ id: ids[0]!, actor: 'plans', reason: null, request_id: 'plans', fields: ['key'] },
+  after: {
+    record_key: null,
+    record_value: null,
+    record_headers: '[]',
+    payload: null,
+    target_topic: null,
+    order_key: null,
+  },
+}
 const settled = ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
 const shares = (rest: Partial<TopicShare>): TopicShare[] =>
   Array.from({ length: 50 }, (_, n) => ({
@@ -92,6 +105,13 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
   ['one message', byId, (sql) => getMessage(sql, { id: ids[0]!, scope: null })],
   ['the deletion of one message', byId, (sql) => deleteMessage(sql, ids[0]!)],
+  ['the hold on a message that somebody changes', byId, (sql) => holdMessage(sql, { id: ids[0]!, scope: ['topic-*'] })],
+  ['an edit', byId, (sql) => editMessage(sql, edit)],
+  [
+    'the look for the topics that there are',
+    /_original_topic_status_id_idx$/,
+    (sql) => listKnownTopics(sql, { scope: null, limit: 100 }),
+  ],
   ['the request for one retry', byId, (sql) => requestRetry(sql, ids[0]!)],
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
   ['the settling of a batch', byId, (sql) => settleMessages(sql, { ...slot, batch: 1n, messages: settled })],

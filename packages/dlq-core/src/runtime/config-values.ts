@@ -7,28 +7,28 @@ import { parseDuration } from '../duration.ts'
 
 const maxDurationMs = 366 * 86_400_000
 
-const anyLength = {
-  anyOf: [
-    { type: 'integer', minimum: 0, maximum: maxDurationMs },
-    {
-      type: 'string',
-      pattern: '^([0-9]{1,2}d)?([0-9]{1,3}h)?([0-9]{1,4}m)?([0-9]{1,5}s)?([0-9]{1,6}ms)?$',
-      minLength: 2,
-      examples: ['500ms', '5m', '1h30m'],
-    },
-  ],
+function durationJson({ minimum, text }: { minimum: number; text: string }) {
+  return {
+    anyOf: [
+      { type: 'integer', minimum, maximum: maxDurationMs },
+      { type: 'string', pattern: text, minLength: 1, examples: ['90s', '5m', '1h30m'] },
+    ],
+  }
 }
 
-const oneSecondOrMore = {
-  anyOf: [
-    { type: 'integer', minimum: 1000, maximum: maxDurationMs },
-    {
-      type: 'string',
-      pattern: '^([1-9][0-9]?d)?([1-9][0-9]{0,2}h)?([1-9][0-9]{0,3}m)?([1-9][0-9]{0,4}s)?$',
-      minLength: 2,
-      examples: ['5m', '1h30m'],
-    },
-  ],
+/** For lists of durations, which are read one by one. */
+export const anyLength = durationJson({
+  minimum: 0,
+  text: '^([0-9]{1,10}|([0-9]{1,2}d)?([0-9]{1,3}h)?([0-9]{1,4}m)?([0-9]{1,5}s)?([0-9]{1,6}ms)?)$',
+})
+
+const oneSecondOrMore = durationJson({
+  minimum: 1000,
+  text: '^([1-9][0-9]{3,9}|([1-9][0-9]?d)?([1-9][0-9]{0,2}h)?([1-9][0-9]{0,3}m)?([1-9][0-9]{0,4}s)?)$',
+})
+
+const zeroOrOneSecondOrMore = {
+  anyOf: [...oneSecondOrMore.anyOf, { const: 0 }, { type: 'string', pattern: '^0+(d|h|m|s|ms)?$' }],
 }
 
 function durationThatIs(json: { anyOf: object[] }) {
@@ -47,8 +47,9 @@ function durationThatIs(json: { anyOf: object[] }) {
 /** "500ms", "5m", "1h30m", or a plain number of milliseconds → milliseconds. */
 export const anyDuration = durationThatIs(anyLength)
 
-/** The same; that it is at least a second must be checked besides. */
+/** The same; that it is at least a second, or at least a second or 0, must be checked besides. */
 export const longDuration = durationThatIs(oneSecondOrMore)
+export const longDurationOrNone = durationThatIs(zeroOrOneSecondOrMore)
 
 /** Node's timers and PostgreSQL's timeouts count milliseconds in 31 bits: one day more, and a timer would fire at once. */
 const maxTimerMs = 24 * 86_400_000

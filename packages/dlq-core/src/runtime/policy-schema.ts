@@ -4,7 +4,7 @@
 import * as v from 'valibot'
 import type { PolicySettings, SettingName } from '../policy-settings.ts'
 import { backoffs, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
-import { anyDuration, boolean, decimal, integer, longDuration } from './config-values.ts'
+import { anyDuration, anyLength, boolean, decimal, integer, longDuration, longDurationOrNone } from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
 const maxRetentionMs = 36_500 * 86_400_000
@@ -27,7 +27,7 @@ const delayList = v.pipe(
     ],
     'must be a list of durations',
   ),
-  v.metadata({ type: 'array', minItems: 1, maxItems: 1000, items: { type: 'string', pattern: '^[0-9]{1,4}[smh]$' } }),
+  v.metadata({ type: 'array', minItems: 1, maxItems: 1000, items: anyLength }),
   v.array(delay),
   v.minLength(1, 'must not be empty'),
   v.maxLength(1000, 'must not have more than 1000 entries'),
@@ -43,7 +43,8 @@ export const policyFieldSchemas = {
   backoff_list: v.nullish(delayList),
   run_every: v.nullish(
     v.pipe(
-      longDelay,
+      longDurationOrNone,
+      v.maxValue(maxDelayMs, 'must be at most 366d'),
       v.check((every) => every === 0 || every >= 1000, 'must be at least 1s, or 0 for none'),
     ),
   ),

@@ -75,6 +75,27 @@ test('what Kafka will always refuse waits for a person, not for time', () => {
   })
 })
 
+test.each([
+  ['PENDING', 3, 'retry_forced', { status: 'PENDING', maxRetries: 4, nextRetryAt: now }],
+  ['PENDING', 0, 'retry_forced', { status: 'PENDING', maxRetries: 3, nextRetryAt: now }],
+  ['DEAD', 3, 'retry_forced', { status: 'PENDING', maxRetries: 4, nextRetryAt: now }],
+  ['RESOLVED', 1, 'retry_forced', { status: 'PENDING', maxRetries: 3, nextRetryAt: now }],
+  ['RETRYING', 1, 'retry_forced', null],
+  ['PENDING', 1, 'marked_dead', { status: 'DEAD', nextRetryAt: null }],
+  ['RETRYING', 1, 'marked_dead', null],
+  ['RESOLVED', 1, 'marked_dead', null],
+  ['DEAD', 1, 'marked_dead', null],
+  ['DEAD', 1, 'revived', { status: 'PENDING', maxRetries: 3 }],
+  ['DEAD', 3, 'revived', { status: 'PENDING', maxRetries: 6 }],
+  ['PENDING', 1, 'revived', null],
+  ['RETRYING', 1, 'revived', null],
+  ['RESOLVED', 1, 'revived', null],
+] as const)('%s after %i attempts, when it is %s, becomes %o', (status, retryCount, type, expected) => {
+  const state = after({ ...pending, status, retryCount }, { type })
+  if (expected === null) expect(state).toBeNull()
+  else expect(state).toMatchObject({ ...expected, retryCount })
+})
+
 const anyEvent: fc.Arbitrary<MessageEvent> = fc.oneof(
   fc.constantFrom(
     { type: 'claimed' } as const,

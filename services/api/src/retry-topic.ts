@@ -26,25 +26,23 @@ export async function retryTopic(
   if (untilId === null) return 0
   let marked = 0
   for (let afterId: string | null = smallestId; afterId !== null; ) {
-    const chunk: { lastId: string | null; marked: number } = await requestRetryOfTopic(sql, {
-      column,
-      topic,
-      scope,
-      afterId,
-      untilId,
-      limit: chunkSize,
+    const chunk: { lastId: string | null; marked: number } = await sql.begin(async (sql) => {
+      const chunk = await requestRetryOfTopic(sql, {
+        column,
+        topic,
+        scope,
+        afterId: afterId!,
+        untilId,
+        limit: chunkSize,
+      })
+      // One entry per chunk, with it: what was marked before a crash is told of.
+      const target = { action: 'topic.retry', target_type: 'topic', target_id: topic, [column]: topic }
+      if (chunk.marked > 0) await writeAudit(sql, { ...by, ...target, after: { marked: chunk.marked } })
+      return chunk
     })
     if (chunk.marked > 0) wakeRetriers()
     marked += chunk.marked
     afterId = chunk.lastId
   }
-  await writeAudit(sql, {
-    ...by,
-    [column]: topic,
-    action: 'topic.retry',
-    target_type: 'topic',
-    target_id: topic,
-    after: { marked },
-  })
   return marked
 }

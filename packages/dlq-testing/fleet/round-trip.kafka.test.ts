@@ -82,7 +82,7 @@ test('a dead letter shows in the API, at full size within two seconds, and a ret
   expect(retried).toMatchObject({ status: 200 })
   expect(retried.json()).toEqual({ id, status: 'RESOLVED', message: 'message retry initiated' })
   const resolved = await fleet.services.request(`/api/v1/dlq/messages/${id}`)
-  expect(resolved.json()).toEqual({ ...shown, status: 'RESOLVED', retry_count: 1, last_retry_at: timestampText })
+  expect(resolved.json()).toMatchObject({ ...shown, status: 'RESOLVED', retry_count: 1, last_retry_at: timestampText })
 
   const records = await readTopic(fleet.topics.kafka, {
     topic: fleet.original,

@@ -13,7 +13,6 @@ import type { MessageSort } from './message-scan.ts'
 import { countMessages, searchIds, searchMessages } from './message-search.ts'
 import { listStoredTopics, resolveTopic } from './message-topic.ts'
 import type { Sql } from './sql.ts'
-import { readFleetStatus } from './status.ts'
 import { listOriginalTopics, readTopicEnds, sampleConsumerGroups } from './topic-overview.ts'
 
 const database = useDatabase()
@@ -122,7 +121,6 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     ['the ends of topics', (sql) => readTopicEnds(sql, { column: 'dlq_topic', topics: ['topic-7.dlq.v1'] })],
     ['the original topics', (sql) => listOriginalTopics(sql, { scope: null, after: 'topic-2', limit: 10 })],
     ['the consumer groups', (sql) => sampleConsumerGroups(sql, { scope: null, examine: 100 })],
-    ['the status', (sql) => readFleetStatus(sql, { scope: null })],
     ['the groups', (sql) => listGroups(sql, { scope: null, after: null, limit: 10 })],
   ]
   test.each(overviews)('%s are read along indexes', async (_, query) => {

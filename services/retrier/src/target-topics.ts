@@ -2,7 +2,7 @@
 // before publishing, because a missing topic makes kafkajs retry for seconds and then fail for all topics.
 
 import { matchesTopicGlobs, replayHazard } from 'dlq-core/topic-names.ts'
-import kafkajs, { type Admin, type Kafka, type PartitionMetadata } from 'kafkajs'
+import kafkajs, { type Admin, type ITopicMetadata, type Kafka, type PartitionMetadata } from 'kafkajs'
 import { readKafkaFault } from './kafka-fault.ts'
 
 export type TargetTopic = {
@@ -114,21 +114,13 @@ async function askKafka(admin: Admin, topics: readonly string[]): Promise<Map<st
   // listTopics answers at once where asking for a missing topic's metadata would be retried.
   const all = new Set(await admin.listTopics())
   const listed = topics.filter((topic) => all.has(topic))
-  const retentions = await readRetentions(admin, listed)
+  const [retentions, metadata] = await Promise.all([readRetentions(admin, listed), readMetadata(admin, listed)])
   const found = new Map<string, FoundTarget>()
   const note = (topic: string, partitions: PartitionMetadata[]) => {
     const target = createTarget(topic, partitions, retentions.get(topic) ?? defaultRetentionMs)
     found.set(topic, { kind: 'found', target })
   }
-  try {
-    // kafkajs would ask for every topic of the cluster where none is named.
-    const { topics: metadata } =
-      listed.length === 0 ? { topics: [] } : await admin.fetchTopicMetadata({ topics: listed })
-    for (const { name, partitions } of metadata) if (partitions.length > 0) note(name, partitions)
-  } catch (error) {
-    // One of them; which one, they say themselves.
-    if (readKafkaFault(error as Error).type === null) throw error
-  }
+  for (const { name, partitions } of metadata) if (partitions.length > 0) note(name, partitions)
   const rest = topics.filter((topic) => !found.has(topic))
   await Promise.all(
     rest.map(async (topic) => {
@@ -138,6 +130,18 @@ async function askKafka(admin: Admin, topics: readonly string[]): Promise<Map<st
     }),
   )
   return found
+}
+
+/** Nothing where one of them is at fault; which one, they say themselves. */
+async function readMetadata(admin: Admin, topics: readonly string[]): Promise<ITopicMetadata[]> {
+  // kafkajs would ask for every topic of the cluster where none is named.
+  if (topics.length === 0) return []
+  try {
+    return (await admin.fetchTopicMetadata({ topics: [...topics] })).topics
+  } catch (error) {
+    if (readKafkaFault(error as Error).type === null) throw error
+    return []
+  }
 }
 
 async function askForOne(

@@ -36,21 +36,6 @@ export async function countByTopic(
   return collect(topics, rows)
 }
 
-/** The messages of each status, of all topics in the scope; where there is one, of so many as were looked at. */
-export async function countByStatus(sql: Sql, { scope }: { scope: TopicScope }): Promise<StatusCounts> {
-  const rows = await sql<CountRow[]>`
-    select 'all' as key, status, counted.count, counted.examined
-    from unnest(${sql.array([...statuses])}::text[]) status
-    cross join lateral (
-      select (count(*) filter (where ${inScope(sql, scope)}))::int as count, count(*)::int as examined
-      from (select m.original_topic, m.dlq_topic from dlq.dlq_messages m
-            where m.status = any(array[status.status])
-            order by m.status desc, m.id desc
-            limit ${maxCounted + 1}) bounded
-    ) counted`
-  return collect(['all'], rows).get('all')!
-}
-
 /** As `countByTopic`, of error groups; of messages in the scope, among so many as were looked at. */
 export async function countByGroup(
   sql: Sql,

@@ -8,7 +8,7 @@ import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { MessageFilter } from '../message-filter.ts'
 import { listGroups } from './groups.ts'
-import { countByGroup, countByStatus, countByTopic, hourlyByGroup } from './message-counts.ts'
+import { countByGroup, countByTopic, hourlyByGroup } from './message-counts.ts'
 import type { MessageSort } from './message-scan.ts'
 import { countMessages, searchIds, searchMessages } from './message-search.ts'
 import { listStoredTopics, resolveTopic } from './message-topic.ts'
@@ -112,8 +112,6 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
   )
 
   const overviews: [title: string, query: (sql: Sql) => Promise<unknown>][] = [
-    ['the counts of statuses', (sql) => countByStatus(sql, { scope: null })],
-    ['the counts of statuses in a scope', (sql) => countByStatus(sql, { scope: ['topic-1*'] })],
     ['the counts of topics', (sql) => countByTopic(sql, { column: 'original_topic', topics: ['topic-1', 'topic-2'] })],
     ['the counts of groups', (sql) => countByGroup(sql, { groupIds: [groupId], scope: null })],
     ['the counts of groups in a scope', (sql) => countByGroup(sql, { groupIds: [groupId], scope: ['topic-1*'] })],

@@ -47,9 +47,6 @@ await runService(
       corsOrigins: config.server.cors_origins ?? [],
     })
 
-    // The driver knows the types of arrays once it has connected. Where the database is away, it will find out later.
-    await sql`select 1`.catch(() => {})
-
     const server = stack.adopt(
       await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }),
       (server) => server.close(),

@@ -43,8 +43,6 @@ const live: Row[] = []
 const archived: Row[] = []
 
 beforeAll(async () => {
-  // The driver knows the types of arrays once it has connected.
-  await service.sql`select 1`
   await recordTopics(service.sql, {
     cluster: 'c',
     found: ['orders.dlq.v1', 'late.dlq.v1'].map((topic) => ({ topic, topicId: null, partitions: 1 })),

@@ -3,6 +3,7 @@
 
 import { statuses } from 'dlq-core/message.ts'
 import { projectPayload } from 'dlq-core/payload-projection.ts'
+import type { SpecifiedMessage } from 'dlq-core/queries/message-read.ts'
 import type { MessageRow } from 'dlq-core/queries/message-search.ts'
 import type { Context } from 'hono'
 import * as v from 'valibot'
@@ -49,23 +50,8 @@ export const exampleMessage = {
   last_retry_at: null,
 }
 
-type SpecifiedFields = Pick<
-  MessageRow,
-  | 'id'
-  | 'original_topic'
-  | 'error_message'
-  | 'retry_count'
-  | 'max_retries'
-  | 'payload'
-  | 'unprojected_value'
-  | 'status'
-  | 'created_at'
-  | 'updated_at'
-  | 'last_retry_at'
->
-
 /** The specification's message object, field by field in its order; `more` comes behind. */
-export function messageJson(message: SpecifiedFields, more: object = {}): string {
+export function messageJson(message: SpecifiedMessage, more: object = {}): string {
   const before = JSON.stringify({
     id: message.id,
     original_topic: message.original_topic,
@@ -84,7 +70,10 @@ export function messageJson(message: SpecifiedFields, more: object = {}): string
 }
 
 /** A topic's policy may keep no projection of the value; then it is made here. */
-export function payloadJson({ payload, unprojected_value }: Pick<MessageRow, 'payload' | 'unprojected_value'>): string {
+export function payloadJson({
+  payload,
+  unprojected_value,
+}: Pick<SpecifiedMessage, 'payload' | 'unprojected_value'>): string {
   return payload ?? projectPayload(unprojected_value) ?? 'null'
 }
 

@@ -1,25 +1,11 @@
 // dlq_messages and its archive: all that is known of one message.
 
-import type { Status } from '../message.ts'
 import type { OriginalTopicSource } from '../topic-names.ts'
-import { etag } from './message-read.ts'
+import { etag, type SpecifiedMessage } from './message-read.ts'
 import type { Sql } from './sql.ts'
 import { inScope, type TopicScope } from './topic-scope.ts'
 
-export type MessageDetail = {
-  id: string
-  original_topic: string
-  error_message: string
-  retry_count: number
-  max_retries: number
-  /** JSON text. */
-  payload: string | null
-  /** The value, where no payload is stored: the reader may find JSON in it. Null where it is over a mebibyte. */
-  unprojected_value: Buffer | null
-  status: Status
-  created_at: Date
-  updated_at: Date
-  last_retry_at: Date | null
+export type MessageDetail = SpecifiedMessage & {
   dlq_cluster: string | null
   dlq_topic: string | null
   dlq_partition: number | null

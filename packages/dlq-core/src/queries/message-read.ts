@@ -4,8 +4,8 @@ import type { Status } from '../message.ts'
 import type { Sql } from './sql.ts'
 import { inScope, type TopicScope } from './topic-scope.ts'
 
-/** A message as the specification shows it; `payload` is JSON text. */
-export type MessageView = {
+/** What the specification shows of a message; `payload` is JSON text. */
+export type SpecifiedMessage = {
   id: string
   original_topic: string
   error_message: string
@@ -18,6 +18,9 @@ export type MessageView = {
   created_at: Date
   updated_at: Date
   last_retry_at: Date | null
+}
+
+export type MessageView = SpecifiedMessage & {
   /** An HTTP entity tag; every change of the row changes it. */
   etag: string
 }

@@ -1,27 +1,14 @@
 // dlq_messages and its archive: pages of what a filter means, and how many that are.
 
-import type { Status } from '../message.ts'
+import type { SpecifiedMessage } from './message-read.ts'
 import { type MessageScan, type MessageSearch, scanMessages } from './message-scan.ts'
 import type { TopicCondition } from './message-topic.ts'
 import type { Sql } from './sql.ts'
 
-/** A message as lists show it. */
-export type MessageRow = {
-  id: string
-  original_topic: string
-  error_message: string
-  retry_count: number
-  max_retries: number
-  /** JSON text; null where it is null, `large`, or not stored. */
-  payload: string | null
-  /** The value, where no payload is stored: the reader may find JSON in it. */
-  unprojected_value: Buffer | null
+/** A message as lists show it; its `payload` is also null where it is `large`. */
+export type MessageRow = SpecifiedMessage & {
   /** The payload was left out; `getPayload` has it. */
   large: boolean
-  status: Status
-  created_at: Date
-  updated_at: Date
-  last_retry_at: Date | null
   dlq_topic: string | null
   dlq_partition: number | null
   dlq_offset: bigint | null

@@ -48,6 +48,7 @@ export async function migrateUp(options: MigrateOptions): Promise<string[]> {
       note(names, set)
     }
     note(await workerUp(client, options.databaseUrl), 'worker')
+    if (applied.length > 0) await applyGrants(client)
     return applied
   })
 }
@@ -150,6 +151,12 @@ async function run(client: pg.Client, set: FileSet, direction: 'up' | 'down', co
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   })
   return ran.map(({ name }) => name)
+}
+
+/** What was just made may be called by anybody until the roles' rights are set anew. */
+async function applyGrants(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(`select to_regprocedure('dlq.apply_grants()') is not null as there`)
+  if (rows[0].there) await client.query('select dlq.apply_grants()')
 }
 
 async function refuseChangedFiles(client: pg.Client, set: FileSet): Promise<void> {

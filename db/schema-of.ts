@@ -1,7 +1,7 @@
 // What the migrations have made, as lines of text that can be compared.
 import type postgres from 'postgres'
 
-/** Tables, partitions, columns, constraints, indexes, functions and triggers of the schemas dlq, saga and graphile_worker; sorted. */
+/** Tables, partitions, columns, constraints, indexes, functions, triggers and rights of the schemas dlq, saga and graphile_worker; sorted. */
 export async function schemaOf(sql: postgres.Sql): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
     with ours as (
@@ -29,6 +29,10 @@ export async function schemaOf(sql: postgres.Sql): Promise<string[]> {
     select pg_get_functiondef(p.oid) from pg_proc p join ours on ours.oid = pronamespace
     union all
     select pg_get_triggerdef(t.oid) from pg_trigger t join pg_class c on c.oid = tgrelid join ours on ours.oid = relnamespace
-    where not tgisinternal`
+    where not tgisinternal
+    union all
+    select format('rights %s %s', c.oid::regclass, acl) from pg_class c join ours on ours.oid = relnamespace cross join unnest(relacl) acl
+    union all
+    select format('rights %s %s', p.oid::regprocedure, acl) from pg_proc p join ours on ours.oid = pronamespace cross join unnest(proacl) acl`
   return rows.map(({ line }) => line).toSorted()
 }

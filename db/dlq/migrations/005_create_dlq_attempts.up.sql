@@ -1,4 +1,5 @@
--- dlq_attempts: one row per republish of a message, and how it failed again, if it did.
+-- dlq_attempts: one row per republish of a message, and how it failed again, if it did; or per attempt of an
+-- application that retries by itself.
 
 create table dlq.dlq_attempts (
     message_id             uuid        not null,
@@ -12,6 +13,7 @@ create table dlq.dlq_attempts (
     target_topic           text,
     target_partition       int,
     target_offset          bigint,
+    -- 'resolved': an application has handled it; nothing was published.
     outcome                text        not null,
     error                  text,
     started_at             timestamptz not null default now(),
@@ -30,7 +32,7 @@ create table dlq.dlq_attempts (
     error_changed          boolean,
 
     constraint dlq_attempts_pkey primary key (message_id, number),
-    constraint chk_dlq_attempts_outcome check (outcome in ('requested', 'published', 'failed', 'unknown'))
+    constraint chk_dlq_attempts_outcome check (outcome in ('requested', 'published', 'resolved', 'failed', 'unknown'))
 );
 
 -- A dead letter without our headers is recognised by the coordinates that we published to.

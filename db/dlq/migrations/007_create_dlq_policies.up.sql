@@ -24,6 +24,8 @@ create table dlq.dlq_policies (
     "timestamp"         text,
     weight              int,
     payload             text,
+    -- 'pull': its application retries by SQL, and the retriers leave it alone.
+    delivery            text,
     -- So many re-failures of one error group within the window pause its automatic retries; 0: never.
     refailure_threshold int,
     refailure_window    interval,
@@ -57,6 +59,7 @@ create table dlq.dlq_policies (
     constraint chk_dlq_policies_timestamp check ("timestamp" in ('keep', 'now')),
     constraint chk_dlq_policies_weight check (weight between 1 and 1000),
     constraint chk_dlq_policies_payload check (payload in ('stored', 'derived')),
+    constraint chk_dlq_policies_delivery check (delivery in ('republish', 'pull')),
     constraint chk_dlq_policies_refailure_threshold check (refailure_threshold between 0 and 1000000),
     constraint chk_dlq_policies_refailure_window check (refailure_window between interval '1 second' and interval '366 days'),
     constraint chk_dlq_policies_retention check (retention between interval '0' and interval '36500 days')

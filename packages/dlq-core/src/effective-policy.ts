@@ -7,6 +7,8 @@
 //  3. more other characters
 //  4. a match with the original topic before one with the DLQ topic only
 //  5. the order of the text, so that the answer is always the same
+//
+// `delivery` is said of original topics alone: by their names applications claim (dlq.policy_of).
 
 import { fieldsOf, type PolicyField, type PolicySettings } from './policy-settings.ts'
 import { defaultRetryPolicy, type RetryPolicy } from './retry-policy.ts'
@@ -64,16 +66,21 @@ type Match = { readonly said: Said; readonly pattern: string; readonly matchesOr
 
 /** The matching entries, the one that wins last. */
 function compileList(entries: readonly TopicPolicy[], source: Origin['source']): (topics: MessageTopics) => Said[] {
-  const compiled = entries.map((entry) => ({
-    pattern: entry.pattern,
-    said: { fields: fieldsOf(entry), origin: { source, pattern: entry.pattern } },
-  }))
+  const compiled = entries.map((entry) => {
+    const origin = { source, pattern: entry.pattern }
+    const { delivery: _, ...ofDlqTopic } = fieldsOf(entry)
+    return {
+      pattern: entry.pattern,
+      said: { fields: fieldsOf(entry), origin },
+      saidOfDlqTopic: { fields: ofDlqTopic, origin },
+    }
+  })
   return ({ originalTopic, dlqTopic }) =>
     compiled
-      .flatMap(({ pattern, said }): Match[] => {
+      .flatMap(({ pattern, said, saidOfDlqTopic }): Match[] => {
         if (captureGlob(pattern, originalTopic) !== null) return [{ pattern, said, matchesOriginal: true }]
         const matchesDlqTopic = dlqTopic !== null && captureGlob(pattern, dlqTopic) !== null
-        return matchesDlqTopic ? [{ pattern, said, matchesOriginal: false }] : []
+        return matchesDlqTopic ? [{ pattern, said: saidOfDlqTopic, matchesOriginal: false }] : []
       })
       .sort((a, b) => -compareMatches(a, b))
       .map(({ said }) => said)

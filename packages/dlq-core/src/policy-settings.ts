@@ -24,6 +24,7 @@ type Setting = {
   timestamp: RetryPolicy['timestamp']
   weight: number
   payload: RetryPolicy['payload']
+  delivery: RetryPolicy['delivery']
   /** 0: never. */
   refailure_threshold: number
   refailure_window: number
@@ -55,6 +56,7 @@ export const fieldOfSetting: { readonly [Name in SettingName]: PolicyField } = {
   timestamp: 'timestamp',
   weight: 'weight',
   payload: 'payload',
+  delivery: 'delivery',
   refailure_threshold: 'refailureThreshold',
   refailure_window: 'refailureWindowMs',
   retention: 'retentionMs',

@@ -5,6 +5,7 @@ export const backoffs = ['exponential', 'fixed', 'list'] as const
 export const orderings = ['none', 'per-key'] as const
 export const timestampChoices = ['keep', 'now'] as const
 export const payloadChoices = ['stored', 'derived'] as const
+export const deliveries = ['republish', 'pull'] as const
 
 export type RetryPolicy = {
   /** False: a message is retried only when somebody asks for it. */
@@ -41,6 +42,8 @@ export type RetryPolicy = {
   readonly weight: number
   /** Whether the projection `payload` is stored, or derived from the bytes when it is asked for. */
   readonly payload: (typeof payloadChoices)[number]
+  /** `pull`: the application claims its dead letters by SQL; retriers leave them alone. */
+  readonly delivery: (typeof deliveries)[number]
   /** So many re-failures of one error group within the window pause the group's automatic retries; null: never. */
   readonly refailureThreshold: number | null
   readonly refailureWindowMs: number
@@ -67,6 +70,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   timestamp: 'keep',
   weight: 1,
   payload: 'stored',
+  delivery: 'republish',
   refailureThreshold: 20,
   refailureWindowMs: 5 * 60_000,
   retentionMs: 30 * 86_400_000,

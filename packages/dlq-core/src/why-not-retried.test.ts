@@ -10,7 +10,7 @@ const waiting: RetryFacts = {
   archived: false,
   groupPaused: null,
 }
-const policy = { paused: false, autoRetry: true }
+const policy = { paused: false, autoRetry: true, delivery: 'republish' } as const
 
 describe('a message may be retried', () => {
   test.each<[Partial<RetryFacts>, string | null]>([
@@ -33,6 +33,13 @@ describe('a message that may be retried waits', () => {
   test('for the policy of its topic, whoever asked', () => {
     expect(heldUpBy({ ...waiting, retryRequested: true }, { ...policy, paused: true })).toEqual([
       'the policy pauses the topic',
+    ])
+  })
+
+  test('for its application, where that retries by itself, and for no pause of its error group', () => {
+    const pulled = { ...policy, delivery: 'pull' } as const
+    expect(heldUpBy({ ...waiting, groupPaused: '25 failed again' }, pulled)).toEqual([
+      expect.stringContaining('its application'),
     ])
   })
 

@@ -22,11 +22,13 @@ export function whyNotRetryable({ status, retryCount, maxRetries, archived }: Re
 }
 
 /** What keeps a message waiting that may be retried; empty where it only waits for its time. */
-export function heldUpBy(facts: RetryFacts, policy: Pick<RetryPolicy, 'paused' | 'autoRetry'>): string[] {
+export function heldUpBy(facts: RetryFacts, policy: Pick<RetryPolicy, 'paused' | 'autoRetry' | 'delivery'>): string[] {
   if (whyNotRetryable(facts) !== null || facts.status !== 'PENDING') return []
   const reasons: string[] = []
   if (policy.paused) reasons.push('the policy pauses the topic')
-  if (facts.groupPaused !== null && !facts.retryRequested)
+  if (policy.delivery === 'pull')
+    reasons.push('its application has to claim it: the policy says that it retries by itself')
+  if (facts.groupPaused !== null && !facts.retryRequested && policy.delivery !== 'pull')
     reasons.push(`automatic retries of the error group are paused: ${facts.groupPaused}`)
   if (facts.nextRetryAt === null)
     reasons.push(

@@ -13,9 +13,9 @@ export const attemptSchema = v.pipe(
     actor: v.string(),
     run_id: v.nullable(v.string()),
     outcome: v.pipe(
-      v.picklist(['requested', 'published', 'failed', 'unknown']),
+      v.picklist(['requested', 'published', 'resolved', 'failed', 'unknown']),
       v.description(
-        '`unknown`: given back, to be made again under the same id, because nobody knows whether it was published.',
+        '`unknown`: given back, to be made again under the same id, because nobody knows whether it was published. `resolved`: handled by the application itself.',
       ),
     ),
     error: v.nullable(v.string()),

@@ -20,7 +20,13 @@ export const effectivePolicySchema = v.pipe(
   v.title('EffectivePolicy'),
 )
 
-const durations: ReadonlySet<SettingName> = new Set(['initial_delay', 'max_delay', 'run_every', 'refailure_window'])
+const durations: ReadonlySet<SettingName> = new Set([
+  'initial_delay',
+  'max_delay',
+  'run_every',
+  'refailure_window',
+  'retention',
+])
 
 export function effectivePolicyJson({ policy, origins }: EffectivePolicy) {
   return Object.fromEntries(

@@ -36,7 +36,7 @@ export async function retryMessage(
   wakeRetriers()
   for (;;) {
     const attempt = await getAttempt(sql, { message_id: id, number })
-    if (attempt?.outcome === 'published')
+    if (attempt?.outcome === 'published' || attempt?.outcome === 'resolved')
       return { done: true, body: { id, status: 'RESOLVED', message: 'message retry initiated' } }
     if (attempt?.outcome === 'failed') {
       const message = await getMessage(sql, { id, scope })
@@ -71,7 +71,8 @@ async function requestNext(
       ? (['retry_forced', 'message.retry_forced'] as const)
       : (['retry_requested', 'message.retry'] as const)
     await changeState(sql, message, { event, action, asked: request, policies, now: new Date() })
-    await refuseWithoutKafka(sql)
+    const { policy } = policies.policyFor({ originalTopic: message.original_topic, dlqTopic: message.dlq_topic })
+    if (policy.delivery !== 'pull') await refuseWithoutKafka(sql)
     const number = message.retryCount + 1
     await requestAttempt(sql, { message_id: id, number, attempt_id: deriveAttemptId(id, number), actor: by.actor })
     return number

@@ -13,7 +13,7 @@ const note = (id: string, publishes: 'nothing' | 'exactly-once') =>
 let id: string
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_retriers`
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_retriers, dlq.dlq_policies`
   id = await insertMessageRow(database.sql, { original_topic: 'orders' })
 })
 
@@ -29,6 +29,13 @@ test('retries are refused where the retriers that live have no Kafka, and change
     expect(await answerOf(answer)).toEqual({ status: 503, body })
   }
   expect(await readMessageRow(database.sql, id)).toEqual(before)
+})
+
+test('an application that retries by itself needs none', async () => {
+  await note('one', 'nothing')
+  await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
+  expect((await retry()).status).toBe(202)
+  expect(await answerOf(retryAll())).toMatchObject({ status: 200, body: { retried: 1 } })
 })
 
 test('one retrier with Kafka is enough, and none at all will be back', async () => {

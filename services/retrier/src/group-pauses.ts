@@ -69,8 +69,10 @@ export function createGroupPauses(deps: GroupPausesDeps): GroupPauses {
 async function pauseBursts({ log, policyOf }: GroupPausesDeps, sql: Transaction): Promise<void> {
   const topics = await listRefailingTopics(sql, { withinMs: longestWindowMs })
   const policies = new Map(topics.map((topic) => [topic.original_topic, policyOf(topic)]))
-  const rules = [...policies].flatMap(([topic, { refailureThreshold: threshold, refailureWindowMs }]) =>
-    threshold === null ? [] : [{ topic, threshold, windowMs: Math.min(refailureWindowMs, longestWindowMs) }],
+  const rules = [...policies].flatMap(([topic, { refailureThreshold: threshold, refailureWindowMs, delivery }]) =>
+    threshold === null || delivery === 'pull'
+      ? []
+      : [{ topic, threshold, windowMs: Math.min(refailureWindowMs, longestWindowMs) }],
   )
   for (const { original_topic, group_id, refailures } of await listBursts(sql, rules)) {
     const { refailureWindowMs } = policies.get(original_topic)!
@@ -82,13 +84,13 @@ async function pauseBursts({ log, policyOf }: GroupPausesDeps, sql: Transaction)
 
 async function reviewPause({ log, policyOf }: GroupPausesDeps, sql: Transaction, pause: GroupPause): Promise<void> {
   const { original_topic, group_id, probe_id, probe_attempt, failed_probes } = pause
-  const { refailureThreshold, refailureWindowMs: windowMs } = policyOf(pause)
+  const { refailureThreshold, refailureWindowMs: windowMs, delivery } = policyOf(pause)
   const where = { topic: original_topic, groupId: group_id }
   const resume = async (why: string) => {
     await resumeGroup(sql, pause)
     log.info({ ...where, why }, 'group_resumed')
   }
-  if (refailureThreshold === null) return resume('the policy asks for no pauses any more')
+  if (refailureThreshold === null || delivery === 'pull') return resume('the policy asks for no pauses any more')
   if (probe_id === null || probe_attempt === null) {
     if (pause.probe_at > new Date()) return
     if (await startProbe(sql, pause)) log.info(where, 'group_probed')

@@ -25,7 +25,7 @@ export type Prepared = {
   refused: Refusal[]
   /** Messages of topics that cannot be written to now, though Kafka is there; the attempt is not counted. */
   unavailable: { id: string; topic: string; error: Error }[]
-  /** Messages of which the policy says by now, or says of their DLQ topic alone, that they are paused. */
+  /** Messages of which the policy says by now, or says of their DLQ topic alone, that they are not to be sent. */
   paused: { id: string; topic: string }[]
 }
 
@@ -49,7 +49,7 @@ export async function prepareOutgoing(
   for (const { message, policy, topic } of addressed) {
     const { id } = message
     const known = found.get(topic)!
-    if (policy.paused) prepared.paused.push({ id, topic })
+    if (policy.paused || policy.delivery === 'pull') prepared.paused.push({ id, topic })
     else if (known.kind === 'refused') prepared.refused.push({ id, topic, reason: known.reason })
     else if (known.kind === 'unavailable') prepared.unavailable.push({ id, topic, error: known.error })
     else {

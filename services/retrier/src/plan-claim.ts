@@ -79,6 +79,7 @@ export async function planClaim(
   const sharers: Sharer[] = []
   for (const due of await dueTopics.current()) {
     const policy = policyOf(due)
+    if (policy.delivery === 'pull') continue
     if (cooldown.has(policy.redirectTopic ?? due.original_topic)) continue
     if (policy.ordering !== 'per-key') topicOrder.forget(due.original_topic)
     else if (!topicOrder.isReady(due.original_topic)) continue

@@ -45,7 +45,8 @@ export async function requestAttempt(
     on conflict (message_id, number) do nothing`
 }
 
-export type AttemptOutcome = { outcome: 'requested' | SettledAttempt['outcome']; error: string | null }
+/** `resolved`: an application has handled it by itself. */
+export type AttemptOutcome = { outcome: 'requested' | 'resolved' | SettledAttempt['outcome']; error: string | null }
 
 /**
  * What became of one attempt; null where it is still to be made, or running. An attempt that was given back

@@ -30,15 +30,22 @@ async function insertMany(count: number, topic: string) {
 }
 
 describe('the sweep', () => {
-  test('gives back what expired leases held, the attempt not counted and due now, and only that', async () => {
+  test('ends leases that ran out: the attempt has failed, and the policy or the budget says what next', async () => {
     const expired = await insertLeased(ago(1), { next_retry_at: ago(3600) })
+    const spent = await insertLeased(ago(1), { retry_count: 3 })
     const held = await insertLeased(ago(-60))
     const ofSlot = await insertLeased(ago(1), { lease_slot: 1, lease_batch: 1 })
 
-    expect(await releaseExpiredLeases(service.sql, { limit: 10 })).toBe(1)
+    expect(await releaseExpiredLeases(service.sql, { limit: 10 })).toBe(2)
     const row = await read(expired)
-    expect(row).toMatchObject({ status: 'PENDING', retry_count: 0, lease_token: null, lease_until: null })
-    expect(Date.now() - row.next_retry_at.getTime()).toBeLessThan(60_000)
+    expect(row).toMatchObject({ status: 'PENDING', retry_count: 1, lease_token: null, lease_until: null })
+    // The second attempt comes within 20 minutes, and not at once.
+    expect(row.next_retry_at.getTime() - row.updated_at.getTime()).toBeGreaterThan(60_000)
+    expect(row.next_retry_at.getTime() - row.updated_at.getTime()).toBeLessThan(20 * 60_000)
+    expect(await read(spent)).toMatchObject({ status: 'DEAD', retry_count: 3, next_retry_at: null, lease_until: null })
+    expect([
+      ...(await database.sql`select number, outcome, error from dlq.dlq_attempts where message_id = ${spent}`),
+    ]).toEqual([{ number: 3, outcome: 'failed', error: expect.stringContaining('its lease ran out') }])
     for (const id of [held, ofSlot]) expect(await read(id)).toMatchObject({ status: 'RETRYING', retry_count: 1 })
   })
 

@@ -5,23 +5,12 @@ import type { Sql } from './sql.ts'
 import { inScope, type TopicScope } from './topic-scope.ts'
 
 /**
- * Gives back what a dead program held, that claimed it by SQL. Whether it did its work is not known, so the
- * attempt is made again under the same attempt id. Returns how many.
+ * Ends leases that ran out, of programs that claimed by SQL. The attempt counts as failed: it may be the
+ * message that kills whoever handles it. Returns how many.
  */
 export async function releaseExpiredLeases(sql: Sql, { limit }: { limit: number }): Promise<number> {
-  const result = await sql`
-    with expired as materialized (
-      select id from dlq.dlq_messages
-      where lease_until < now() and status = 'RETRYING' and lease_slot is null
-      limit ${limit}
-      for update skip locked
-    )
-    update dlq.dlq_messages m set
-      status = 'PENDING', retry_count = m.retry_count - 1, next_retry_at = now(),
-      lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
-    from expired
-    where m.id = expired.id`
-  return result.count
+  const [row] = await sql<[{ expired: number }]>`select dlq.expire_leases(null, ${limit}::int) as expired`
+  return row.expired
 }
 
 /** Marks one message due. False where it is not PENDING or its budget is spent. */

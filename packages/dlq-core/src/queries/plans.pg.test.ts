@@ -41,6 +41,7 @@ beforeAll(async () => {
       select n, abs(hashint4(n)) % 50 as topic, abs(hashint4(n)) / 50 % 6 as place from generate_series(1, ${rowCount}) n
     ) spread`
   await database.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1), (2, 1)`
+  await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('topic-8', 'pull')`
   await database.sql`vacuum analyze dlq.dlq_messages`
 })
 
@@ -113,6 +114,13 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
     (sql) => listKnownTopics(sql, { scope: null, limit: 100 }),
   ],
   ['the request for one retry', byId, (sql) => requestRetry(sql, ids[0]!)],
+  [
+    'the claim of a program',
+    /_original_topic_next_retry_at_id_idx$/,
+    (sql) => sql`select from dlq.claim_messages('topic-8', 100)`,
+  ],
+  ['the settling of a program', byId, (sql) => sql`select dlq.resolve_messages(${sql.array(ids)}::uuid[], ${token})`],
+  ['the failure that a program reports', byId, (sql) => sql`select dlq.fail_message(${ids[0]!}, ${token}, 'again')`],
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
   ['the settling of a batch', byId, (sql) => settleMessages(sql, { ...slot, batch: 1n, messages: settled })],
   ['the release of a part of a batch', byIdOrLease, (sql) => releaseBatch(sql, { ...slot, batch: 1n, ids })],

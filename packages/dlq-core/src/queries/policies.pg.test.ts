@@ -29,6 +29,7 @@ const everything: Required<PolicySettings> = {
   timestamp: 'now',
   weight: 7,
   payload: 'derived',
+  delivery: 'pull',
   refailure_threshold: 0,
   refailure_window: 60_000,
   retention: 400 * 86_400_000,
@@ -100,6 +101,7 @@ describe('a value that cannot be is refused by the name of its column:', () => {
     ['timestamp', { timestamp: 'later' }],
     ['weight', { weight: 0 }],
     ['payload', { payload: 'none' }],
+    ['delivery', { delivery: 'exactly-once' }],
     ['refailure_threshold', { refailure_threshold: -1 }],
     ['refailure_window', { refailure_window: '0' }],
   ])('%s of %j', async (column, row) => {

@@ -19,7 +19,7 @@ function columns(sql: Sql) {
           from unnest(backoff_list) with ordinality as list (wait, number) order by number) as backoff_list,
     (extract(epoch from run_every) * 1000)::float8 as run_every,
     run_limit, rate_per_second::float8 as rate_per_second, max_in_flight, paused, redirect_topic,
-    ordering, "timestamp", weight, payload, refailure_threshold,
+    ordering, "timestamp", weight, payload, delivery, refailure_threshold,
     (extract(epoch from refailure_window) * 1000)::float8 as refailure_window,
     (extract(epoch from retention) * 1000)::float8 as retention,
     updated_at`
@@ -77,6 +77,7 @@ export async function upsertPolicy(sql: Sql, pattern: string, settings: PolicySe
     timestamp: s.timestamp ?? null,
     weight: s.weight ?? null,
     payload: s.payload ?? null,
+    delivery: s.delivery ?? null,
     refailure_threshold: s.refailure_threshold ?? null,
     refailure_window: toInterval(s.refailure_window),
     retention: toInterval(s.retention),

@@ -238,10 +238,12 @@ function readSecretFile(path: string): string {
 
 /** The policy of topics of which nothing more is said: the built-in one, and the section "retry" over it. */
 export function retryPolicyOf(retry: Config['retry']): RetryPolicy {
-  return { ...defaultRetryPolicy, ...fieldsOf(retry) }
+  return { ...defaultRetryPolicy, ...fieldsOf(policyLayersOf({ retry, policies: [] }).section) }
 }
 
 /** What the configuration says about policies; the rows of dlq_policies go over it. */
 export function policyLayersOf({ retry, policies }: Pick<Config, 'retry' | 'policies'>): Omit<PolicyLayers, 'rows'> {
-  return { section: retry, fileEntries: policies ?? [] }
+  // Its "delivery" is the retrier's way to publish, and not the policy's.
+  const { delivery: _, ...section } = retry
+  return { section, fileEntries: policies ?? [] }
 }

@@ -30,7 +30,9 @@ policies:
 `
 
 test('every setting of a policy can be written', () => {
-  expect(Object.keys(policyFieldSchemas)).toEqual(settingNames)
+  const ofFiles = settingNames.filter((name) => name !== 'delivery')
+  expect(Object.keys(policyFieldSchemas)).toEqual(ofFiles)
+  expect(Object.keys(policySettingsSchema.pipe[0].entries).toSorted()).toEqual(settingNames.toSorted())
 })
 
 test('the entries of the file go for the topics of their patterns, over the section "retry"', () => {
@@ -113,6 +115,12 @@ policies:
     expect(faultsOf('policies: [orders]')).toEqual(['policies.0: must be a policy with keys'])
     expect(faultsOf('policies: [{ pattern: a }, { pattern: b }, { pattern: a, weight: 2 }]')).toEqual([
       'policies: must not have two policies of the same pattern',
+    ])
+  })
+
+  test('is who retries: that is for rows alone', () => {
+    expect(faultsOf('policies: [{ pattern: orders, delivery: pull }]')).toEqual([
+      expect.stringMatching(/^policies\.0\.delivery: must be said in a row of dlq_policies/),
     ])
   })
 

@@ -3,7 +3,7 @@
 
 import * as v from 'valibot'
 import type { PolicySettings, SettingName } from '../policy-settings.ts'
-import { backoffs, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
+import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
 import { anyDuration, anyLength, boolean, decimal, integer, longDuration, longDurationOrNone } from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
@@ -33,6 +33,7 @@ const delayList = v.pipe(
   v.maxLength(1000, 'must not have more than 1000 entries'),
 )
 
+/** What the configuration's files may say as well. */
 export const policyFieldSchemas = {
   auto_retry: v.nullish(boolean),
   max_retries: v.nullish(integer('a number of attempts', 1, 1000)),
@@ -65,7 +66,7 @@ export const policyFieldSchemas = {
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
   refailure_window: v.nullish(v.pipe(longDelay, v.minValue(1000, 'must be at least 1s'))),
   retention: v.nullish(v.pipe(anyDuration, v.maxValue(maxRetentionMs, 'must be at most 36500d'))),
-} satisfies Record<SettingName, v.GenericSchema<unknown, unknown>>
+} satisfies Record<Exclude<SettingName, 'delivery'>, v.GenericSchema<unknown, unknown>>
 
 export const policyPattern = v.pipe(
   v.string('must be text'),
@@ -73,7 +74,7 @@ export const policyPattern = v.pipe(
 )
 
 /** Refuses the backoff "list" without a list beside it: a wider pattern's list may be gone tomorrow. */
-export function requireBackoffList<Settings extends PolicySettings>() {
+export function requireBackoffList<Settings extends Pick<PolicySettings, 'backoff' | 'backoff_list'>>() {
   return v.rawCheck<Settings>(({ dataset, addIssue }) => {
     if (!dataset.typed || dataset.value.backoff !== 'list' || (dataset.value.backoff_list ?? null) !== null) return
     addIssue({
@@ -87,9 +88,12 @@ function unknownKey(known: readonly string[]) {
   return v.never(`unknown key; known here: ${known.join(', ')}`)
 }
 
+/** `delivery` is for rows alone: dlq.claim_messages() goes by it, and the database does not know the files. */
+const rowEntries = { ...policyFieldSchemas, delivery: v.nullish(oneOf(deliveries)) }
+
 /** What is said about the topics of one pattern: the body of PUT /api/v1/policies/:pattern. */
 export const policySettingsSchema = v.pipe(
-  v.objectWithRest(policyFieldSchemas, unknownKey(Object.keys(policyFieldSchemas)), 'must be a policy with keys'),
+  v.objectWithRest(rowEntries, unknownKey(Object.keys(rowEntries)), 'must be a policy with keys'),
   v.metadata({
     if: { properties: { backoff: { const: 'list' } }, required: ['backoff'] },
     // biome-ignore lint/suspicious/noThenProperty: JSON Schema's word
@@ -98,7 +102,11 @@ export const policySettingsSchema = v.pipe(
   requireBackoffList(),
 )
 
-const entryEntries = { pattern: policyPattern, ...policyFieldSchemas }
+const entryEntries = {
+  pattern: policyPattern,
+  ...policyFieldSchemas,
+  delivery: v.optional(v.never('must be said in a row of dlq_policies, because the database goes by it')),
+}
 
 /** The list "policies" of config.yaml. */
 export const policyListSchema = v.pipe(

@@ -121,6 +121,11 @@ test.each([
   })
 })
 
+test('what says who retries, and for how long messages are kept, is read back as it was written', async () => {
+  const policy = { delivery: 'pull', retention: '90d' }
+  expect(await answerOf(put('orders.*', policy))).toMatchObject({ status: 200, body: { policy } })
+})
+
 test.each(['a b', 'a/b', 'ü', 'x'.repeat(250)])('the pattern %s is refused', async (pattern) => {
   expect((await put(pattern, {})).status).toBe(400)
 })

@@ -12,7 +12,7 @@ import {
   upsertPolicy,
 } from 'dlq-core/queries/policies.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
-import { backoffs, orderings, payloadChoices, timestampChoices } from 'dlq-core/retry-policy.ts'
+import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from 'dlq-core/retry-policy.ts'
 import { policySettingsSchema } from 'dlq-core/runtime/policy-schema.ts'
 import * as v from 'valibot'
 import type { Access } from '../access.ts'
@@ -47,8 +47,10 @@ const policySchema = v.pipe(
     timestamp: v.optional(v.picklist(timestampChoices)),
     weight: number,
     payload: v.optional(v.picklist(payloadChoices)),
+    delivery: v.optional(v.picklist(deliveries)),
     refailure_threshold: number,
     refailure_window: durationText,
+    retention: durationText,
     updated_at: v.nullable(timestampText),
   }),
   v.title('Policy'),

@@ -27,9 +27,11 @@ export const topicMessageRoutes = [
       },
       faults: ['SYS_DLQ_KAFKA_UNAVAILABLE'],
     },
-    async ({ c, sql, access, by, params: { topic }, wakeRetriers }) => {
-      await refuseWithoutKafka(sql)
+    async ({ c, sql, policies, access, by, params: { topic }, wakeRetriers }) => {
       const column = await columnOf(sql, topic)
+      await policies.refresh()
+      const { policy } = policies.policyFor({ originalTopic: topic, dlqTopic: null })
+      if (column === 'dlq_topic' || policy.delivery !== 'pull') await refuseWithoutKafka(sql)
       const retried = await retryTopic(sql, { column, topic, scope: access.topics, by, wakeRetriers })
       return c.json({ retried, message: `${retried} messages retried in topic ${topic}` })
     },

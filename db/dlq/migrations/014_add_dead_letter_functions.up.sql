@@ -1,0 +1,394 @@
+-- PostgreSQL as the dead-letter queue itself: applications dead-letter from their own transactions, and
+-- those whose policy says "delivery: pull" claim, resolve and fail their dead letters by themselves. The
+-- functions run as their owner, so that an application needs no right to any table.
+
+-- What the rows of dlq_policies say about an original topic, and the built-in defaults. The more exact
+-- pattern wins, field by field: packages/dlq-core/src/effective-policy.ts, without the configuration's
+-- files, which the database does not know.
+create function dlq.policy_of(
+    p_topic text,
+    out delivery text, out auto_retry boolean, out paused boolean, out max_retries int, out backoff text,
+    out initial_delay interval, out multiplier numeric, out max_delay interval, out backoff_list interval[],
+    out run_every interval
+)
+language sql stable
+as $$
+    with matching as materialized (
+        select p.*, row_number() over (
+            order by length(pattern) - length(translate(pattern, '*?', '')), length(pattern) desc, pattern collate "C") as place
+        from dlq.dlq_policies p
+        where p_topic like replace(replace(replace(pattern, '_', '\_'), '*', '%'), '?', '_')
+    )
+    select
+        coalesce((select m.delivery from matching m where m.delivery is not null order by place limit 1), 'republish'),
+        coalesce((select m.auto_retry from matching m where m.auto_retry is not null order by place limit 1), true),
+        coalesce((select m.paused from matching m where m.paused is not null order by place limit 1), false),
+        coalesce((select m.max_retries from matching m where m.max_retries is not null order by place limit 1), 3),
+        coalesce((select m.backoff from matching m where m.backoff is not null order by place limit 1), 'exponential'),
+        coalesce((select m.initial_delay from matching m where m.initial_delay is not null order by place limit 1), interval '5 minutes'),
+        coalesce((select m.multiplier from matching m where m.multiplier is not null order by place limit 1), 4),
+        coalesce((select m.max_delay from matching m where m.max_delay is not null order by place limit 1), interval '24 hours'),
+        (select m.backoff_list from matching m where m.backoff_list is not null order by place limit 1),
+        (select nullif(m.run_every, '0') from matching m where m.run_every is not null order by place limit 1)
+$$;
+
+-- When the attempt after p_retry_count attempts is due; null where the policy retries nothing by itself:
+-- packages/dlq-core/src/retry-policy.ts.
+create function dlq.next_retry_at(p_topic text, p_retry_count int, p_now timestamptz default clock_timestamp()) returns timestamptz
+language sql volatile
+as $$
+    select case
+        when p.run_every is null then due.at
+        -- The next run after the wait, never the one that is on.
+        else greatest(
+            date_bin(p.run_every, due.at - interval '1 microsecond', 'epoch'),
+            date_bin(p.run_every, p_now, 'epoch')) + p.run_every
+    end
+    from dlq.policy_of(p_topic) p
+    cross join lateral (
+        select p_now + case p.backoff
+            when 'fixed' then p.initial_delay
+            when 'list' then coalesce(p.backoff_list[least(p_retry_count + 1, cardinality(p.backoff_list))], p.initial_delay)
+            -- The power is bounded, because it might be too large for a number; the delay is bounded long before.
+            else make_interval(secs => (0.1 + 0.9 * random()) * least(
+                extract(epoch from p.initial_delay)::float8 * p.multiplier::float8 ^ least(p_retry_count, 100),
+                extract(epoch from p.max_delay)::float8))
+        end as at
+        offset 0
+    ) due
+    where p.auto_retry
+$$;
+
+-- The id of an attempt, as packages/dlq-core/src/message-id.ts derives it.
+create function dlq.attempt_id(p_id uuid, p_number int) returns uuid
+language sql immutable strict
+as $$
+    select encode(set_byte(set_byte(hash, 6, get_byte(hash, 6) & 15 | 128), 8, get_byte(hash, 8) & 63 | 128), 'hex')::uuid
+    from (select substring(sha256(convert_to(p_id::text || ':' || p_number, 'UTF8')) for 16) as hash) hashed
+$$;
+
+-- Refuses a parameter with a sentence that says which one and why.
+create function dlq.require(p_holds boolean, p_complaint text) returns void
+language plpgsql
+as $$
+begin
+    if p_holds is not true then
+        raise exception '%', p_complaint using errcode = 'invalid_parameter_value';
+    end if;
+end;
+$$;
+
+-- Stores a dead letter, in the transaction of whoever calls: a rollback leaves none. Returns its id.
+--   p_topic        the topic or event type that it belongs to; its retries go there, unless its policy says "pull"
+--   p_payload      the value as JSON; or p_value, any bytes
+--   p_headers      {"name": "text"}
+--   p_retry_after  when it may be retried first; null: as the policy says
+-- Errors and stack traces that are too long are cut; anything else out of bounds is refused.
+create function dlq.dead_letter(
+    p_topic          text,
+    p_payload        jsonb,
+    p_error          text,
+    p_error_class    text     default null,
+    p_stack_trace    text     default null,
+    p_value          bytea    default null,
+    p_key            text     default null,
+    p_headers        jsonb    default null,
+    p_consumer_group text     default null,
+    p_retry_after    interval default null,
+    p_max_retries    int      default null
+) returns uuid
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_id uuid;
+begin
+    perform dlq.require(p_topic ~ '^[^[:cntrl:]]{1,255}$', 'p_topic must be 1 to 255 characters, none of them a control character');
+    perform dlq.require(p_error is not null, 'p_error must say what went wrong');
+    perform dlq.require(p_payload is null or p_value is null, 'give p_payload or p_value, not both');
+    perform dlq.require(coalesce(octet_length(p_value), octet_length(p_payload::text), 0) <= 10485760, 'the value must be at most 10485760 bytes');
+    perform dlq.require(coalesce(octet_length(p_key), 0) <= 65536, 'p_key must be at most 65536 bytes');
+    perform dlq.require(p_headers is null or (jsonb_typeof(p_headers) = 'object' and octet_length(p_headers::text) <= 262144
+        and not jsonb_path_exists(p_headers, '$.* ? (@.type() != "string" && @.type() != "null")')),
+        'p_headers must be an object of at most 262144 bytes whose values are texts');
+    perform dlq.require(coalesce(length(p_error_class), 0) <= 512, 'p_error_class must be at most 512 characters');
+    perform dlq.require(coalesce(length(p_consumer_group), 0) <= 255, 'p_consumer_group must be at most 255 characters');
+    perform dlq.require(coalesce(p_retry_after, '0') between interval '0' and interval '366 days', 'p_retry_after must be from 0 to 366 days');
+    perform dlq.require(coalesce(p_max_retries, 1) between 1 and 1000, 'p_max_retries must be from 1 to 1000');
+
+    -- Where no service has made this month's partition ahead, a dead letter must not be what fails.
+    perform dlq.create_message_partition(clock_timestamp());
+    insert into dlq.dlq_messages (
+        original_topic, original_topic_source, payload, record_value, record_key, record_headers,
+        error_message, error_class, error_stacktrace, consumer_group, order_key, max_retries, next_retry_at)
+    values (
+        p_topic, 'caller', p_payload,
+        -- With headers it is a record, whose value is bytes; without, the payload is sent as it is.
+        case when p_headers is not null then coalesce(p_value, convert_to(p_payload::text, 'UTF8')) else p_value end,
+        convert_to(p_key, 'UTF8'),
+        case when p_headers is not null or p_value is not null then
+            (select coalesce(json_agg(json_build_array(key, value)), '[]') from jsonb_each_text(coalesce(p_headers, '{}'))) end,
+        left(p_error, 65536), p_error_class, left(p_stack_trace, 1048576), p_consumer_group,
+        -- Whatever the policies say: those of the services' files are not known here.
+        ('x' || encode(substring(sha256(convert_to(p_key, 'UTF8')) for 8), 'hex'))::bit(64)::bigint,
+        coalesce(p_max_retries, (select max_retries from dlq.policy_of(p_topic))),
+        case when p_retry_after is null then dlq.next_retry_at(p_topic, 0) else clock_timestamp() + p_retry_after end)
+    returning id into v_id;
+    return v_id;
+end;
+$$;
+
+-- Ends leases that ran out, of one topic or of all (null): the attempt counts as failed, because it may be
+-- the message that kills whoever handles it. Messages of retriers are held by their slots and never end so.
+-- Returns how many.
+create function dlq.expire_leases(p_topic text, p_limit int) returns int
+language sql
+as $$
+    with expired as materialized (
+        select id, original_topic, retry_count, max_retries, last_retry_at
+        from dlq.dlq_messages
+        where lease_until < clock_timestamp() and status = 'RETRYING' and lease_slot is null
+          and (p_topic is null or original_topic = p_topic)
+        order by lease_until
+        limit p_limit
+        for update skip locked
+    ),
+    noted as (
+        insert into dlq.dlq_attempts (message_id, number, attempt_id, actor, outcome, error, started_at, settled_at)
+        select id, retry_count, dlq.attempt_id(id, retry_count), session_user, 'failed',
+               'its lease ran out: whoever claimed it died, or took too long', coalesce(last_retry_at, now()), now()
+        from expired order by id
+        on conflict (message_id, number) do update set outcome = excluded.outcome, error = excluded.error, settled_at = excluded.settled_at
+    ),
+    ended as (
+        update dlq.dlq_messages m set
+            status = case when e.retry_count >= e.max_retries then 'DEAD' else 'PENDING' end,
+            next_retry_at = case when e.retry_count < e.max_retries then dlq.next_retry_at(e.original_topic, e.retry_count) end,
+            retry_requested = false, lease_token = null, lease_until = null
+        from expired e where m.id = e.id
+        returning 1
+    )
+    select count(*)::int from ended
+$$;
+
+-- Leases up to p_limit due dead letters of a topic whose policy says "pull", oldest due first, for p_lease.
+-- Any number of instances may claim at once: none gets what another has leased. p_max_retries replaces
+-- the messages' own budget.
+create function dlq.claim_messages(
+    p_topic       text,
+    p_limit       int      default 50,
+    p_lease       interval default '5 minutes',
+    p_max_retries int      default null
+) returns table (
+    id uuid, lease_token uuid, lease_until timestamptz, original_topic text, payload jsonb,
+    record_key bytea, record_value bytea, record_headers json, error_class text, error_message text, error_stacktrace text,
+    retry_count int, max_retries int, created_at timestamptz
+)
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_token  uuid := gen_random_uuid();
+    v_policy record;
+begin
+    perform dlq.require(p_topic is not null, 'p_topic must name a topic');
+    perform dlq.require(p_limit between 1 and 1000, 'p_limit must be from 1 to 1000');
+    perform dlq.require(p_lease between interval '1 second' and interval '1 day', 'p_lease must be from 1 second to 1 day');
+    perform dlq.require(coalesce(p_max_retries, 1) between 1 and 1000, 'p_max_retries must be from 1 to 1000');
+    select * into v_policy from dlq.policy_of(p_topic);
+    if v_policy.delivery <> 'pull' then
+        raise exception 'topic % is retried by the retriers: a policy of it in dlq.dlq_policies must say delivery = ''pull'' first', p_topic
+            using errcode = 'object_not_in_prerequisite_state';
+    end if;
+    perform dlq.expire_leases(p_topic, 1000);
+    if v_policy.paused then
+        return;
+    end if;
+    return query
+        -- "materialized" keeps limit and row locks in one place, evaluated once.
+        with due as materialized (
+            select m.id
+            from dlq.dlq_messages m
+            where m.original_topic = p_topic and m.status = 'PENDING' and m.next_retry_at <= clock_timestamp()
+              and m.retry_count < coalesce(p_max_retries, m.max_retries)
+            order by m.next_retry_at, m.id
+            limit p_limit
+            for update skip locked
+        )
+        update dlq.dlq_messages m set
+            status = 'RETRYING', retry_count = m.retry_count + 1, max_retries = coalesce(p_max_retries, m.max_retries),
+            last_retry_at = clock_timestamp(), lease_token = v_token, lease_until = clock_timestamp() + p_lease
+        from due where m.id = due.id
+        returning m.id, m.lease_token, m.lease_until, m.original_topic::text, m.payload, m.record_key, m.record_value, m.record_headers,
+            m.error_class, m.error_message, m.error_stacktrace, m.retry_count, m.max_retries, m.created_at;
+end;
+$$;
+
+-- Settles what was handled. Returns the ids that were; one that is missing was not this lease's any more,
+-- and is, or will be, handled by somebody else. In the transaction of the handler's own effects it makes
+-- them happen once.
+create function dlq.resolve_messages(p_ids uuid[], p_token uuid) returns setof uuid
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select dlq.require(cardinality(p_ids) <= 1000, 'p_ids must be at most 1000 ids');
+    with held as materialized (
+        select id, retry_count, last_retry_at from dlq.dlq_messages
+        where id = any(p_ids) and lease_token = p_token and status = 'RETRYING' and lease_slot is null
+        order by id
+        for update
+    ),
+    noted as (
+        insert into dlq.dlq_attempts (message_id, number, attempt_id, actor, outcome, started_at, settled_at)
+        select id, retry_count, dlq.attempt_id(id, retry_count), session_user, 'resolved', last_retry_at, now() from held order by id
+        on conflict (message_id, number) do update set outcome = excluded.outcome, settled_at = excluded.settled_at
+    )
+    update dlq.dlq_messages m set
+        status = 'RESOLVED', next_retry_at = null, retry_requested = false, lease_token = null, lease_until = null
+    from held where m.id = held.id
+    returning m.id
+$$;
+
+-- Settles what could not be handled: PENDING again, at p_retry_after or as the policy says, or DEAD where the
+-- budget is spent. Returns which; null where the lease was lost.
+create function dlq.fail_message(
+    p_id          uuid,
+    p_token       uuid,
+    p_error       text,
+    p_error_class text     default null,
+    p_stack_trace text     default null,
+    p_retry_after interval default null
+) returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_status text;
+begin
+    perform dlq.require(p_error is not null, 'p_error must say what went wrong');
+    perform dlq.require(coalesce(length(p_error_class), 0) <= 512, 'p_error_class must be at most 512 characters');
+    perform dlq.require(coalesce(p_retry_after, '0') between interval '0' and interval '366 days', 'p_retry_after must be from 0 to 366 days');
+    with failed as (
+        update dlq.dlq_messages m set
+            status = case when m.retry_count >= m.max_retries then 'DEAD' else 'PENDING' end,
+            next_retry_at = case when m.retry_count >= m.max_retries then null
+                                 when p_retry_after is not null then clock_timestamp() + p_retry_after
+                                 else dlq.next_retry_at(m.original_topic, m.retry_count) end,
+            error_message = left(p_error, 65536), error_class = coalesce(p_error_class, m.error_class),
+            -- The stored headers may refer to the column (packages/dlq-core/src/header-json.ts).
+            record_headers = case when p_stack_trace is null or m.error_stacktrace is null then m.record_headers
+                else replace(m.record_headers::text, '{"column":"error_stacktrace"}', to_json(m.error_stacktrace)::text)::json end,
+            error_stacktrace = coalesce(left(p_stack_trace, 1048576), m.error_stacktrace),
+            failure_count = m.failure_count + 1, last_failed_at = now(),
+            retry_requested = false, lease_token = null, lease_until = null
+        where m.id = p_id and m.lease_token = p_token and m.status = 'RETRYING' and m.lease_slot is null
+        returning m.id, m.status, m.retry_count, m.last_retry_at
+    ),
+    noted as (
+        insert into dlq.dlq_attempts (message_id, number, attempt_id, actor, outcome, error, started_at, settled_at)
+        select id, retry_count, dlq.attempt_id(id, retry_count), session_user, 'failed', left(p_error, 65536), last_retry_at, now()
+        from failed
+        on conflict (message_id, number) do update set outcome = excluded.outcome, error = excluded.error, settled_at = excluded.settled_at
+    )
+    select status into v_status from failed;
+    return v_status;
+end;
+$$;
+
+-- Gives back what was not begun, due and with the attempt not counted. Returns the ids.
+create function dlq.release_messages(p_ids uuid[], p_token uuid) returns setof uuid
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    update dlq.dlq_messages m set
+        status = 'PENDING', retry_count = m.retry_count - 1, next_retry_at = clock_timestamp(), lease_token = null, lease_until = null
+    where m.id = any(p_ids) and m.lease_token = p_token and m.status = 'RETRYING' and m.lease_slot is null
+    returning m.id
+$$;
+
+-- Keeps leases for another p_lease from now on. Returns the ids that were still held.
+create function dlq.extend_leases(p_ids uuid[], p_token uuid, p_lease interval) returns setof uuid
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+    select dlq.require(p_lease between interval '1 second' and interval '1 day', 'p_lease must be from 1 second to 1 day');
+    update dlq.dlq_messages m set lease_until = clock_timestamp() + p_lease
+    where m.id = any(p_ids) and m.lease_token = p_token and m.status = 'RETRYING' and m.lease_slot is null
+    returning m.id
+$$;
+
+-- A scheduled pass over a topic that one instance makes at a time. p_by names the instance; p_at_most
+-- bounds the pass of one that dies; no other pass begins before p_at_least after this one began.
+create function dlq.begin_pass(p_topic text, p_by text, p_at_most interval) returns boolean
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$ select dlq.try_lock('pass ' || p_topic, p_by, p_at_most) $$;
+
+create function dlq.extend_pass(p_topic text, p_by text, p_at_most interval) returns boolean
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$ select dlq.extend_lock('pass ' || p_topic, p_by, p_at_most) $$;
+
+create function dlq.end_pass(p_topic text, p_by text, p_at_least interval default '0') returns void
+language sql security definer
+set search_path = pg_catalog, pg_temp
+as $$ select dlq.release_lock('pass ' || p_topic, p_by, p_at_least) $$;
+
+-- Roles belong to the whole cluster of databases: another one may have made them, or be making them now.
+do $$
+declare
+    v_role text;
+begin
+    foreach v_role in array array['dlq_writer', 'dlq_reader', 'dlq_app', 'dlq_admin'] loop
+        begin
+            execute format('create role %I nologin', v_role);
+        exception
+            when duplicate_object or unique_violation then
+                null;
+            when insufficient_privilege then
+                raise notice 'role % is missing and could not be made: make it, then call dlq.apply_grants()', v_role;
+        end;
+    end loop;
+end;
+$$;
+
+-- Gives the roles exactly what they are for, and everybody else nothing. For after every migration, since a
+-- new function may be called by anybody until then. Roles that are missing are passed over.
+--   dlq_writer  may dead-letter, and see nothing
+--   dlq_reader  may read everything, payloads included
+--   dlq_app     may dead-letter, and handle the dead letters of topics whose policy says "pull"
+--   dlq_admin   may change everything but the schema
+create function dlq.apply_grants() returns void
+language plpgsql
+as $$
+declare
+    v_dead_letter constant text := 'dlq.dead_letter(text, jsonb, text, text, text, bytea, text, jsonb, text, interval, int)';
+    v_pull constant text := 'dlq.claim_messages(text, int, interval, int), dlq.resolve_messages(uuid[], uuid),
+        dlq.fail_message(uuid, uuid, text, text, text, interval), dlq.release_messages(uuid[], uuid),
+        dlq.extend_leases(uuid[], uuid, interval),
+        dlq.begin_pass(text, text, interval), dlq.extend_pass(text, text, interval), dlq.end_pass(text, text, interval)';
+    v_role name;
+begin
+    revoke execute on all routines in schema dlq from public;
+    -- Defaults of columns run as whoever inserts.
+    grant execute on function dlq.new_message_id(), dlq.uuid_floor(timestamptz) to public;
+    for v_role in select rolname from pg_roles where rolname in ('dlq_writer', 'dlq_reader', 'dlq_app', 'dlq_admin') loop
+        execute format('grant usage on schema dlq to %I', v_role);
+        case v_role
+            when 'dlq_writer' then
+                execute format('grant execute on function %s to dlq_writer', v_dead_letter);
+            when 'dlq_app' then
+                execute format('grant execute on function %s, %s to dlq_app', v_dead_letter, v_pull);
+            when 'dlq_reader' then
+                grant select on all tables in schema dlq to dlq_reader;
+            else
+                grant select, insert, update, delete on all tables in schema dlq to dlq_admin;
+                grant usage on all sequences in schema dlq to dlq_admin;
+                grant execute on all routines in schema dlq to dlq_admin;
+        end case;
+    end loop;
+end;
+$$;
+
+select dlq.apply_grants();

@@ -1,0 +1,93 @@
+// The database's reading of dlq_policies against the services'.
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { compilePolicies } from '../effective-policy.ts'
+import { deriveAttemptId } from '../message-id.ts'
+import { backoffs, deliveries, nextRetryAt } from '../retry-policy.ts'
+import { listPolicies, upsertPolicy } from './policies.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+const patterns = [
+  '*',
+  'orders',
+  'orders.*',
+  'orders.v?',
+  'ord*',
+  '*.v1',
+  'o_ders',
+  'orders.v1',
+  'orders.v1?',
+  '?rders.v1',
+  'a.*',
+]
+const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { freq: 2 })
+const settings = fc
+  .record({
+    delivery: maybe(fc.constantFrom(...deliveries)),
+    auto_retry: maybe(fc.boolean()),
+    paused: maybe(fc.boolean()),
+    max_retries: maybe(fc.integer({ min: 1, max: 1000 })),
+    backoff: maybe(fc.constantFrom(...backoffs)),
+    initial_delay: maybe(fc.integer({ min: 0, max: 100_000_000 })),
+    multiplier: maybe(fc.integer({ min: 1, max: 100 })),
+    max_delay: maybe(fc.integer({ min: 0, max: 1_000_000_000 })),
+    backoff_list: fc.array(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 1, maxLength: 4 }),
+    run_every: maybe(fc.constantFrom(0, 1000, 3_600_000, 21_600_000)),
+  })
+  // A list goes only with its backoff, and the other way round.
+  .map((settings) => ({ ...settings, backoff_list: settings.backoff === 'list' ? settings.backoff_list : null }))
+
+test('each topic has the same policy here and there, and the same waits', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(fc.tuple(fc.constantFrom(...patterns), settings), {
+        selector: ([pattern]) => pattern,
+        maxLength: 8,
+      }),
+      fc.constantFrom('orders', 'orders.v1', 'orders.v12', 'a.b', 'other'),
+      fc.integer({ min: 0, max: 1000 }),
+      fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true }),
+      async (policies, topic, retryCount, now) => {
+        await service.sql`delete from dlq.dlq_policies`
+        for (const [pattern, settings] of policies) await upsertPolicy(service.sql, pattern, settings)
+        const rows = await listPolicies(service.sql, { scope: null })
+        const { policy } = compilePolicies({ section: {}, fileEntries: [], rows })({
+          originalTopic: topic,
+          dlqTopic: null,
+        })
+        const [row] = await service.sql`
+          select p.delivery, p.auto_retry as "autoRetry", p.paused, p.max_retries as "maxRetries", p.backoff,
+                 p.multiplier::float8 as multiplier, extract(epoch from p.initial_delay)::float8 * 1000 as "initialDelayMs",
+                 extract(epoch from p.max_delay)::float8 * 1000 as "maxDelayMs",
+                 extract(epoch from p.run_every)::float8 * 1000 as "runEveryMs",
+                 dlq.next_retry_at(${topic}, ${retryCount}::int, ${now}) as due
+          from dlq.policy_of(${topic}) p`
+        const { due, ...read } = row!
+
+        expect(policy).toMatchObject(read)
+        const dueBy = (random: number) => nextRetryAt(policy, retryCount, now, random)?.getTime()
+        // Within the bounds of the dice, and a rounding.
+        if (!policy.autoRetry) expect(due).toBeNull()
+        else {
+          expect(due.getTime()).toBeGreaterThanOrEqual(dueBy(1)! - 1)
+          expect(due.getTime()).toBeLessThanOrEqual(dueBy(0)! + 1)
+        }
+      },
+    ),
+    { numRuns: process.env.DLQ_SOAK === '1' ? 2000 : 60 },
+  )
+})
+
+test('an attempt has the same id here and there', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uuid(), fc.integer({ min: 0, max: 2 ** 31 - 1 }), async (id, number) => {
+      const [row] = await service.sql`select dlq.attempt_id(${id}, ${number}::int) as id`
+      expect(row!.id).toBe(deriveAttemptId(id, number))
+    }),
+    { numRuns: 50 },
+  )
+})

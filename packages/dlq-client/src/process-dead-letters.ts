@@ -1,0 +1,209 @@
+// Handles the dead letters of a topic that its application retries by itself (policy "delivery: pull").
+// Any number of instances may run: a message has one live lease at a time. With `every` it is the regime of
+// a scheduler behind ShedLock: one instance makes a pass, none before the time has come again.
+
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type postgres from 'postgres'
+import {
+  beginPass,
+  claimMessages,
+  type DeadLetter,
+  endPass,
+  extendLeases,
+  extendPass,
+  failMessage,
+  releaseMessages,
+  resolveMessage,
+} from './dead-letter-functions.ts'
+
+export type HandlerContext = {
+  /** Where `inTransaction`, the transaction that also settles the message; else the pool. */
+  readonly sql: postgres.Sql | postgres.TransactionSql
+  /** Aborted when processing is to stop, or the lease was lost. */
+  readonly signal: AbortSignal
+}
+
+export type ProcessOptions = {
+  sql: postgres.Sql
+  topic: string
+  /** Throws where it could not handle the message. */
+  handler: (message: DeadLetter, context: HandlerContext) => Promise<void> | void
+  /** Messages of one claim; at most 1000. With `every`, of one pass. */
+  batchSize?: number
+  /** Milliseconds from pass to pass. Absent: messages are handled as they become due. */
+  every?: number
+  /** With `every`: one instance makes a pass at a time, and the others none until the time has come again. */
+  exclusive?: boolean
+  /** Attempts of a message, in place of its own budget. */
+  maxRetries?: number
+  /** When what failed is due again; null: as its policy says. With `every` by default at the next pass. */
+  retryAfterMs?: number | null
+  /** Runs the handler in the transaction that settles the message, so that its effects happen once. */
+  inTransaction?: boolean
+  /** How long a message of an instance that died is held. It is renewed while the instance lives. */
+  leaseMs?: number
+  /** Without `every`: how long to wait when nothing is due. */
+  pollMs?: number
+  /** Told of faults that processing goes on after: the database away, a lease lost. Default: console.error. */
+  onError?: (error: Error) => void
+  signal?: AbortSignal
+}
+
+export type PassCounts = { claimed: number; resolved: number; failed: number; dead: number; lost: number }
+
+const nothing: PassCounts = { claimed: 0, resolved: 0, failed: 0, dead: 0, lost: 0 }
+
+/** Processing that runs until it is stopped. */
+export type Processing = AsyncDisposable & {
+  /** Lets the message that is being handled end, gives the others back, and resolves when that is done. */
+  stop(): Promise<void>
+}
+
+/** Starts processing in the background. */
+export function processDeadLetters(options: ProcessOptions): Processing {
+  const { every, pollMs = 1000, batchSize = 50, onError = console.error } = options
+  const stopping = new AbortController()
+  const signal = options.signal ? AbortSignal.any([options.signal, stopping.signal]) : stopping.signal
+  const by = `${hostname()}:${process.pid}:${randomUUID()}`
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      const startedAt = performance.now()
+      let counts = nothing
+      try {
+        counts = await processPass({ ...options, signal }, by)
+      } catch (error) {
+        onError(error as Error)
+      }
+      const idleMs =
+        every !== undefined ? every - (performance.now() - startedAt) : counts.claimed < batchSize ? pollMs : 0
+      if (idleMs > 0) await sleep(idleMs, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  const running = run()
+  const stop = async () => {
+    stopping.abort()
+    await running
+  }
+  return { stop, [Symbol.asyncDispose]: stop }
+}
+
+/** One pass, for who has a scheduler already. Claims nothing where another instance has the pass. */
+export async function processPass(options: ProcessOptions, by = randomUUID() as string): Promise<PassCounts> {
+  const { sql, topic, every, exclusive = every !== undefined, leaseMs = 300_000 } = options
+  if (!exclusive) return handleBatch(options, null)
+  const pass = { topic, by }
+  if (!(await beginPass(sql, pass, { atMostMs: leaseMs }))) return nothing
+  try {
+    return await handleBatch(options, pass)
+  } finally {
+    // A little less than the time, since timers of instances are never quite the same.
+    await endPass(sql, pass, { atLeastMs: (every ?? 0) * 0.9 })
+  }
+}
+
+async function handleBatch(options: ProcessOptions, pass: { topic: string; by: string } | null): Promise<PassCounts> {
+  const { sql, topic, batchSize = 50, maxRetries = null, leaseMs = 300_000, signal } = options
+  const messages = await claimMessages(sql, { topic, limit: batchSize, leaseMs, maxRetries })
+  if (messages.length === 0) return nothing
+  const counts = { ...nothing, claimed: messages.length }
+  await using lease = keepLease(options, messages, pass)
+  for (const [at, message] of messages.entries()) {
+    if (signal?.aborted) {
+      await releaseMessages(sql, messages.slice(at))
+      break
+    }
+    const outcome = lease.begin(message.id) ? await handleOne(options, message, lease.signal) : 'lost'
+    counts[outcome] += 1
+    lease.settled(message.id)
+  }
+  return counts
+}
+
+async function handleOne(
+  options: ProcessOptions,
+  message: DeadLetter,
+  signal: AbortSignal,
+): Promise<'resolved' | 'failed' | 'dead' | 'lost'> {
+  const {
+    sql,
+    handler,
+    inTransaction = false,
+    every,
+    retryAfterMs = every === undefined ? null : 0,
+    onError = console.error,
+  } = options
+  const lost = () => new LeaseLost(`the lease of dead letter ${message.id} was lost: somebody else handles it`)
+  try {
+    if (inTransaction) {
+      await sql.begin(async (sql) => {
+        await handler(message, { sql, signal })
+        // Last: the row stays unlocked while the handler works, so that the lease can be renewed.
+        if (!(await resolveMessage(sql, message))) throw lost()
+      })
+    } else {
+      await handler(message, { sql, signal })
+      if (!(await resolveMessage(sql, message))) throw lost()
+    }
+    return 'resolved'
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+    const status = error instanceof LeaseLost ? null : await failMessage(sql, message, { error, retryAfterMs })
+    if (status !== null) return status === 'DEAD' ? 'dead' : 'failed'
+    onError(error instanceof LeaseLost ? error : lost())
+    return 'lost'
+  }
+}
+
+class LeaseLost extends Error {}
+
+/** Renews the leases of what is not settled yet, three times within their time. */
+function keepLease(
+  options: ProcessOptions,
+  messages: readonly DeadLetter[],
+  pass: { topic: string; by: string } | null,
+) {
+  const { sql, leaseMs = 300_000, onError = console.error } = options
+  const held = new Set(messages.map(({ id }) => id))
+  const over = new AbortController()
+  const lost = new AbortController()
+  let current: string | null = null
+
+  async function renew(): Promise<void> {
+    const ids = [...held]
+    const still = await extendLeases(sql, { ids, token: messages[0]!.token, leaseMs })
+    // What was settled meanwhile is not held any more either.
+    for (const id of ids) if (!still.has(id)) held.delete(id)
+    if (pass !== null && !(await extendPass(sql, pass, { atMostMs: leaseMs }))) held.clear()
+    if (current !== null && !held.has(current)) lost.abort()
+  }
+
+  async function run(): Promise<void> {
+    for (;;) {
+      await sleep(leaseMs / 3, undefined, { signal: over.signal }).catch(() => {})
+      if (over.signal.aborted) return
+      await renew().catch(onError)
+    }
+  }
+
+  const running = run()
+  return {
+    signal: options.signal ? AbortSignal.any([options.signal, lost.signal]) : lost.signal,
+    /** False where somebody else has the message by now. */
+    begin(id: string): boolean {
+      current = held.has(id) ? id : null
+      return current !== null
+    },
+    settled(id: string): void {
+      current = null
+      held.delete(id)
+    },
+    async [Symbol.asyncDispose]() {
+      over.abort()
+      await running
+    },
+  }
+}

@@ -9,6 +9,7 @@ import { anonymous, mayActAs, roleNames } from './access.ts'
 import { ApiError, sendError } from './api-error.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { ApiDeps, ApiEnv, Route } from './define-route.ts'
+import { createFleetMetrics } from './fleet-metrics.ts'
 import { observeRequests } from './observe-requests.ts'
 import { openApiDocument } from './open-api.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -36,10 +37,11 @@ const documentPath = '/openapi.json'
 const maxUrlBytes = 8192
 
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
-  const { log, registry, version, authenticate, rateLimit, slowRequestMs, corsOrigins } = deps
+  const { sql, log, registry, version, authenticate, rateLimit, slowRequestMs, corsOrigins } = deps
   const app = new Hono<ApiEnv>()
   const limit = createRateLimit(rateLimit)
 
+  createFleetMetrics({ sql, registry, log })
   app.use(observeRequests({ registry, log, slowRequestMs }))
   app.use(securityHeaders)
   if (corsOrigins.length > 0) app.use(cors({ origin: [...corsOrigins], ...corsOptions }))

@@ -243,6 +243,28 @@ describe('GET /api/v1/status', () => {
     })
   })
 
+  test('says of which DLQ topics retention takes records that nobody has ingested, the most urgent first', async () => {
+    await database.sql`
+      insert into dlq.dlq_topics (cluster, topic, partitions, retention_ms, cleanup_policy, looked_at)
+      select 'a', topic, 1, retention, 'delete', now()
+      from (values ('patient', -1), ('urgent', 3600000), ('quiet', 3600000)) t (topic, retention)`
+    await database.sql`
+      insert into dlq.dlq_topic_partitions (cluster, topic, partition, log_start_offset, log_end_offset, unread_offset, unread_timestamp)
+      values ('a', 'patient', 0, 0, 900, 0, now()), ('a', 'urgent', 0, 0, 1200, 0, now() - interval '10 minutes 30 seconds'),
+             ('a', 'quiet', 0, 5, 5, null, null)`
+    const { body } = await answerOf(request('GET /api/v1/status'))
+    expect(body).toMatchObject({
+      loss_clock: [
+        { cluster: 'a', topic: 'urgent', lag: 1200, lost: 0, loss: '1,200 records, first expires in 49 m' },
+        { cluster: 'a', topic: 'patient', lag: 900, expires_at: null, loss: '900 records' },
+      ],
+    })
+    expect((await answerOf(limitedTo(['pat*'])('GET /api/v1/status'))).body).toMatchObject({
+      loss_clock: [{ topic: 'patient' }],
+    })
+    await database.sql`truncate dlq.dlq_topic_partitions`
+  })
+
   test('of nothing is all zeros', async () => {
     expect((await answerOf(request('GET /api/v1/status'))).body).toMatchObject({
       counts: { PENDING: 0, RETRYING: 0, RESOLVED: 0, DEAD: 0 },

@@ -22,7 +22,7 @@ await runService(
     const sql = stack.adopt(
       connectDatabase(
         { ...config.database, statement_timeout },
-        { applicationName: 'dlq-api', log, silenceMs: request_timeout + 5000, genericPlans: true },
+        { applicationName: 'dlq-api', log, registry, silenceMs: request_timeout + 5000, genericPlans: true },
       ),
       (sql) => sql.end({ timeout: 5 }),
     )

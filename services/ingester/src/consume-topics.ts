@@ -26,6 +26,10 @@ export type ConsumeDeps = {
   store: (batch: Batch, options?: { lowOffset: bigint }) => Promise<StoreOutcome>
   /** The consumer met a fault, which kafkajs may or may not mend by itself. Called again while it lasts. */
   onFault: () => void
+  /** kafkajs gave the consumer up; it may start it again. */
+  onCrash: () => void
+  /** Kafka has given it its partitions. */
+  onAssigned: () => void
   /** The topic was deleted and made anew: its offsets begin again. */
   onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
   onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
@@ -61,6 +65,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true })
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       log.warn({ error: payload.error, restart: payload.restart }, 'consumer_crashed')
+      deps.onCrash()
       deps.onFault()
       if (!payload.restart)
         reject(
@@ -74,6 +79,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   ended.catch(() => {})
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     log.info({ groupId, memberId: payload.memberId, assignment: payload.memberAssignment }, 'partitions_assigned')
+    deps.onAssigned()
     seekToPositions(deps, consumer, payload.memberAssignment).catch((error) => log.warn({ error }, 'seek_failed'))
   })
   let passed: Promise<void> = Promise.resolve()

@@ -53,7 +53,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   async function discover(): Promise<void> {
     const { topics, startedOver } = await discoverTopics({ ...deps, cluster })
     for (const { topic, partition, seenOffset } of startedOver) {
-      metrics.recreated.inc({ topic })
+      metrics.recreated(topic)
       log.error({ topic, partition, seenOffset }, 'topic_recreated')
     }
     subscription.update(topics)
@@ -89,16 +89,18 @@ export async function ingest(deps: IngestDeps): Promise<void> {
           return outcome
         },
         onFault: () => lookAgain.notify(),
+        onCrash: () => metrics.crashes.inc(),
         onRecreated: async (batch, seenOffset, lowOffset) => {
           const { topic, partition } = batch
           // By the topic's id, which tells of all its partitions; where Kafka has no ids, this one starts over here.
           await discover()
           if (!(await beginGeneration(sql, { ...batch, seenOffset, nextOffset: lowOffset }))) return
-          metrics.recreated.inc({ topic })
+          metrics.recreated(topic)
           log.error({ topic, partition, seenOffset, lowOffset }, 'topic_recreated')
         },
         onStored: (batch, outcome) => metrics.stored(batch, outcome),
-        onLost: ({ topic }, count) => metrics.lost.inc({ topic }, count),
+        onLost: ({ topic }, count) => metrics.lost(topic, count),
+        onAssigned: () => metrics.rebalances.inc(),
       })
       return { more: true }
     },

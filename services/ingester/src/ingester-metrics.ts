@@ -1,5 +1,6 @@
 // What the ingester counts.
 
+import { createLabelBound, others, weightiest } from 'dlq-core/runtime/bounded-labels.ts'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Batch, StoreOutcome } from './store-batch.ts'
 
@@ -7,10 +8,27 @@ export type IngesterMetrics = ReturnType<typeof createIngesterMetrics>
 
 export function createIngesterMetrics(registry: Registry) {
   const registers = [registry]
+  const labelOf = createLabelBound()
   const records = new Counter({
     name: 'dlq_ingest_records_total',
     help: 'Records read from DLQ topics, by what became of them: stored, reopened (a message of ours failed again), dropped (read before), reduced (stored in part).',
     labelNames: ['topic', 'outcome'],
+    registers,
+  })
+  const bytes = new Counter({
+    name: 'dlq_ingest_bytes_total',
+    help: 'Bytes of keys and values read from DLQ topics.',
+    labelNames: ['topic'],
+    registers,
+  })
+  const rebalances = new Counter({
+    name: 'dlq_ingest_rebalances_total',
+    help: 'How often this ingester was given its partitions.',
+    registers,
+  })
+  const crashes = new Counter({
+    name: 'dlq_ingest_consumer_crashes_total',
+    help: 'How often the consumer met a fault that ended it; it is started again.',
     registers,
   })
   const topics = new Gauge({
@@ -44,15 +62,26 @@ export function createIngesterMetrics(registry: Registry) {
   })
   return {
     topics,
-    lost,
-    /** Topic → its lag; topics that are not named any more are forgotten. */
-    lag(lags: ReadonlyMap<string, number>) {
+    rebalances,
+    crashes,
+    lost: (topic: string, records: number) => lost.inc({ topic: labelOf(topic) }, records),
+    /** The lag of every topic; those that are not named any more are forgotten. */
+    lag(lags: readonly { topic: string; lag: bigint }[]) {
       lag.reset()
-      for (const [topic, records] of lags) lag.set({ topic }, records)
+      for (const [{ topic, lag: records }, isNamed] of weightiest(lags, (line) => Number(line.lag)))
+        lag.inc({ topic: isNamed ? topic : others }, Number(records))
     },
-    recreated,
+    recreated: (topic: string) => recreated.inc({ topic: labelOf(topic) }),
     seconds,
-    stored({ topic }: Batch, { stored, reopened, dropped, reduced }: StoreOutcome & { kind: 'stored' }) {
+    stored(
+      { topic: name, records: read }: Batch,
+      { stored, reopened, dropped, reduced }: StoreOutcome & { kind: 'stored' },
+    ) {
+      const topic = labelOf(name)
+      bytes.inc(
+        { topic },
+        read.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0),
+      )
       for (const [outcome, count] of Object.entries({ stored, reopened, dropped, reduced })) {
         if (count > 0) records.inc({ topic, outcome }, count)
       }

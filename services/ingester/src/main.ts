@@ -19,8 +19,9 @@ await runService(
     registerCodecs()
     const kafkaConfig = config.kafka as KafkaConfig
     const kafka = connectKafka(kafkaConfig, log)
-    const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-ingester', log }), (sql) =>
-      sql.end({ timeout: 5 }),
+    const sql = stack.adopt(
+      connectDatabase(config.database, { applicationName: 'dlq-ingester', log, registry }),
+      (sql) => sql.end({ timeout: 5 }),
     )
     const admin = stack.adopt(kafka.admin(), (admin) => admin.disconnect())
     const readiness = createReadiness({ database: () => pingDatabase(sql), kafka: () => admin.describeCluster() })

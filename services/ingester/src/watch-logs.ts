@@ -33,7 +33,6 @@ const settingsEveryMs = 5 * 60_000
 const unreadPerLook = 20
 /** Kafka returns at least one batch, however small the bound is. */
 const oneBatch = 1
-const maxTopicLabels = 500
 
 /** A pass that looks at the topics whose turn it is; several ingesters share them. */
 export function createLogWatch({ admin, sql, log, metrics, now }: WatchDeps) {
@@ -57,7 +56,7 @@ export function createLogWatch({ admin, sql, log, metrics, now }: WatchDeps) {
     }
     await lookAtSettings(cluster, topics)
     const more = topics.length === topicsPerLook
-    if (!more) metrics.lag(boundLabels(await listIngestLag(sql)))
+    if (!more) metrics.lag(await listIngestLag(sql))
     return { more }
   }
 }
@@ -134,15 +133,4 @@ async function readUnread(admin: WatchDeps['admin'], places: readonly Place[], l
     }
   }
   return found
-}
-
-/** The topics furthest behind by name, and all others under one label: a metric's labels must not be without bound. */
-function boundLabels(topics: readonly { topic: string; lag: bigint }[]): Map<string, number> {
-  const lags = new Map<string, number>()
-  const furthestFirst = topics.toSorted((a, b) => Number(b.lag - a.lag))
-  furthestFirst.forEach(({ topic, lag }, index) => {
-    const label = index < maxTopicLabels ? topic : '(others)'
-    lags.set(label, (lags.get(label) ?? 0) + Number(lag))
-  })
-  return lags
 }

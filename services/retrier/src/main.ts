@@ -26,8 +26,9 @@ import { createWorkerMetrics } from './worker/worker-metrics.ts'
 await runService(
   { name: 'retrier', needs: ['database', 'kafka-if-set'] },
   async ({ config, stack, signal, log, registry }) => {
-    const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'dlq-retrier', log }), (sql) =>
-      sql.end({ timeout: 5 }),
+    const sql = stack.adopt(
+      connectDatabase(config.database, { applicationName: 'dlq-retrier', log, registry }),
+      (sql) => sql.end({ timeout: 5 }),
     )
     const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log) : null
     const admin = kafka && stack.adopt(kafka.admin(), (admin) => admin.disconnect())

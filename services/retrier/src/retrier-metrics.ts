@@ -25,6 +25,11 @@ export function createRetrierMetrics(registry: Registry) {
       labelNames: ['verdict'],
       registers,
     }),
+    breakerOpen: new Gauge({
+      name: 'dlq_retry_breaker_open',
+      help: '1 while this retrier sends nothing because Kafka failed, except for probes; else 0.',
+      registers,
+    }),
     inFlight: new Gauge({
       name: 'dlq_retry_in_flight',
       help: 'Messages that this retrier has claimed and not yet settled.',

@@ -48,12 +48,16 @@ const transactionTimeoutMs = 60_000
 
 /** Retries what is due until the signal aborts. Without a Kafka it only says that it has none. */
 export async function retryForever(deps: RetryForeverDeps): Promise<void> {
-  const { sql, kafka, log, signal, settings, retrierId } = deps
+  const { sql, kafka, metrics, log, signal, settings, retrierId } = deps
   const publishes = howItPublishes(kafka, settings)
   const breaker = createBreaker({
     now: Date.now,
     random: Math.random,
-    onChange: (reason) => (reason === null ? log.info('kafka_back') : log.warn({ reason }, 'kafka_away')),
+    onChange: (reason) => {
+      metrics.breakerOpen.set(reason === null ? 0 : 1)
+      if (reason === null) log.info('kafka_back')
+      else log.warn({ reason }, 'kafka_away')
+    },
   })
   const note = async () => {
     await noteRetrier(sql, { id: retrierId, publishes, fault: breaker.fault() })

@@ -6,6 +6,8 @@ export type DueTopic = {
   original_topic: string
   /** The DLQ topic of the message that has been due for longest. */
   dlq_topic: string | null
+  /** Since when that message has been due. */
+  due_at: Date
 }
 
 /**
@@ -27,5 +29,23 @@ export async function listDueTopics(sql: Sql): Promise<DueTopic[]> {
         order by m.original_topic, m.next_retry_at, m.id limit 1
       ) next
     )
-    select original_topic, dlq_topic from oldest where next_retry_at <= now()`
+    select original_topic, dlq_topic, next_retry_at as due_at from oldest where next_retry_at <= now()`
+}
+
+/** How many messages of each topic are due; counted up to `limit`, which then means at least so many. */
+export async function countDue(
+  sql: Sql,
+  { topics, limit }: { topics: readonly string[]; limit: number },
+): Promise<{ topic: string; due: number }[]> {
+  return sql<{ topic: string; due: number }[]>`
+    select topic, counted.due
+    from unnest(${sql.array([...topics])}::text[]) as asked (topic)
+    cross join lateral (
+      select count(*)::int as due
+      from (
+        select from dlq.dlq_messages m
+        where m.original_topic = asked.topic and m.status = 'PENDING' and m.next_retry_at <= now()
+        limit ${limit}
+      ) due
+    ) counted`
 }

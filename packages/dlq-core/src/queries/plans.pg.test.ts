@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { oldestPending } from './activity.ts'
 import { archiveMessages, listSettled, nextSettledTopic } from './archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
-import { listDueTopics } from './due-topics.ts'
+import { countDue, listDueTopics } from './due-topics.ts'
 import { listKnownTopics } from './known-topics.ts'
 import { editMessage, holdMessage } from './message-change.ts'
 import { deleteSpent, purgeSpent } from './message-purge.ts'
@@ -104,6 +104,11 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
     (sql) => claimBatch(sql, { ...slot, token, shares: shares({ maxInFlight: 9 }), maxBytes: 1e9 }),
   ],
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
+  [
+    'the count of what is due',
+    /_original_topic_next_retry_at_id_idx$/,
+    (sql) => countDue(sql, { topics: ['topic-7', 'topic-8'], limit: 1000 }),
+  ],
   ['one message', byId, (sql) => getMessage(sql, { id: ids[0]!, scope: null })],
   ['the deletion of one message', byId, (sql) => deleteMessage(sql, ids[0]!)],
   ['the hold on a message that somebody changes', byId, (sql) => holdMessage(sql, { id: ids[0]!, scope: ['topic-*'] })],

@@ -2,6 +2,7 @@
 // retention will delete first. Ingesters keep it current, so that who reads it needs no Kafka.
 
 import { type Sql, toJson } from './sql.ts'
+import { type TopicScope, topicInScope } from './topic-scope.ts'
 
 /**
  * Takes the topics whose log nobody has looked at for `everyMs`, those due longest first. Each is taken by
@@ -123,8 +124,11 @@ export type IngestLag = {
   lookedAt: Date | null
 }
 
-/** How far behind each topic is that Kafka has now. */
-export async function listIngestLag(sql: Sql): Promise<IngestLag[]> {
+/** How far behind each topic is that Kafka has now; of all topics, or of some. */
+export async function listIngestLag(
+  sql: Sql,
+  { scope = null, topics }: { scope?: TopicScope; topics?: readonly string[] } = {},
+): Promise<IngestLag[]> {
   return sql<IngestLag[]>`
     select t.cluster, t.topic, coalesce(sum(lag), 0)::bigint as lag, coalesce(sum(lost), 0)::bigint as lost,
            min(unread_at) as "oldestUnreadAt",
@@ -143,7 +147,8 @@ export async function listIngestLag(sql: Sql): Promise<IngestLag[]> {
       cross join lateral (select coalesce(p.next_offset, 0) as next) position
       where k.cluster = t.cluster and k.topic = t.topic
     ) partitions on true
-    where t.gone_at is null
+    where t.gone_at is null and ${topicInScope(sql, scope, 't.topic')}
+      ${topics === undefined ? sql`` : sql`and t.topic = any(${sql.array([...topics])}::text[])`}
     group by t.cluster, t.topic
     order by t.cluster, t.topic collate "C"`
 }

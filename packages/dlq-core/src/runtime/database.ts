@@ -4,7 +4,9 @@
 
 import net from 'node:net'
 import postgres from 'postgres'
+import type { Registry } from 'prom-client'
 import type { DatabaseConfig } from './config-schema.ts'
+import { createDatabaseMetrics, type ObserveSocket } from './database-metrics.ts'
 import type { Log } from './log.ts'
 
 /** How values pass between PostgreSQL and Node: bigints exactly, JSON as text. */
@@ -32,14 +34,17 @@ export type ConnectOptions = {
    * over all partitions takes longer to plan than to run. Behind a pooler it belongs to the role.
    */
   genericPlans?: boolean
+  /** Where its connections are counted. */
+  registry?: Registry
 }
 
 /** A pool that connects when first used. End it with `sql.end({ timeout: 5 })`. */
 export function connectDatabase(
   config: DatabaseConfig,
-  { applicationName, log, silenceMs, genericPlans = false }: ConnectOptions,
+  { applicationName, log, silenceMs, genericPlans = false, registry }: ConnectOptions,
 ): Database {
   const place = config.url ? new URL(config.url) : null
+  const observe = registry && createDatabaseMetrics(registry, { max: config.max_open_conns })
   return postgres<typeof types>(config.url ?? '', {
     ...(config.url
       ? // A URL may come without its secret, which then has its own file.
@@ -71,16 +76,19 @@ export function connectDatabase(
       }),
     },
     onnotice: (notice) => log.debug({ notice: notice.message }, 'database_notice'),
-    ...{ socket: (place: Place) => connectSocket(place, silenceMs) },
+    ...{ socket: (place: Place) => connectSocket(place, { silenceMs, observe }) },
   }) as Database
 }
 
 type Place = { host: string[]; port: number[]; path?: string }
 
+type SocketOptions = { silenceMs: number | undefined; observe: ObserveSocket | undefined }
+
 // The driver writes to the socket at once; Node queues that until the socket is connected.
-function connectSocket({ host, port, path }: Place, silenceMs: number | undefined) {
+function connectSocket({ host, port, path }: Place, { silenceMs, observe }: SocketOptions) {
   const socket = path ? net.connect({ path }) : net.connect({ host: host[0]!, port: port[0]! })
   socket.setNoDelay(true)
+  observe?.(socket)
   if (silenceMs !== undefined) giveUpOnSilence(socket, silenceMs)
   return Object.assign(socket, { host: host[0], port: port[0] })
 }

@@ -8,10 +8,8 @@ import * as v from 'valibot'
 import { ApiError, notFound } from '../api-error.ts'
 import { defineRoute } from '../define-route.ts'
 import { requireExactCounts } from '../exact-counts.ts'
+import { noConsumer } from '../no-consumer.ts'
 import { idOf, topicPath } from '../request-schemas.ts'
-
-/** The id of the consumer of messages that do not say which consumer group failed. */
-const noConsumer = '(none)'
 
 const consumerPath = { channelId: topicPath.entries.topic, consumerId: topicPath.entries.topic }
 

@@ -51,7 +51,7 @@ describe('the topics', () => {
           },
           oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
           found: { cluster: 'c', partitions: 2, gone_at: null },
-          ingestion: { read_to: '42', lag: null },
+          ingestion: { read_to: '42', loss_clock: { lag: 0, lost: 0, expires_at: null, loss: null } },
           policy: { paused: { value: true, source: 'policy', pattern: 'orders.dlq.v1' } },
         },
         { topic: 'pay.dlq.v1' },

@@ -3,9 +3,11 @@
 import { countActivity, oldestPending } from 'dlq-core/queries/activity.ts'
 import { readFleetStatus } from 'dlq-core/queries/status.ts'
 import { countByConsumer } from 'dlq-core/queries/summary.ts'
+import { type IngestLag, listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
 import * as v from 'valibot'
 import { defineRoute } from '../define-route.ts'
 import { requireExactCounts } from '../exact-counts.ts'
+import { exampleLossClock, lossClockJson, lossClockSchema } from '../loss-clock.ts'
 import { timestamp, timestampText } from '../message-json.ts'
 
 const maxLines = 1000
@@ -33,6 +35,12 @@ const statusSchema = v.pipe(
       success_rate: v.nullable(v.number()),
     }),
     summary: v.strictObject({ counted_at: timestampText, drift: count, unfolded: count }),
+    loss_clock: v.pipe(
+      v.array(v.strictObject({ cluster: v.string(), topic: v.string(), ...lossClockSchema.entries })),
+      v.description(
+        'The DLQ topics of which records wait or are lost; those that expire first, then those furthest behind.',
+      ),
+    ),
     dlq_topics: count,
     stored_at: v.pipe(timeSchema, v.description('When something was stored last.')),
     paused_groups: v.pipe(count, v.description('Error groups whose automatic retries are paused.')),
@@ -82,6 +90,7 @@ export const statusRoutes = [
             ingest: { per_minute: 240 },
             retry: { per_minute: 61.4, refused_per_minute: 0, success_rate: 0.93 },
             summary: { counted_at: '2026-02-20T02:00:00.000+00:00', drift: 0, unfolded: 12 },
+            loss_clock: [{ cluster: 'bqzHLZgsR8ahKlMZHYcfLg', topic: 'orders.dlq.v1', ...exampleLossClock }],
             dlq_topics: 12,
             stored_at: '2026-02-20T10:30:01.000+00:00',
             paused_groups: 0,
@@ -101,9 +110,10 @@ export const statusRoutes = [
     async (call) => {
       const { c, sql, access } = call
       const state = await requireExactCounts(call)
-      const [lines, activity, { retriers, stored_at, ...fleet }] = await Promise.all([
+      const [lines, activity, lags, { retriers, stored_at, ...fleet }] = await Promise.all([
         countByConsumer(sql, { scope: access.topics, limit: maxLines }),
         countActivity(sql, { scope: access.topics }),
+        listIngestLag(sql, { scope: access.topics }),
         readFleetStatus(sql, { scope: access.topics }),
       ])
       const waiting = lines.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
@@ -125,6 +135,7 @@ export const statusRoutes = [
           success_rate: tried === 0 ? null : (tried - activity.failed - activity.failed_again) / tried,
         },
         summary: { counted_at: timestamp(state.counted_at!), drift: state.drift, unfolded: state.deltas },
+        loss_clock: lossClocks(lags, new Date()),
         ...fleet,
         stored_at: stored_at && timestamp(stored_at),
         retriers: retriers.map(({ started_at, seen_at, ...retrier }) => ({
@@ -136,6 +147,17 @@ export const statusRoutes = [
     },
   ),
 ]
+
+/** Far in the future: what does not expire comes last. */
+const never = new Date(8.64e15)
+
+function lossClocks(lags: readonly IngestLag[], now: Date) {
+  return lags
+    .filter(({ lag, lost }) => lag > 0n || lost > 0n)
+    .toSorted((a, b) => +(a.expiresAt ?? never) - +(b.expiresAt ?? never) || Number(b.lag - a.lag))
+    .slice(0, maxLines)
+    .map((line) => ({ cluster: line.cluster, topic: line.topic, ...lossClockJson(line, now) }))
+}
 
 type Counts = v.InferOutput<typeof countsSchema>
 

@@ -8,9 +8,11 @@ import {
   readTopicEnds,
   sampleConsumerGroups,
 } from 'dlq-core/queries/topic-overview.ts'
+import { type IngestLag, listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
 import * as v from 'valibot'
 import { type ApiDeps, defineRoute } from '../define-route.ts'
 import { decodeKey, encodeKey, keyParts } from '../list-cursor.ts'
+import { exampleLossClock, lossClockJson, lossClockSchema } from '../loss-clock.ts'
 import { count, timestamp, timestampText } from '../message-json.ts'
 import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../policy-json.ts'
 import { wholeNumber } from '../request-schemas.ts'
@@ -46,7 +48,7 @@ const topicSchema = v.pipe(
         v.strictObject({
           stored_at: time,
           read_to: v.nullable(v.string()),
-          lag: v.pipe(v.nullable(count), v.description('Records not stored yet; null where it is not known.')),
+          loss_clock: v.pipe(v.nullable(lossClockSchema), v.description('Null where the topic is gone from Kafka.')),
         }),
       ),
       v.description('How far a DLQ topic is stored: read_to is the sum of its partitions’ next offsets.'),
@@ -69,7 +71,7 @@ const exampleTopic = {
     found_at: '2026-01-01T00:00:00.000+00:00',
     gone_at: null,
   },
-  ingestion: { stored_at: '2026-02-20T10:30:01.000+00:00', read_to: '4712', lag: null },
+  ingestion: { stored_at: '2026-02-20T10:30:01.000+00:00', read_to: '4712', loss_clock: exampleLossClock },
   policy: exampleEffectivePolicy,
 }
 
@@ -178,11 +180,13 @@ async function describeTopics(
 ) {
   const column = kind === 'dlq' ? 'dlq_topic' : 'original_topic'
   const topics = [...new Set(found.map(({ topic }) => topic))]
-  const [counts, ends] = await Promise.all([
+  const [counts, ends, lags] = await Promise.all([
     countByTopic(sql, { column, topics }),
     readTopicEnds(sql, { column, topics }),
+    kind === 'dlq' ? listIngestLag(sql, { topics }) : [],
     policies.refresh(),
   ])
+  const now = new Date()
   return found.map((entry) => {
     const { topic } = entry
     const { counterparts, oldest_pending_at } = ends.get(topic)!
@@ -196,21 +200,22 @@ async function describeTopics(
       counterparts,
       counts: counts.get(topic)!,
       oldest_pending_at: oldest_pending_at && timestamp(oldest_pending_at),
-      ...foundJson(entry),
+      ...foundJson(entry, lags, now),
       policy: effectivePolicyJson(policy),
     }
   })
 }
 
-function foundJson(entry: Found) {
+function foundJson(entry: Found, lags: readonly IngestLag[], now: Date) {
   if (entry.cluster === null) return { found: null, ingestion: null }
   const { cluster, display_name, partitions, found_at, gone_at, stored_at, read_to } = entry
+  const lag = lags.find((line) => line.cluster === cluster && line.topic === entry.topic)
   return {
     found: { cluster, display_name, partitions, found_at: timestamp(found_at), gone_at: gone_at && timestamp(gone_at) },
     ingestion: {
       stored_at: stored_at && timestamp(stored_at),
       read_to: read_to === null ? null : String(read_to),
-      lag: null,
+      loss_clock: lag ? lossClockJson(lag, now) : null,
     },
   }
 }

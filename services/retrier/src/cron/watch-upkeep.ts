@@ -19,6 +19,12 @@ export function createUpkeepMetrics(registry: Registry) {
       labelNames: ['table'],
       registers,
     }),
+    interval: new Gauge({
+      name: 'dlq_cron_interval_seconds',
+      help: 'The time between the next two ticks of the cron job; missing where it is off.',
+      labelNames: ['job'],
+      registers,
+    }),
     lastSuccess: new Gauge({
       name: 'dlq_cron_last_success_timestamp_seconds',
       help: 'When the cron job was last done, by whichever retrier.',
@@ -46,6 +52,8 @@ export function createUpkeepWatch({ sql, log, metrics, jobs, now }: WatchDeps) {
     if (known !== undefined && (known === null || known > at)) return known
     const tick = nextTick(job, at)
     next.set(job.name, tick)
+    const following = tick && nextTick(job, tick)
+    if (following) metrics.interval.set({ job: job.name }, (following.getTime() - tick.getTime()) / 1000)
     return tick
   }
 

@@ -1,0 +1,57 @@
+// The metrics of every service, from the code that registers them: what documents, rules and dashboards are held to.
+
+import type { Database } from 'dlq-core/runtime/database.ts'
+import { createDatabaseMetrics } from 'dlq-core/runtime/database-metrics.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { collectDefaultMetrics, type MetricObject, type MetricObjectWithValues, Registry } from 'prom-client'
+import { createFleetMetrics } from '../../../services/api/src/fleet-metrics.ts'
+import { observeRequests } from '../../../services/api/src/observe-requests.ts'
+import { createIngesterMetrics } from '../../../services/ingester/src/ingester-metrics.ts'
+import { createUpkeepMetrics } from '../../../services/retrier/src/cron/watch-upkeep.ts'
+import { createRetrierMetrics } from '../../../services/retrier/src/retrier-metrics.ts'
+import { createWorkerMetrics } from '../../../services/retrier/src/worker/worker-metrics.ts'
+
+export type Metric = { name: string; type: string; labels: readonly string[]; help: string }
+
+export const sections = ['every service', 'api: the fleet', 'api', 'ingester', 'retrier'] as const
+export type Section = (typeof sections)[number]
+
+const log = createLog({ service: 'monitoring', level: 'silent' })
+
+const register: Record<Section, (registry: Registry) => void> = {
+  'every service': (registry) => void createDatabaseMetrics(registry, { max: 1 }),
+  'api: the fleet': (registry) => createFleetMetrics({ sql: null as unknown as Database, registry, log }),
+  api: (registry) => void observeRequests({ registry, log, slowRequestMs: 1 }),
+  ingester: (registry) => void createIngesterMetrics(registry),
+  retrier: (registry) => {
+    createRetrierMetrics(registry)
+    createUpkeepMetrics(registry)
+    createWorkerMetrics(registry)
+  },
+}
+
+/** Our own metrics, in the order of the code. */
+export function metricsOf(section: Section): Metric[] {
+  const registry = new Registry()
+  register[section](registry)
+  return describe(registry)
+}
+
+/** Those of Node and the process, which prom-client brings to every service. */
+export function processMetrics(): Metric[] {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  return describe(registry)
+}
+
+function describe(registry: Registry): Metric[] {
+  return registry.getMetricsAsArray().map((metric) => {
+    const {
+      name,
+      help,
+      type,
+      labelNames = [],
+    } = metric as MetricObject & MetricObjectWithValues<never> & { labelNames?: string[] }
+    return { name, help, type: String(type), labels: labelNames.filter((label) => label !== 'le') }
+  })
+}

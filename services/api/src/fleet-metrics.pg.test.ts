@@ -1,0 +1,177 @@
+// The gauges of the fleet, as a scrape shows them.
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { Registry } from 'prom-client'
+import { beforeEach, expect, test } from 'vitest'
+import { createFleetMetrics } from './fleet-metrics.ts'
+import { type FleetReading, readFleet } from './read-fleet.ts'
+import { createTestApp } from './test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const log = createLog({ service: 'api', level: 'silent' })
+
+beforeEach(async () => {
+  await database.sql`
+    truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_topics, dlq.dlq_topic_partitions, dlq.dlq_positions, dlq.dlq_retriers`
+})
+
+const insert = (columns: MessageColumns = {}) => insertMessageRow(database.sql, columns)
+
+/** The lines of the fleet's metrics, without help and types. */
+async function scrape(): Promise<string[]> {
+  const response = await createTestApp(service.sql)('GET /metrics')
+  return (await response.text()).split('\n').filter((line) => /^(dead_|dlq_)/.test(line))
+}
+const numberOf = (lines: readonly string[], series: string) =>
+  Number(
+    lines
+      .find((line) => line.startsWith(`${series} `))
+      ?.split(' ')
+      .at(-1),
+  )
+
+test('messages are counted by topic and status, and DEAD ones by the specification’s channel and consumer', async () => {
+  for (const consumer_group of ['payments', 'payments', 'mail', null])
+    await insert({ original_topic: 'orders', consumer_group, status: 'DEAD' })
+  await insert({ original_topic: 'orders', consumer_group: 'payments' })
+  const lines = await scrape()
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'dlq_fleet_up 1',
+      'dead_letter_total{topic="orders",status="PENDING"} 1',
+      'dead_letter_total{topic="orders",status="RETRYING"} 0',
+      'dead_letter_total{topic="orders",status="DEAD"} 4',
+      'dead_job_count{channel="orders",consumer="payments"} 2',
+      'dead_job_count{channel="orders",consumer="mail"} 1',
+      'dead_job_count{channel="orders",consumer="(none)"} 1',
+      'dlq_summary_drift 0',
+    ]),
+  )
+})
+
+test('what waits is shown with its age, and what is due with how long it has been', async () => {
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
+  await insert({ original_topic: 'orders', created_at: ago(7200) })
+  for (const due of [600, 60]) await insert({ original_topic: 'orders', next_retry_at: ago(due) })
+  await insert({ original_topic: 'orders', next_retry_at: ago(-600) })
+  const lines = await scrape()
+  expect(numberOf(lines, 'dead_letter_age_seconds{topic="orders"}')).toBeGreaterThanOrEqual(7200)
+  expect(numberOf(lines, 'dlq_due_age_seconds{topic="orders"}')).toBeGreaterThanOrEqual(600)
+  expect(numberOf(lines, 'dlq_due_messages{topic="orders"}')).toBe(2)
+})
+
+test('the loss clock says how much is not ingested, what is lost, and when the next will be', async () => {
+  await database.sql`
+    insert into dlq.dlq_topics (cluster, topic, partitions, retention_ms, cleanup_policy, looked_at) values
+      ('a', 'orders.dlq.v1', 2, 3600000, 'delete', '2026-02-20T10:00:00Z'), ('a', 'quiet.dlq.v1', 1, -1, 'delete', now()),
+      ('b', 'orders.dlq.v1', 1, 7200000, 'delete', now())`
+  await database.sql`
+    insert into dlq.dlq_topic_partitions (cluster, topic, partition, log_start_offset, log_end_offset, unread_offset, unread_timestamp) values
+      ('a', 'orders.dlq.v1', 0, 10, 50, 10, '2026-02-20T09:00:00Z'), ('a', 'orders.dlq.v1', 1, 0, 7, null, null),
+      ('b', 'orders.dlq.v1', 0, 0, 3, 0, '2026-02-20T09:00:00Z')`
+  await database.sql`
+    insert into dlq.dlq_positions (cluster, topic, partition, next_offset) values ('a', 'orders.dlq.v1', 0, 4), ('a', 'orders.dlq.v1', 1, 7)`
+  expect(await scrape()).toEqual(
+    expect.arrayContaining([
+      'dlq_topics 3',
+      'dlq_topic_unread_records{topic="orders.dlq.v1"} 43',
+      'dlq_topic_lost_records{topic="orders.dlq.v1"} 6',
+      `dlq_topic_expiry_timestamp_seconds{topic="orders.dlq.v1"} ${Date.parse('2026-02-20T10:00:00Z') / 1000}`,
+      `dlq_topics_looked_at_timestamp_seconds ${Date.parse('2026-02-20T10:00:00Z') / 1000}`,
+    ]),
+  )
+})
+
+test('retriers are counted by whether they can publish', async () => {
+  await database.sql`
+    insert into dlq.dlq_retriers (id, publishes, fault, seen_at) values
+      ('a', 'exactly-once', null, now()), ('b', 'exactly-once', 'Kafka is away', now()), ('c', 'nothing', null, now()),
+      ('dead', 'exactly-once', null, now() - interval '5 minutes')`
+  expect(await scrape()).toEqual(
+    expect.arrayContaining([
+      'dlq_retriers{state="publishing"} 1',
+      'dlq_retriers{state="faulty"} 1',
+      'dlq_retriers{state="idle"} 1',
+    ]),
+  )
+})
+
+test('before the first full count no count is shown, and everything else is', async () => {
+  await insert({ status: 'DEAD' })
+  await database.sql`update dlq.dlq_summary_state set counted_at = null`
+  try {
+    const lines = await scrape()
+    expect(lines.filter((line) => /^dead_(letter_total|job)/.test(line))).toEqual([])
+    expect(lines).toContain('dlq_fleet_up 1')
+  } finally {
+    await database.sql`update dlq.dlq_summary_state set counted_at = now()`
+  }
+})
+
+type Scraped = { registry: Registry; reads: () => number; pass: (ms: number) => void; fail: (failing: boolean) => void }
+
+/** The fleet's metrics over a clock of ours, and a database that fails when asked to. */
+function createScraped(change: (reading: FleetReading) => FleetReading = (reading) => reading): Scraped {
+  const registry = new Registry()
+  let [reads, clock, failing] = [0, Date.now(), false]
+  createFleetMetrics({
+    ...{ sql: service.sql, registry, log },
+    now: () => clock,
+    read: async (sql) => {
+      reads += 1
+      if (failing) throw new Error('the database is away')
+      return change(await readFleet(sql))
+    },
+  })
+  return {
+    registry,
+    reads: () => reads,
+    pass: (ms) => {
+      clock += ms
+    },
+    fail: (now) => {
+      failing = now
+    },
+  }
+}
+
+test('scrapes within ten seconds read once, however many metrics and scrapers there are', async () => {
+  const { registry, reads, pass } = createScraped()
+  await Promise.all([registry.metrics(), registry.metrics()])
+  pass(9000)
+  await registry.metrics()
+  expect(reads()).toBe(1)
+  pass(2000)
+  await registry.metrics()
+  expect(reads()).toBe(2)
+})
+
+test('while the database does not answer nothing is shown of it, because old numbers would look like calm', async () => {
+  await insert({ status: 'DEAD' })
+  const { registry, pass, fail } = createScraped()
+  expect(await registry.metrics()).toContain('dead_job_count{')
+  pass(11_000)
+  fail(true)
+  const values = (await registry.metrics()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  expect(values).toEqual(['dlq_fleet_up 0'])
+  pass(11_000)
+  fail(false)
+  expect(await registry.metrics()).toContain('dead_job_count{')
+})
+
+test('beyond 500 topics the rest is counted under one name, and nothing is left out', async () => {
+  const topics = Array.from({ length: 700 }, (_, n) => ({
+    ...{ original_topic: `topic-${n}`, consumer_group: null },
+    ...{ PENDING: 0, RETRYING: 0, RESOLVED: 1, DEAD: n },
+  }))
+  const { registry } = createScraped((reading) => ({ ...reading, counts: topics }))
+  const lines = (await registry.metrics()).split('\n')
+  const dead = lines.filter((line) => line.startsWith('dead_job_count{'))
+  expect(dead).toHaveLength(501)
+  expect(dead).toContain('dead_job_count{channel="topic-699",consumer="(none)"} 699')
+  expect(numberOf(dead, 'dead_job_count{channel="(others)",consumer="(others)"}')).toBe((199 * 200) / 2)
+  expect(numberOf(lines, 'dead_letter_total{topic="(others)",status="RESOLVED"}')).toBe(200)
+})

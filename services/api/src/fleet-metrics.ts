@@ -1,0 +1,182 @@
+// Gauges of the fleet as a whole, beside the API's own metrics. Every API shows the same of them, so queries take the
+// maximum over the replicas, never the sum. They are read from the tables when somebody scrapes, at most every ten
+// seconds; where the database does not answer they are missing, because old numbers would look like calm.
+
+import { others, weightiest } from 'dlq-core/runtime/bounded-labels.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import { Gauge, type Registry } from 'prom-client'
+import { noConsumer } from './no-consumer.ts'
+import { type FleetReading, readFleet } from './read-fleet.ts'
+
+export type FleetMetricsDeps = {
+  sql: Database
+  registry: Registry
+  log: Log
+  now?: () => number
+  read?: (sql: Database) => Promise<FleetReading>
+}
+
+const freshMs = 10_000
+/** A scrape waits no longer for the database; what it then says comes with the next one. */
+const patienceMs = 3000
+
+/** Registers the gauges; they fill themselves when the registry is asked for its metrics. */
+export function createFleetMetrics({ sql, registry, log, now = Date.now, read = readFleet }: FleetMetricsDeps): void {
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | null = null
+
+  async function readNow(): Promise<void> {
+    const since = performance.now()
+    const found = await read(sql).catch((error) => {
+      log.info({ error }, 'fleet_metrics_failed')
+      return null
+    })
+    readAt = now()
+    clear(gauges)
+    gauges.up.set(found === null ? 0 : 1)
+    if (found === null) return
+    gauges.seconds.set((performance.now() - since) / 1000)
+    fill(gauges, found, now())
+  }
+
+  async function refresh(): Promise<void> {
+    if (reading === null && now() - readAt < freshMs) return
+    reading ??= readNow().finally(() => {
+      reading = null
+    })
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        clear(gauges)
+        gauges.up.set(0)
+        resolve()
+      }, patienceMs)
+    })
+    await Promise.race([reading, late])
+    clearTimeout(timer)
+  }
+
+  const gauges = createGauges(registry, refresh)
+}
+
+type Gauges = ReturnType<typeof createGauges>
+
+/** Without labels, reset() would set it to 0, which is a number that nobody has read. */
+function clear(gauges: Gauges): void {
+  for (const gauge of Object.values(gauges)) {
+    gauge.reset()
+    gauge.remove({})
+  }
+}
+
+function createGauges(registry: Registry, refresh: () => Promise<void>) {
+  const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+    // Each asks for the same refresh, so all of them are of one reading.
+    new Gauge({ name, help, labelNames, registers: [registry], collect: refresh })
+  return {
+    up: gauge('dlq_fleet_up', '1 where the database told what the other gauges of the fleet say, else 0.'),
+    seconds: gauge('dlq_fleet_read_seconds', 'How long reading the gauges of the fleet took.'),
+    messages: gauge('dead_letter_total', 'Dead letters in dlq_messages, by original topic and status; exact.', [
+      'topic',
+      'status',
+    ]),
+    age: gauge('dead_letter_age_seconds', 'How long the oldest PENDING dead letter of an original topic has waited.', [
+      'topic',
+    ]),
+    dead: gauge('dead_job_count', 'DEAD messages of a consumer group (consumer) and original topic (channel); exact.', [
+      'channel',
+      'consumer',
+    ]),
+    due: gauge('dlq_due_messages', 'Messages due to be retried now, counted up to 1000 per original topic.', ['topic']),
+    dueAge: gauge('dlq_due_age_seconds', 'For how long the most overdue message of an original topic has been due.', [
+      'topic',
+    ]),
+    topics: gauge('dlq_topics', 'DLQ topics that Kafka has now.'),
+    unread: gauge('dlq_topic_unread_records', 'Offsets of a DLQ topic that Kafka holds and that are not ingested.', [
+      'topic',
+    ]),
+    lost: gauge('dlq_topic_lost_records', 'Offsets that retention took and that ingestion has not come to yet.', [
+      'topic',
+    ]),
+    expiry: gauge(
+      'dlq_topic_expiry_timestamp_seconds',
+      'When retention may delete the oldest record that is not ingested; missing where none waits, or nothing expires.',
+      ['topic'],
+    ),
+    lookedAt: gauge(
+      'dlq_topics_looked_at_timestamp_seconds',
+      'When an ingester looked at Kafka’s logs last, of the topic looked at longest ago.',
+    ),
+    storedAt: gauge('dlq_stored_timestamp_seconds', 'When something was ingested last.'),
+    retriers: gauge(
+      'dlq_retriers',
+      'Retriers that live, by state: publishing, faulty (Kafka fails), idle (no Kafka configured).',
+      ['state'],
+    ),
+    pausedGroups: gauge('dlq_paused_groups', 'Error groups whose automatic retries are paused.'),
+    drift: gauge(
+      'dlq_summary_drift',
+      'By how many messages the counts were wrong at the last full count; should be 0.',
+    ),
+    unfolded: gauge('dlq_summary_unfolded', 'Changes of counts that wait to be folded.'),
+    countedAt: gauge('dlq_summary_counted_timestamp_seconds', 'When all messages were counted last.'),
+  }
+}
+
+function fill(gauges: Gauges, { summary, counts, oldestPending, due, lags, status }: FleetReading, now: number): void {
+  if (counts !== null) fillCounts(gauges, counts)
+  const ageOf = (since: Date) => Math.max(0, (now - since.getTime()) / 1000)
+  for (const [topic, since] of oldestPending) gauges.age.set({ topic }, ageOf(since))
+  for (const { original_topic: topic, due_at, due: count } of due) {
+    gauges.dueAge.set({ topic }, ageOf(due_at))
+    gauges.due.set({ topic }, count)
+  }
+  fillLags(gauges, lags)
+
+  gauges.topics.set(status.dlq_topics)
+  gauges.pausedGroups.set(status.paused_groups)
+  if (status.stored_at) gauges.storedAt.set(status.stored_at.getTime() / 1000)
+  for (const state of ['publishing', 'faulty', 'idle']) gauges.retriers.set({ state }, 0)
+  for (const { publishes, fault } of status.retriers)
+    gauges.retriers.inc({ state: publishes === 'nothing' ? 'idle' : fault === null ? 'publishing' : 'faulty' })
+  gauges.drift.set(summary.drift)
+  gauges.unfolded.set(summary.deltas)
+  if (summary.counted_at) gauges.countedAt.set(summary.counted_at.getTime() / 1000)
+}
+
+const statuses = ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD'] as const
+
+function fillCounts(gauges: Gauges, counts: NonNullable<FleetReading['counts']>): void {
+  const topics = new Map<string, { topic: string; total: number } & Record<(typeof statuses)[number], number>>()
+  for (const line of counts) {
+    const { original_topic: topic } = line
+    const sum = topics.get(topic) ?? { topic, total: 0, PENDING: 0, RETRYING: 0, RESOLVED: 0, DEAD: 0 }
+    for (const status of statuses) sum[status] += line[status]
+    // What is RESOLVED is nobody's work, and gives no topic a name of its own here.
+    sum.total = sum.PENDING + sum.RETRYING + sum.DEAD
+    topics.set(topic, sum)
+  }
+  for (const [sum, isNamed] of weightiest([...topics.values()], ({ total }) => total)) {
+    for (const status of statuses) gauges.messages.inc({ topic: isNamed ? sum.topic : others, status }, sum[status])
+  }
+  for (const [{ original_topic, consumer_group, DEAD }, isNamed] of weightiest(counts, (line) => line.DEAD)) {
+    const [channel, consumer] = isNamed ? [original_topic, consumer_group ?? noConsumer] : [others, others]
+    gauges.dead.inc({ channel, consumer }, DEAD)
+  }
+}
+
+function fillLags(gauges: Gauges, lags: FleetReading['lags']): void {
+  const expiries = new Map<string, number>()
+  for (const [{ topic, lag, lost, expiresAt }, isNamed] of weightiest(lags, ({ lag, lost }) => Number(lag + lost))) {
+    const label = isNamed ? topic : others
+    gauges.unread.inc({ topic: label }, Number(lag))
+    gauges.lost.inc({ topic: label }, Number(lost))
+    // A topic of the same name may stand in two clusters; the first to lose something counts.
+    const expiry = (expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) / 1000
+    if (isNamed && expiry < (expiries.get(topic) ?? Number.POSITIVE_INFINITY)) expiries.set(topic, expiry)
+  }
+  for (const [topic, expiry] of expiries) gauges.expiry.set({ topic }, expiry)
+  const looks = lags.flatMap(({ lookedAt }) => (lookedAt ? [lookedAt.getTime()] : []))
+  if (looks.length > 0) gauges.lookedAt.set(Math.min(...looks) / 1000)
+}

@@ -1,0 +1,56 @@
+// What there is to say of the fleet as a whole: from the tables, so every API says the same.
+
+import { oldestPending } from 'dlq-core/queries/activity.ts'
+import { countDue, type DueTopic, listDueTopics } from 'dlq-core/queries/due-topics.ts'
+import { type FleetStatus, readFleetStatus } from 'dlq-core/queries/status.ts'
+import { countByConsumer, getSummaryState, type SummaryState, type TopicCounts } from 'dlq-core/queries/summary.ts'
+import { type IngestLag, listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
+import { maxLabels } from 'dlq-core/runtime/bounded-labels.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+
+export type FleetReading = {
+  summary: SummaryState
+  /** Null until the messages have been counted for the first time. */
+  counts: readonly TopicCounts[] | null
+  /** By original topic: since when its oldest PENDING message has waited. */
+  oldestPending: ReadonlyMap<string, Date>
+  due: readonly (DueTopic & { due: number })[]
+  lags: readonly IngestLag[]
+  status: FleetStatus
+}
+
+/** Of each topic so many due messages are counted at most. */
+export const dueCounted = 1000
+/** So many topics are looked into: those due for longest, those with most that waits. */
+const topicsLookedInto = maxLabels
+const maxConsumers = 20_000
+
+/** Reads it over one connection, whose statements are sent together, so that a scrape takes nothing from requests. */
+export async function readFleet(sql: Database): Promise<FleetReading> {
+  return sql.begin('read only', async (sql) => {
+    const [summary, counts, dueTopics, lags, status] = await Promise.all([
+      getSummaryState(sql),
+      countByConsumer(sql, { scope: null, limit: maxConsumers }),
+      listDueTopics(sql),
+      listIngestLag(sql),
+      readFleetStatus(sql, { scope: null }),
+    ])
+    const waiting = [
+      ...new Set(counts.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)),
+    ]
+    const due = dueTopics.toSorted((a, b) => a.due_at.getTime() - b.due_at.getTime()).slice(0, topicsLookedInto)
+    const [oldest, dueCounts] = await Promise.all([
+      oldestPending(sql, waiting.slice(0, topicsLookedInto)),
+      countDue(sql, { topics: due.map(({ original_topic }) => original_topic), limit: dueCounted }),
+    ])
+    const countOf = new Map(dueCounts.map(({ topic, due }) => [topic, due]))
+    return {
+      summary,
+      counts: summary.counted_at === null ? null : counts,
+      oldestPending: oldest,
+      due: due.map((topic) => ({ ...topic, due: countOf.get(topic.original_topic) ?? 0 })),
+      lags,
+      status,
+    }
+  })
+}

@@ -3,7 +3,7 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { execFile } from 'node:child_process'
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,6 +34,10 @@ export type PostgresOptions = {
   settings?: Record<string, string> | undefined
   log?: ((line: string) => void) | undefined
 }
+
+/** Members of this role need their password; a test that wants it makes the role. All others are trusted. */
+export const passwordRole = 'dlq_testing_password'
+const passwordRule = `host all +${passwordRole} all scram-sha-256\n`
 
 const readyMs = 90_000
 const stopMs = 20_000
@@ -147,6 +151,8 @@ async function initialise({ dataDir, initdb, user }: { dataDir: string; initdb: 
     rmSync(fresh, { recursive: true, force: true })
     throw new Error(`initdb failed: ${(cause as { stderr?: string }).stderr ?? ''}`, { cause })
   }
+  const accessRules = join(fresh, 'pg_hba.conf')
+  writeFileSync(accessRules, `${passwordRule}${readFileSync(accessRules, 'utf8')}`)
   renameSync(fresh, dataDir)
 }
 

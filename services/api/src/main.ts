@@ -15,14 +15,14 @@ import { createWakeRetriers } from './wake-retriers.ts'
 
 await runService(
   { name: 'api', needs: ['database', 'auth-beyond-loopback'] },
-  async ({ config, stack, signal, log, registry }) => {
+  async ({ config, login, stack, signal, log, registry }) => {
     const { request_timeout, drain_delay } = config.server
     // Nobody waits for a statement's answer longer than for the request's.
     const statement_timeout = Math.min(config.database.statement_timeout, request_timeout)
     const sql = stack.adopt(
       connectDatabase(
         { ...config.database, statement_timeout },
-        { applicationName: 'dlq-api', log, registry, silenceMs: request_timeout + 5000, genericPlans: true },
+        { applicationName: 'dlq-api', log, registry, login, silenceMs: request_timeout + 5000, genericPlans: true },
       ),
       (sql) => sql.end({ timeout: 5 }),
     )

@@ -15,12 +15,12 @@ import { createIngesterMetrics } from './ingester-metrics.ts'
 
 await runService(
   { name: 'ingester', needs: ['database', 'kafka'] },
-  async ({ config, stack, signal, log, registry }) => {
+  async ({ config, latest, login, stack, signal, log, registry }) => {
     registerCodecs()
     const kafkaConfig = config.kafka as KafkaConfig
-    const kafka = connectKafka(kafkaConfig, log)
+    const kafka = connectKafka(kafkaConfig, log, () => latest().kafka)
     const sql = stack.adopt(
-      connectDatabase(config.database, { applicationName: 'dlq-ingester', log, registry }),
+      connectDatabase(config.database, { applicationName: 'dlq-ingester', log, registry, login }),
       (sql) => sql.end({ timeout: 5 }),
     )
     const admin = stack.adopt(kafka.admin(), (admin) => admin.disconnect())

@@ -25,12 +25,12 @@ import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
 await runService(
   { name: 'retrier', needs: ['database', 'kafka-if-set'] },
-  async ({ config, stack, signal, log, registry }) => {
+  async ({ config, latest, login, stack, signal, log, registry, login }) => {
     const sql = stack.adopt(
       connectDatabase(config.database, { applicationName: 'dlq-retrier', log, registry }),
       (sql) => sql.end({ timeout: 5 }),
     )
-    const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log) : null
+    const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log, () => latest().kafka) : null
     const admin = kafka && stack.adopt(kafka.admin(), (admin) => admin.disconnect())
     const readiness = createReadiness({
       database: () => pingDatabase(sql),
@@ -72,7 +72,7 @@ await runService(
         passFaultPoint: createFaultPoints(process.env),
       }),
       runWorker({
-        ...{ sql, log, signal, retrierId },
+        ...{ sql, log, signal, retrierId, login },
         database: config.database,
         settings: config.worker,
         tasks: { ...cronTasks(jobs, { sql, log, retrierId }) },

@@ -1,5 +1,5 @@
-// What may stand in config.yaml. One schema validates, converts (durations become milliseconds) and
-// gives the type.
+// What may stand in config.yaml. One schema validates, converts (durations become milliseconds), gives the type,
+// and is what editors check against (infra/config-schema).
 
 import * as v from 'valibot'
 import { auth } from './auth-schema.ts'
@@ -37,6 +37,8 @@ const database = v.strictObject({
   user: v.optional(text),
   password: v.optional(v.string('must be text'), ''),
   ssl_mode: v.optional(v.picklist(sslModes, `must be one of ${sslModes.join(', ')}`), 'disable'),
+  /** The authorities that may sign the server's certificate, PEM; Node's unless given. */
+  ssl_ca_file: v.optional(text),
   max_open_conns: v.optional(integer('a number of connections', 1, 1000), 10),
   max_idle_conns: v.optional(integer('a number of connections', 0, 1000), 3),
   conn_max_lifetime: v.optional(duration, '5m'),
@@ -184,7 +186,10 @@ export const configSchema = v.strictObject({
 
 /** Settings whose value may stand in a file of its own, which `NAME_file` beside them names. */
 export const secretSettings: readonly (readonly string[])[] = [
+  ['database', 'url'],
+  ['database', 'user'],
   ['database', 'password'],
+  ['kafka', 'sasl', 'username'],
   ['kafka', 'sasl', 'password'],
   ['kafka', 'sasl', 'client_secret'],
   ['kafka', 'tls', 'key_passphrase'],

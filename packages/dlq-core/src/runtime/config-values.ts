@@ -31,7 +31,10 @@ const zeroOrOneSecondOrMore = {
   anyOf: [...oneSecondOrMore.anyOf, { const: 0 }, { type: 'string', pattern: '^0+(d|h|m|s|ms)?$' }],
 }
 
+const durationJsons = new Set<object>()
+
 function durationThatIs(json: { anyOf: object[] }) {
+  durationJsons.add(json)
   return v.pipe(
     v.union([v.number(), v.string()], 'must be a duration such as "500ms", "5m" or "1h30m"'),
     v.metadata(json),
@@ -42,6 +45,16 @@ function durationThatIs(json: { anyOf: object[] }) {
       return NEVER
     }),
   )
+}
+
+/** Whether a setting's values are durations. */
+export function isDuration(schema: v.GenericSchema | undefined): boolean {
+  const inner = schema as
+    | { wrapped?: v.GenericSchema; pipe?: readonly v.GenericSchema[]; metadata?: object }
+    | undefined
+  if (inner === undefined) return false
+  if (inner.metadata !== undefined) return durationJsons.has(inner.metadata)
+  return isDuration(inner.wrapped) || (inner.pipe?.some((item) => item !== schema && isDuration(item)) ?? false)
 }
 
 /** "500ms", "5m", "1h30m", or a plain number of milliseconds → milliseconds. */

@@ -146,6 +146,13 @@ describe('secrets', () => {
     expect(config.database).not.toHaveProperty('password_file')
   })
 
+  test.each(['url', 'user', 'password'])('may stand in a file, which database.%s_file names', (key) => {
+    const read = () => 'postgres://from-file'
+    const { config, files } = load({ yaml: `database: { ${key}_file: /run/secrets/one }`, readSecret: read })
+    expect(config.database).toMatchObject({ [key]: 'postgres://from-file' })
+    expect([...files]).toEqual([['/run/secrets/one', 'postgres://from-file']])
+  })
+
   test('that cannot be read are faults, each with its file', () => {
     const faults = faultsOf({
       yaml: 'database: { password_file: /gone }',
@@ -260,6 +267,18 @@ rety: { max_retries: 3 }
     expect(faultsOf({ yaml: 'database: [', needs: ['database', 'kafka'] })).toEqual([
       expect.stringMatching(/^config\.yaml: /),
     ])
+  })
+
+  test('authorities of PostgreSQL that cannot be used, or would be of no use, are one', () => {
+    const tls = (settings: string) =>
+      faultsOf({ needs: ['database'], yaml: `database: { host: db, name: d, user: u, ${settings} }` })
+    expect(tls('ssl_ca_file: /ca.pem, ssl_mode: require')).toEqual([
+      'database.ssl_ca_file: is given, but database.ssl_mode is require; make it verify-full',
+    ])
+    expect(tls('ssl_ca_file: /nowhere/ca.pem, ssl_mode: verify-full')).toEqual([
+      expect.stringMatching(/^database\.ssl_ca_file: cannot use the file \/nowhere\/ca\.pem: ENOENT/),
+    ])
+    expect(tls('ssl_mode: verify-full')).toEqual([])
   })
 
   test('a database that is nowhere named is one, for who needs it', () => {

@@ -17,6 +17,7 @@ import {
   sectionSchema,
   settingPaths,
 } from './config-schema.ts'
+import { databaseTlsFaults } from './database-tls.ts'
 import { kafkaSecurityFaults, kafkaSecurityWarnings } from './kafka-security.ts'
 
 /** The configuration cannot be used. `faults` name each path and the remedy. */
@@ -58,11 +59,19 @@ type Path = readonly string[]
  *
  * @throws {ConfigError} with every fault
  */
-export function loadConfig({ env, yaml, needs: asked, readSecret = readSecretFile }: ConfigSource): {
+export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = readSecretFile }: ConfigSource): {
   config: Config
   warnings: string[]
+  /** Path → content of the files that values were taken from. */
+  files: ReadonlyMap<string, string>
 } {
   const faults: string[] = []
+  const files = new Map<string, string>()
+  const readSecret = (path: string) => {
+    const content = readFile(path)
+    files.set(path, content)
+    return content
+  }
   const fromYaml = parseYaml(yaml, faults)
   // What is missing cannot be told from a file that cannot be read.
   if (faults.length > 0) throw new ConfigError(faults)
@@ -75,10 +84,11 @@ export function loadConfig({ env, yaml, needs: asked, readSecret = readSecretFil
   for (const issue of parsed.issues ?? []) faults.push(describeIssue(issue, origins))
   faults.push(...missingNeeds(raw, needs))
   if (parsed.success && needs.includes('kafka')) faults.push(...kafkaSecurityFaults(parsed.output.kafka))
+  if (parsed.success && needs.includes('database')) faults.push(...databaseTlsFaults(parsed.output.database))
   if (parsed.success && needs.includes('auth-beyond-loopback')) faults.push(...authFaults(parsed.output))
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults)
   if (needs.includes('kafka')) warnings.push(...kafkaSecurityWarnings(parsed.output.kafka))
-  return { config: parsed.output, warnings }
+  return { config: parsed.output, warnings, files }
 }
 
 function parseYaml(yaml: string | null, faults: string[]): Section {
@@ -232,7 +242,7 @@ function authFaults({ server, auth }: Config): string[] {
   ]
 }
 
-function readSecretFile(path: string): string {
+export function readSecretFile(path: string): string {
   return readFileSync(path, 'utf8').trimEnd()
 }
 

@@ -6,8 +6,10 @@ import net from 'node:net'
 import postgres from 'postgres'
 import type { Registry } from 'prom-client'
 import type { DatabaseConfig } from './config-schema.ts'
+import { type DatabaseLogin, loginOf } from './database-login.ts'
 import { createDatabaseMetrics, type ObserveSocket } from './database-metrics.ts'
-import type { Log } from './log.ts'
+import { verifyingTls } from './database-tls.ts'
+import { createLog, type Log } from './log.ts'
 
 /** How values pass between PostgreSQL and Node: bigints exactly, JSON as text. */
 export const types = {
@@ -36,27 +38,25 @@ export type ConnectOptions = {
   genericPlans?: boolean
   /** Where its connections are counted. */
   registry?: Registry
+  /** Whose connections they are; the settings' own, for good, unless given. */
+  login?: DatabaseLogin | null
 }
 
 /** A pool that connects when first used. End it with `sql.end({ timeout: 5 })`. */
 export function connectDatabase(
   config: DatabaseConfig,
-  { applicationName, log, silenceMs, genericPlans = false, registry }: ConnectOptions,
+  { applicationName, log, silenceMs, genericPlans = false, registry, login = null }: ConnectOptions,
 ): Database {
   const place = config.url ? new URL(config.url) : null
+  const { user, password } = loginOf(config)
   const observe = registry && createDatabaseMetrics(registry, { max: config.max_open_conns })
-  return postgres<typeof types>(config.url ?? '', {
-    ...(config.url
-      ? // A URL may come without its secret, which then has its own file.
-        config.password && { password: config.password }
-      : {
-          host: config.host!,
-          port: config.port,
-          database: config.name!,
-          username: config.user!,
-          password: config.password,
-        }),
-    ...(config.ssl_mode === 'disable' && place?.searchParams.has('sslmode') ? {} : { ssl: sslOption(config.ssl_mode) }),
+  const sql = postgres<typeof types>(config.url ?? '', {
+    ...(place ? {} : { host: config.host!, port: config.port, database: config.name! }),
+    ...(user && { username: user }),
+    ...(password && { password }),
+    ...(config.ssl_mode === 'disable' && place?.searchParams.has('sslmode')
+      ? {}
+      : { ssl: sslOption(config, place?.hostname ?? config.host!) }),
     types,
     max: config.max_open_conns,
     max_lifetime: config.conn_max_lifetime / 1000,
@@ -77,7 +77,30 @@ export function connectDatabase(
     },
     onnotice: (notice) => log.debug({ notice: notice.message }, 'database_notice'),
     ...{ socket: (place: Place) => connectSocket(place, { silenceMs, observe }) },
+    ...(login?.current().user && { login: () => driverLogin(login) }),
   }) as Database
+  // Each connection ends when its transaction does, and the next query opens one of the new login.
+  const { close } = sql as Database & { close(): Promise<void> }
+  login?.onChange(() => close().catch((error) => log.warn({ error }, 'connections_not_replaced')))
+  return sql
+}
+
+/** Throws unless PostgreSQL accepts the login that the settings name. */
+export async function proveLogin(config: DatabaseConfig): Promise<void> {
+  const sql = connectDatabase(
+    { ...config, max_open_conns: 1 },
+    { applicationName: 'dlq-login', log: createLog({ service: 'login', level: 'silent' }) },
+  )
+  try {
+    await sql`select from dlq.dlq_topics limit 0`
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+function driverLogin(login: DatabaseLogin) {
+  const { user, password } = login.current()
+  return { user, pass: password }
 }
 
 type Place = { host: string[]; port: number[]; path?: string }
@@ -110,8 +133,7 @@ function giveUpOnSilence(socket: net.Socket, silenceMs: number): void {
   socket.on('close', stop)
 }
 
-function sslOption(mode: DatabaseConfig['ssl_mode']) {
-  if (mode === 'disable') return false
-  if (mode === 'verify-full') return { rejectUnauthorized: true }
-  return mode
+function sslOption(config: DatabaseConfig, host: string) {
+  if (config.ssl_mode === 'disable') return false
+  return config.ssl_mode === 'verify-full' ? verifyingTls(config, host.replace(/^\[|\]$/g, '')) : config.ssl_mode
 }

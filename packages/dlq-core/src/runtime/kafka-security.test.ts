@@ -277,3 +277,13 @@ test('what is dangerous and allowed is warned of', () => {
   ])
   expect(load({ kafka: { security_protocol: 'SASL_SSL', sasl } }).warnings).toEqual([])
 })
+
+test('user and password are asked for at each authentication, because their files may have changed', () => {
+  const sasl = { mechanism: 'SCRAM-SHA-512', username: 'app', password: 'old' } as const
+  const { kafka } = load({ kafka: { security_protocol: 'SASL_PLAINTEXT', sasl } }).config
+  let latest = kafka
+  const options = kafkaSecurity(kafka, () => latest).sasl as SASLOptions & { password: string }
+  expect(options.password).toBe('old')
+  latest = { ...kafka, sasl: { ...kafka.sasl, password: 'new' } }
+  expect(options.password).toBe('new')
+})

@@ -15,9 +15,12 @@ type Tls = Kafka['tls']
 type SecureOptions = { ca?: string; cert?: string; key?: string; passphrase?: string }
 type ReadSetting = (setting: string, path: string) => string
 
-/** The options `ssl` and `sasl` of a kafkajs client. The settings have no faults; reads the files they name. */
-export function kafkaSecurity(kafka: Kafka): Pick<ClientConfig, 'ssl' | 'sasl'> {
-  const sasl = usesSasl(kafka) ? { sasl: saslOptions(kafka.sasl) } : {}
+/**
+ * The options `ssl` and `sasl` of a kafkajs client. The settings have no faults; reads the files they name.
+ * `latest` gives the user and password of each new connection.
+ */
+export function kafkaSecurity(kafka: Kafka, latest = () => kafka): Pick<ClientConfig, 'ssl' | 'sasl'> {
+  const sasl = usesSasl(kafka) ? { sasl: saslOptions(kafka.sasl, () => latest().sasl) } : {}
   if (!usesTls(kafka)) return { ssl: false, ...sasl }
   const { server_name, insecure_skip_verify } = kafka.tls
   const serverName = server_name === undefined ? {} : { servername: server_name }
@@ -25,14 +28,24 @@ export function kafkaSecurity(kafka: Kafka): Pick<ClientConfig, 'ssl' | 'sasl'> 
   return { ssl: { ...files, ...serverName, rejectUnauthorized: !insecure_skip_verify }, ...sasl }
 }
 
-function saslOptions({ mechanism, username = '', password = '', ...oauth }: Sasl): SASLOptions {
+function saslOptions({ mechanism, ...oauth }: Sasl, latest: () => Sasl): SASLOptions {
+  // Read by kafkajs each time it authenticates.
+  const withLogin = <Mechanism extends string>(mechanism: Mechanism) => ({
+    mechanism,
+    get username() {
+      return latest().username ?? ''
+    },
+    get password() {
+      return latest().password ?? ''
+    },
+  })
   switch (mechanism) {
     case 'PLAIN':
-      return { mechanism: 'plain', username, password }
+      return withLogin('plain')
     case 'SCRAM-SHA-256':
-      return { mechanism: 'scram-sha-256', username, password }
+      return withLogin('scram-sha-256')
     case 'SCRAM-SHA-512':
-      return { mechanism: 'scram-sha-512', username, password }
+      return withLogin('scram-sha-512')
     default: {
       const { token_file, token_url = '', client_id = '', client_secret = '', scope } = oauth
       const source =

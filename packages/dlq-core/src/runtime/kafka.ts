@@ -2,15 +2,16 @@
 // kafkajs's log lines turned into ours.
 
 import kafkajs from 'kafkajs'
-import type { KafkaConfig } from './config-schema.ts'
+import type { Config, KafkaConfig } from './config-schema.ts'
 import { kafkaSecurity } from './kafka-security.ts'
 import type { Log } from './log.ts'
 
-export function connectKafka(config: KafkaConfig, log: Log): kafkajs.Kafka {
+/** `latest` gives the secrets of each new connection; those of the settings, for good, unless given. */
+export function connectKafka(config: KafkaConfig, log: Log, latest?: () => Config['kafka']): kafkajs.Kafka {
   return new kafkajs.Kafka({
     clientId: config.client_id,
     brokers: config.brokers,
-    ...kafkaSecurity(config),
+    ...kafkaSecurity(config, latest),
     connectionTimeout: 5000,
     requestTimeout: config.request_timeout,
     // The loops of the services own the long waits; the client gives up soon and says so.

@@ -100,7 +100,7 @@ describe('a service whose configuration cannot be used', () => {
     'arguments that mean nothing (%s) are refused',
     async (args) => {
       const { code, stderr } = await start({ args, env: { DATABASE_URL: 'postgres://app@127.0.0.1:1/dlq' } }).exited
-      expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('usage: --config PATH') })
+      expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('usage: [--config PATH]') })
     },
   )
 
@@ -112,6 +112,40 @@ describe('a service whose configuration cannot be used', () => {
     } finally {
       rmSync(path)
     }
+  })
+})
+
+describe('--check-config', () => {
+  const secret = 's3cret-value'
+
+  test('prints the effective configuration, which is one itself, without its secrets', async () => {
+    configFile('secret', secret)
+    const text = `server: { port: 9000 }
+database: { host: db, name: dlq, user: app, password_file: ${join(folder, 'secret')}, conn_max_lifetime: 90s }
+kafka: { brokers: ["kafka:9092"], security_protocol: SASL_SSL, sasl: { mechanism: PLAIN, username: app, password: ${secret} } }
+`
+    const args = ['--check-config', '--config', configFile('checked.yaml', text)]
+    const env = { DLQ_LOG_LEVEL: 'warn', DLQ_SERVER_PROT: '1' }
+    const { code, stdout, stderr } = await start({ name: 'ingester', args, env }).exited
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'warning: DLQ_SERVER_PROT: no such setting; ignored\n' })
+    expect(stdout).not.toContain(secret)
+    for (const line of ['port: 9000', 'user: app', 'password: "***"', 'conn_max_lifetime: 1m30s', 'level: warn'])
+      expect(stdout).toContain(line)
+    const again = await start({
+      name: 'ingester',
+      args: ['--check-config', '--config', configFile('again.yaml', stdout)],
+    }).exited
+    expect(again).toMatchObject({ code: 0, stdout })
+  })
+
+  test('masks the password of a URL, and names every fault', async () => {
+    const env = { DATABASE_URL: `postgres://app:${secret}@db/dlq`, DLQ_SERVER_PORT: 'x', DLQ_RETRY_LEASE: 'soon' }
+    const faulty = await start({ args: ['--check-config'], env }).exited
+    expect({ code: faulty.code, stdout: faulty.stdout }).toEqual({ code: 78, stdout: '' })
+    for (const fault of ['server.port (DLQ_SERVER_PORT)', 'retry.lease (DLQ_RETRY_LEASE)'])
+      expect(faulty.stderr).toContain(fault)
+    const { stdout } = await start({ args: ['--check-config'], env: { DATABASE_URL: env.DATABASE_URL } }).exited
+    expect(stdout).toContain('url: postgres://app:***@db/dlq')
   })
 })
 

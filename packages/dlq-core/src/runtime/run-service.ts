@@ -2,21 +2,33 @@
 // orderly end. The first SIGTERM or SIGINT drains, the second ends at once, and a drain that takes
 // too long is cut short.
 
-import { existsSync, readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import { ConfigError, loadConfig, type Need } from './config.ts'
+import { ConfigError, type Need } from './config.ts'
+import { configPath, readConfig } from './config-files.ts'
 import type { Config } from './config-schema.ts'
+import { proveLogin } from './database.ts'
+import { type DatabaseLogin, followLogin } from './database-login.ts'
+import { describeConfig } from './effective-config.ts'
 import { createLog, type Log } from './log.ts'
+import { runLoop } from './run-loop.ts'
 
 // sysexits.h: starting again will not help.
 const exitUsage = 64
 const exitConfig = 78
+const usage = 'usage: [--config PATH] [--check-config]'
+
+/** How often the files that hold secrets are looked at. */
+const loginIntervalMs = 1000
 
 export type ServiceContext = {
   config: Config
+  /** The configuration with the secrets that their files hold now. */
+  latest: () => Config
+  /** As whom PostgreSQL knows the service now. */
+  login: DatabaseLogin
   /** What is opened is pushed here, and released in reverse order. */
   stack: AsyncDisposableStack
   /** Aborts when the service is asked to stop. */
@@ -53,10 +65,12 @@ export async function runService(
   { name, needs }: ServiceOptions,
   main: (context: ServiceContext) => Promise<void>,
 ): Promise<never> {
-  startOverLean()
+  const options = commandLine(name)
+  if (!options['check-config']) startOverLean()
   // Else it is written only at an orderly end.
   flushCompileCache()
-  const { config, warnings } = readConfig(name, needs)
+  const { config, warnings, reread } = readConfigOrExit(name, options.config, needs)
+  if (options['check-config']) printAndExit(config, warnings)
   const log = createLog({ service: name, level: config.log.level })
   for (const warning of warnings) log.warn({ warning }, 'config_warning')
 
@@ -65,6 +79,16 @@ export async function runService(
   const stack = new AsyncDisposableStack()
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  let latest = config
+  const login = followLogin(config.database, {
+    reread() {
+      const fresh = reread()
+      latest = fresh ?? latest
+      return fresh?.database ?? null
+    },
+    prove: proveLogin,
+    log,
+  })
 
   let code = 0
   try {
@@ -72,7 +96,8 @@ export async function runService(
       { version: config.app.version, environment: config.app.environment, pid: process.pid, node: process.version },
       'service_starting',
     )
-    await main({ config, stack, signal: stopping.signal, log, registry })
+    void runLoop(login.look, { name: 'database-login', intervalMs: loginIntervalMs, signal: stopping.signal, log })
+    await main({ config, latest: () => latest, login, stack, signal: stopping.signal, log, registry })
   } catch (error) {
     log.fatal({ error }, 'service_failed')
     code = 1
@@ -87,10 +112,10 @@ export async function runService(
   process.exit(code)
 }
 
-function readConfig(name: string, needs: ServiceOptions['needs']) {
-  const path = configPath(name)
+function readConfigOrExit(name: string, named: string | undefined, needs: ServiceOptions['needs']) {
+  const path = configPath(named, process.env)
   try {
-    return loadConfig({ env: process.env, yaml: path === null ? null : readFileSync(path, 'utf8'), needs })
+    return readConfig(path, { env: process.env, needs })
   } catch (error) {
     const reason = error instanceof ConfigError ? error.message : `cannot read ${path}: ${(error as Error).message}`
     console.error(`${name}: ${reason}`)
@@ -98,19 +123,19 @@ function readConfig(name: string, needs: ServiceOptions['needs']) {
   }
 }
 
-/** `--config PATH`, else DLQ_CONFIG, else config.yaml in the working directory if there is one. */
-function configPath(name: string): string | null {
-  const named = configArgument(name) || process.env.DLQ_CONFIG
-  if (named) return named
-  return existsSync('config.yaml') ? 'config.yaml' : null
+function printAndExit(config: Config, warnings: readonly string[]): never {
+  for (const warning of warnings) console.error(`warning: ${warning}`)
+  process.stdout.write(describeConfig(config))
+  process.exit(0)
 }
 
 // Strict: a service that overlooks a mistyped argument runs with settings that nobody meant.
-function configArgument(name: string): string | undefined {
+function commandLine(name: string) {
   try {
-    return parseArgs({ options: { config: { type: 'string' } } }).values.config
+    return parseArgs({ options: { config: { type: 'string' }, 'check-config': { type: 'boolean', default: false } } })
+      .values
   } catch (error) {
-    console.error(`${name}: ${(error as Error).message}\nusage: --config PATH`)
+    console.error(`${name}: ${(error as Error).message}\n${usage}`)
     process.exit(exitUsage)
   }
 }

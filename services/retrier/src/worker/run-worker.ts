@@ -7,6 +7,7 @@ import { EventEmitter, once } from 'node:events'
 import { forgetWorker, hasWorkerSchema, releaseDeadWorkers } from 'dlq-core/queries/workers.ts'
 import type { Config, DatabaseConfig } from 'dlq-core/runtime/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
+import type { DatabaseLogin } from 'dlq-core/runtime/database-login.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { Logger, type ParsedCronItem, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker'
@@ -18,6 +19,7 @@ import { openWorkerPool } from './worker-pool.ts'
 export type WorkerDeps = {
   sql: Database
   database: DatabaseConfig
+  login: DatabaseLogin
   settings: Config['worker']
   /** Names this process in dlq_workers. */
   retrierId: string
@@ -59,7 +61,7 @@ export async function sweepDeadWorkers({
 
 /** Works off jobs until the signal aborts, or until something makes a new session necessary. */
 async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
-  const { sql, settings, retrierId, metrics, log, signal } = deps
+  const { sql, login, settings, retrierId, metrics, log, signal } = deps
   if (!(await hasWorkerSchema(sql))) throw new Error('the schema graphile_worker is missing: run db/migrate.ts up')
   const heartbeat = createHeartbeat({ sql, retrierId, leaseMs: settings.lease, now: () => performance.now(), log })
   await using stack = new AsyncDisposableStack()
@@ -79,7 +81,8 @@ async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
   const session = new AbortController()
   stack.defer(() => session.abort())
   const either = AbortSignal.any([signal, session.signal])
-  const reason = await Promise.race([heartbeat.run(id, either), endOf(runner), givesUp])
+  const newLogin = new Promise<string>((resolve) => stack.defer(login.onChange(() => resolve('another login'))))
+  const reason = await Promise.race([heartbeat.run(id, either), endOf(runner), givesUp, newLogin])
   // Not until stop() itself returns: it also waits for cron, which may sleep for a minute before it tries again.
   runner.stop().catch((error) => log.debug({ error, worker: id }, 'worker_stop_failed'))
   await bounded(released, signal.aborted ? Number.POSITIVE_INFINITY : windUpMs)

@@ -8,7 +8,7 @@ import type { TaskList } from 'graphile-worker'
 import { runWorker } from './run-worker.ts'
 import { createWorkerMetrics } from './worker-metrics.ts'
 
-await runService({ name: 'retrier', needs: ['database'] }, async ({ config, stack, signal, log, registry }) => {
+await runService({ name: 'retrier', needs: ['database'] }, async ({ config, login, stack, signal, log, registry }) => {
   const sql = stack.adopt(connectDatabase(config.database, { applicationName: 'test-worker', log }), (sql) =>
     sql.end({ timeout: 5 }),
   )
@@ -27,7 +27,7 @@ await runService({ name: 'retrier', needs: ['database'] }, async ({ config, stac
     },
   }
   await runWorker({
-    ...{ sql, log, signal, tasks },
+    ...{ sql, log, signal, tasks, login },
     database: config.database,
     settings: config.worker,
     cronItems: [],

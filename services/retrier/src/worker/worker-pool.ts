@@ -4,18 +4,27 @@
 import { isEncrypted } from 'dlq-core/queries/workers.ts'
 import type { Config, DatabaseConfig } from 'dlq-core/runtime/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
+import type { DatabaseLogin } from 'dlq-core/runtime/database-login.ts'
+import { verifyingTls } from 'dlq-core/runtime/database-tls.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import pg from 'pg'
 
 const statementMs = 10_000
 
-export type WorkerPoolDeps = { sql: Database; database: DatabaseConfig; settings: Config['worker']; log: Log }
+export type WorkerPoolDeps = {
+  sql: Database
+  database: DatabaseConfig
+  login: DatabaseLogin
+  settings: Config['worker']
+  log: Log
+}
 
-/** A pool that connects when first used. Lost connections are replaced. */
-export async function openWorkerPool({ sql, database, settings, log }: WorkerPoolDeps): Promise<pg.Pool> {
+/** A pool that connects when first used, for good as whom the service is now. Lost connections are replaced. */
+export async function openWorkerPool({ sql, database, login, settings, log }: WorkerPoolDeps): Promise<pg.Pool> {
   const place = database.url ? new URL(database.url) : null
   const pool = new pg.Pool({
-    ...(place ? placeOf(place, database.password) : partsOf(database)),
+    ...(place ? placeOf(place) : { host: database.host!, port: database.port, database: database.name! }),
+    ...loginOptions(login),
     ssl: await sslOption(sql, database, place),
     application_name: 'dlq-retrier-worker',
     // One listens, one is for what finishes while all workers look for jobs.
@@ -34,24 +43,23 @@ export async function openWorkerPool({ sql, database, settings, log }: WorkerPoo
   return pool
 }
 
-function placeOf(url: URL, password: string): pg.PoolConfig {
-  const secret = password || decodeURIComponent(url.password)
+function placeOf(url: URL): { host: string; port: number; database: string } {
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || 5432),
-    user: decodeURIComponent(url.username),
     database: decodeURIComponent(url.pathname.slice(1)),
-    ...(secret && { password: secret }),
   }
 }
 
-function partsOf({ host, port, name, user, password }: DatabaseConfig): pg.PoolConfig {
-  return { host: host!, port, database: name!, user: user!, ...(password && { password }) }
+function loginOptions(login: DatabaseLogin): pg.PoolConfig {
+  const { user, password } = login.current()
+  return { ...(user && { user }), ...(password && { password }) }
 }
 
 /** As the service's own connections have it. */
-async function sslOption(sql: Database, { ssl_mode }: DatabaseConfig, url: URL | null): Promise<pg.PoolConfig['ssl']> {
-  if (ssl_mode === 'verify-full') return { rejectUnauthorized: true }
+async function sslOption(sql: Database, config: DatabaseConfig, url: URL | null): Promise<pg.PoolConfig['ssl']> {
+  const { ssl_mode } = config
+  if (ssl_mode === 'verify-full') return verifyingTls(config, url ? placeOf(url).host : config.host!)
   if (ssl_mode === 'disable' && !url?.searchParams.has('sslmode')) return false
   const mode = ssl_mode === 'disable' ? url?.searchParams.get('sslmode') : ssl_mode
   return (await isEncrypted(sql)) && { rejectUnauthorized: mode === 'verify-full' }

@@ -1,0 +1,44 @@
+// The configuration of a process, from its config.yaml, its environment and the files that hold secrets; and the
+// same once more when one of those files has changed.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { type ConfigSource, loadConfig, readSecretFile } from './config.ts'
+import type { Config } from './config-schema.ts'
+
+export type ConfigFiles = {
+  config: Config
+  warnings: string[]
+  /**
+   * The configuration as it stands now, or null where no file has changed since the last time. Only secrets are
+   * meant to change under a running service. Throws where it cannot be used.
+   */
+  reread(): Config | null
+}
+
+/** The file named, else DLQ_CONFIG's, else config.yaml in the working directory if there is one. */
+export function configPath(named: string | undefined, env: ConfigSource['env']): string | null {
+  const path = named || env.DLQ_CONFIG
+  if (path) return path
+  return existsSync('config.yaml') ? 'config.yaml' : null
+}
+
+/** @throws {ConfigError} with every fault; or what reading `path` throws */
+export function readConfig(path: string | null, { env, needs }: Pick<ConfigSource, 'env' | 'needs'>): ConfigFiles {
+  const readYaml = () => (path === null ? null : readFileSync(path, 'utf8'))
+  let yaml = readYaml()
+  const loaded = loadConfig({ env, yaml, needs })
+  let { files } = loaded
+  return {
+    config: loaded.config,
+    warnings: loaded.warnings,
+    reread() {
+      const text = readYaml()
+      const isSame = text === yaml && [...files].every(([file, content]) => readSecretFile(file) === content)
+      if (isSame) return null
+      const fresh = loadConfig({ env, yaml: text, needs })
+      yaml = text
+      files = fresh.files
+      return fresh.config
+    },
+  }
+}

@@ -25,9 +25,9 @@ import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
 await runService(
   { name: 'retrier', needs: ['database', 'kafka-if-set'] },
-  async ({ config, latest, login, stack, signal, log, registry, login }) => {
+  async ({ config, latest, login, stack, signal, log, registry }) => {
     const sql = stack.adopt(
-      connectDatabase(config.database, { applicationName: 'dlq-retrier', log, registry }),
+      connectDatabase(config.database, { applicationName: 'dlq-retrier', log, registry, login }),
       (sql) => sql.end({ timeout: 5 }),
     )
     const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log, () => latest().kafka) : null

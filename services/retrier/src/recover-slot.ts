@@ -11,7 +11,7 @@ import {
   type OutstandingMessage,
   releaseBatch,
 } from 'dlq-core/queries/batches.ts'
-import { nextBatchNumbers, type Slot } from 'dlq-core/queries/slots.ts'
+import { lastBatchNumber, nextBatchNumbers, type Slot } from 'dlq-core/queries/slots.ts'
 import type { RetryPolicy } from 'dlq-core/retry-policy.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
@@ -49,10 +49,23 @@ export async function connectAndRecover(
     recovered[verdict] += await settleOutstanding(deps, { slot, outstanding, verdict, sent })
     report(deps, { slot, outstanding, verdict, ledger })
   }
+  await reportLostBatches(deps, { slot, ledger })
   const batch = await nextBatchNumbers(deps.sql, { ...slot, floor: ledger?.batch ?? 0n })
   if (batch === null) throw new DlqError('SLOT_LOST', `slot ${slot.slot} was taken over by another retrier`)
   await producer.begin({ batch, token: randomUUID() })
   return recovered
+}
+
+/** Numbers are given out here before Kafka hears of them; so where it knows a higher one, this database is an older copy. */
+async function reportLostBatches(
+  { sql, log, metrics }: RecoverDeps,
+  { slot, ledger }: { slot: Slot; ledger: LedgerEntry | null },
+): Promise<void> {
+  const published = ledger?.batch ?? 0n
+  const known = await lastBatchNumber(sql, slot.slot)
+  if (published <= known) return
+  metrics.forgotten.inc(Number(published - known))
+  log.warn({ slot: slot.slot, known: String(known), ledger: String(published) }, 'database_behind_kafka')
 }
 
 type Settling = { slot: Slot; outstanding: OutstandingBatch; verdict: Verdict; sent: readonly Sent[] }

@@ -30,6 +30,11 @@ export function createRetrierMetrics(registry: Registry) {
       help: '1 while this retrier sends nothing because Kafka failed, except for probes; else 0.',
       registers,
     }),
+    forgotten: new Counter({
+      name: 'dlq_retry_forgotten_batches_total',
+      help: 'Batches that Kafka has and the database does not know of, because it was restored from a backup: their messages may be sent again, under the same attempt id.',
+      registers,
+    }),
     inFlight: new Gauge({
       name: 'dlq_retry_in_flight',
       help: 'Messages that this retrier has claimed and not yet settled.',

@@ -84,6 +84,12 @@ export async function releaseSlot(sql: Sql, { slot, epoch }: Slot): Promise<void
     where slot = ${slot} and epoch = ${epoch}`
 }
 
+/** The last number that the slot has given out. */
+export async function lastBatchNumber(sql: Sql, slot: number): Promise<bigint> {
+  const [row] = await sql<{ batch: bigint }[]>`select batch from dlq.dlq_slots where slot = ${slot}`
+  return row?.batch ?? 0n
+}
+
 /**
  * Gives out `count` numbers above every one that the slot has given out and above `floor`, which is what
  * Kafka knows: a database restored from a backup is behind it. Returns the first; null where the slot was lost.

@@ -3,7 +3,7 @@
 import { type ServiceName, type ServiceOptions, type ServiceProcess, startService } from './service-process.ts'
 
 /** What every service of the fleet is started with. */
-export type FleetOptions = Pick<ServiceOptions, 'databaseUrl' | 'kafkaBrokers' | 'reaper'> & {
+export type FleetOptions = Pick<ServiceOptions, 'databaseUrl' | 'kafkaBrokers' | 'reaper' | 'command'> & {
   /** Globs of the DLQ topics that its ingesters see. */
   topicPattern: string
   consumerGroup: string

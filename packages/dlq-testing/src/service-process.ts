@@ -1,6 +1,7 @@
 // One of our services as a real process: for tests that kill it, for the demo that keeps it alive,
 // for benchmarks that measure it.
 
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
@@ -29,18 +30,29 @@ export type ServiceOptions = {
   port?: number | undefined
   /** Settings over the defaults, such as { DLQ_RETRY_INITIAL_DELAY: '1s' }. */
   env?: NodeJS.ProcessEnv
+  /** What starts it; the Node that runs this, unless given. */
+  command?: ServiceCommand | undefined
 }
+
+/** The words that start the service of that name. */
+export type ServiceCommand = (name: ServiceName) => string[]
 
 const readyMs = 120_000
 /** What a service would start itself over with (run-service.ts): given at once it spares half of the start. */
 const nodeFlags = ['--max-semi-space-size=4']
 
-/** The program of a service. */
-export function serviceMain(name: ServiceName): string {
-  return fileURLToPath(new URL(`../../../services/${name}/src/main.ts`, import.meta.url))
+const clone = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** The program of a service; of another version's where its folder is given. */
+export function serviceMain(name: ServiceName, root = clone): string {
+  return join(root, `services/${name}/src/main.ts`)
 }
 
-/** The Node that runs this runs the service too. */
+/** The Node that runs this, with the sources of that folder. */
+export function runFrom(root: string): ServiceCommand {
+  return (name) => [process.execPath, ...nodeFlags, serviceMain(name, root)]
+}
+
 export async function startService({
   name,
   databaseUrl,
@@ -49,10 +61,11 @@ export async function startService({
   logFile,
   port,
   env,
+  command = runFrom(clone),
 }: ServiceOptions): Promise<ServiceProcess> {
   const chosen = port ?? (await freePort())
   const watched = await startWatchedProcess({
-    command: [process.execPath, ...nodeFlags, serviceMain(name)],
+    command: command(name),
     logFile,
     reaper,
     env: {

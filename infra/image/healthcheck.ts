@@ -1,0 +1,18 @@
+// What the image's HEALTHCHECK runs: exit code 0 where the container's service answers /healthz. The service is
+// process 1; its port is found as it finds it itself.
+
+import { readFileSync } from 'node:fs'
+import { configPath, readConfig } from 'dlq-core/runtime/config-files.ts'
+
+const defaultPorts: Record<string, number> = { api: 8080, ingester: 8081, retrier: 8082 }
+
+const command = readFileSync('/proc/1/cmdline', 'utf8').split('\0')
+const service = command.join(' ').match(/services\/(\w+)\/src\/main\.ts/)?.[1] ?? 'api'
+const named = command.join('=').match(/--config=([^=]+)/)?.[1]
+const { server } = readConfig(configPath(named, process.env), { env: process.env, needs: [] }).config
+const host = /^(0\.0\.0\.0|::)$/.test(server.host) ? '127.0.0.1' : server.host
+
+const answer = await fetch(`http://${host}:${server.port ?? defaultPorts[service]}/healthz`, {
+  signal: AbortSignal.timeout(4000),
+})
+process.exit(answer.ok ? 0 : 1)

@@ -6,6 +6,7 @@ import { createTopics } from './create-topics.ts'
 import { useLogFolder } from './log-folder.ts'
 import { createReaper } from './reaper.ts'
 import { createFleet, type Fleet } from './service-fleet.ts'
+import type { ServiceCommand } from './service-process.ts'
 import { type TestDatabase, useDatabase } from './test-database.ts'
 import { type TestTopics, useTopics } from './test-topics.ts'
 
@@ -24,10 +25,10 @@ export type TestFleet = {
 
 const dlqSuffix = '.dlq.v1'
 
-/** Call once at the top of a test file, before other hooks. `env` holds settings for every service. */
+/** Call once at the top of a test file, before other hooks. `env` holds settings for every service, `command` starts one. */
 export function useFleet(
   base: string,
-  { partitions = 1, env }: { partitions?: number; env?: NodeJS.ProcessEnv } = {},
+  { partitions = 1, env, command }: { partitions?: number; env?: NodeJS.ProcessEnv; command?: ServiceCommand } = {},
 ): TestFleet {
   const database = useDatabase()
   const topics = useTopics()
@@ -56,6 +57,7 @@ export function useFleet(
       consumerGroup: topics.groupName(base),
       logDir: logs.path,
       env,
+      command,
     })
     stack.adopt(services, (services) => services.stop())
     const { clusterId: cluster } = await topics.admin.describeCluster()

@@ -164,6 +164,9 @@ begin
     where inhparent = 'dlq.dlq_messages_archive'::regclass and until <= p_before
     order by until limit 1;
     if v_suffix is not null then
+        -- What people edited goes with the message. Edits are few: each is looked up, and not the archive read.
+        execute format('delete from dlq.dlq_message_edits e where exists (select from dlq.%I m where m.id = e.message_id)',
+            'dlq_messages_archive_' || v_suffix);
         execute format('drop table if exists dlq.%I, dlq.%I',
             'dlq_messages_archive_' || v_suffix, 'dlq_attempts_archive_' || v_suffix);
     end if;

@@ -22,6 +22,10 @@ create table dlq.dlq_summary (
     autovacuum_vacuum_scale_factor = 0.2
 );
 
+-- Counts of a DLQ topic, and of an error group. The count itself is in no index, so folding stays cheap.
+create index idx_dlq_summary_dlq_topic on dlq.dlq_summary (dlq_topic);
+create index idx_dlq_summary_group_id on dlq.dlq_summary (group_id);
+
 -- Without a key or an index: rows are only appended, and taken as they come.
 create table dlq.dlq_summary_deltas (
     dlq_topic      text,
@@ -311,6 +315,8 @@ begin
             returning change
         )
         select coalesce(-sum(change), 0) from counted', p_partition) into v_dropped;
+    -- Edits are few: each is looked up, and not the partition read.
+    execute format('delete from dlq.dlq_message_edits e where exists (select from %s m where m.id = e.message_id)', p_partition);
     execute format('drop table %s', p_partition);
     return v_dropped;
 end;

@@ -3,7 +3,7 @@
 
 import { compilePolicies, type PolicyLayers, type TopicPolicy } from 'dlq-core/effective-policy.ts'
 import { fieldOfSetting, settingNames } from 'dlq-core/policy-settings.ts'
-import type { KnownTopic } from 'dlq-core/queries/known-topics.ts'
+import type { TopicPair } from 'dlq-core/queries/summary.ts'
 import { captureGlob } from 'dlq-core/topic-names.ts'
 
 export type PolicyMatch = {
@@ -20,7 +20,7 @@ export function previewPolicy(
     topics,
     configured,
     rows,
-  }: { topics: readonly KnownTopic[]; configured: Omit<PolicyLayers, 'rows'>; rows: readonly TopicPolicy[] },
+  }: { topics: readonly TopicPair[]; configured: Omit<PolicyLayers, 'rows'>; rows: readonly TopicPolicy[] },
 ): PolicyMatch[] {
   const policyFor = compilePolicies({ ...configured, rows })
   return topics

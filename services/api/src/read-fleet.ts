@@ -3,7 +3,7 @@
 import { oldestPending } from 'dlq-core/queries/activity.ts'
 import { countDue, type DueTopic, listDueTopics } from 'dlq-core/queries/due-topics.ts'
 import { type FleetStatus, readFleetStatus } from 'dlq-core/queries/status.ts'
-import { countByConsumer, getSummaryState, type SummaryState, type TopicCounts } from 'dlq-core/queries/summary.ts'
+import { countByConsumer, getSummaryState, type SummaryState, type ConsumerCounts } from 'dlq-core/queries/summary.ts'
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
 import { maxLabels } from 'dlq-core/runtime/bounded-labels.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
@@ -11,7 +11,7 @@ import type { Database } from 'dlq-core/runtime/database.ts'
 export type FleetReading = {
   summary: SummaryState
   /** Null until the messages have been counted for the first time. */
-  counts: readonly TopicCounts[] | null
+  counts: readonly ConsumerCounts[] | null
   /** By original topic: since when its oldest PENDING message has waited. */
   oldestPending: ReadonlyMap<string, Date>
   due: readonly (DueTopic & { due: number })[]

@@ -1,7 +1,6 @@
 // A burst of re-failures pauses its error group, one probe at a time finds out when it is over.
 import { randomUUID } from 'node:crypto'
 import { claimBatch } from 'dlq-core/queries/batches.ts'
-import { requestRetry } from 'dlq-core/queries/message-retry.ts'
 import { takeSlot } from 'dlq-core/queries/slots.ts'
 import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -60,7 +59,7 @@ test('a burst pauses the group and says why; what others have due, and what is a
   expect(pauses.ofTopic(topic)).toEqual([group])
   expect(await probeOf()).toMatchObject({ reason: '5 retries failed again within 60 s', probe_id: null })
 
-  await requestRetry(service.sql, asked)
+  await database.sql`update dlq.dlq_messages set next_retry_at = now(), retry_requested = true where id = ${asked}`
   expect((await claim()).toSorted()).toEqual([asked, other].toSorted())
   // And what is paused has moved out of the way.
   expect((await readMessageRow(database.sql, waiting)).next_retry_at.getTime()).toBeGreaterThan(Date.now() + 30_000)

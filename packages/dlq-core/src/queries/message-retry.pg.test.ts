@@ -1,11 +1,10 @@
 // Requests for retries, and the sweep of what programs claimed by SQL.
 import { randomUUID } from 'node:crypto'
-import { claimDue } from 'dlq-testing/claim-due.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { releaseExpiredLeases, requestRetry, requestRetryOfTopic } from './message-retry.ts'
+import { releaseExpiredLeases, requestRetryOfTopic } from './message-retry.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -65,20 +64,6 @@ describe('the sweep', () => {
 })
 
 describe('a request for a retry', () => {
-  test('makes a waiting message due, and no other', async () => {
-    const waiting = await insertDue({ next_retry_at: ago(-3600) })
-    const manual = await insertDue({ next_retry_at: null })
-    const others = [
-      await insertDue({ status: 'DEAD' }),
-      await insertDue({ status: 'RETRYING' }),
-      await insertDue({ retry_count: 3 }),
-    ]
-
-    for (const id of [waiting, manual]) expect(await requestRetry(service.sql, id)).toBe(true)
-    for (const id of [...others, randomUUID()]) expect(await requestRetry(service.sql, id)).toBe(false)
-    expect((await claimDue(service.sql)).messages.map(({ id }) => id).toSorted()).toEqual([waiting, manual].toSorted())
-  })
-
   test('of a topic goes on where its last chunk ended, and ends at its bound', async () => {
     await insertMany(5, 'orders')
     const ids = (await database.sql`select id from dlq.dlq_messages order by id`).map(({ id }) => id)

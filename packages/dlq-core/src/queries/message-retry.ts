@@ -13,14 +13,6 @@ export async function releaseExpiredLeases(sql: Sql, { limit }: { limit: number 
   return row.expired
 }
 
-/** Marks one message due. False where it is not PENDING or its budget is spent. */
-export async function requestRetry(sql: Sql, id: string): Promise<boolean> {
-  const result = await sql`
-    update dlq.dlq_messages set next_retry_at = now(), retry_requested = true
-    where id = ${id} and status = 'PENDING' and retry_count < max_retries`
-  return result.count > 0
-}
-
 export type TopicColumn = 'dlq_topic' | 'original_topic'
 
 /**

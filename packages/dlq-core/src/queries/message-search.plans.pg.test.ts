@@ -7,13 +7,13 @@ import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testin
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { MessageFilter } from '../message-filter.ts'
+import { hourlyByGroup } from './group-trend.ts'
 import { listGroups } from './groups.ts'
-import { countByGroup, countByTopic, hourlyByGroup } from './message-counts.ts'
 import type { MessageSort } from './message-scan.ts'
 import { countMessages, searchIds, searchMessages } from './message-search.ts'
 import { listStoredTopics, resolveTopic } from './message-topic.ts'
 import type { Sql } from './sql.ts'
-import { listOriginalTopics, readTopicEnds, sampleConsumerGroups } from './topic-overview.ts'
+import { countRecentFailures, oldestPendingOf } from './topic-overview.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -112,13 +112,12 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
   )
 
   const overviews: [title: string, query: (sql: Sql) => Promise<unknown>][] = [
-    ['the counts of topics', (sql) => countByTopic(sql, { column: 'original_topic', topics: ['topic-1', 'topic-2'] })],
-    ['the counts of groups', (sql) => countByGroup(sql, { groupIds: [groupId], scope: null })],
-    ['the counts of groups in a scope', (sql) => countByGroup(sql, { groupIds: [groupId], scope: ['topic-1*'] })],
     ['the trend of groups', (sql) => hourlyByGroup(sql, { groupIds: [groupId], scope: null, now: new Date() })],
-    ['the ends of topics', (sql) => readTopicEnds(sql, { column: 'dlq_topic', topics: ['topic-7.dlq.v1'] })],
-    ['the original topics', (sql) => listOriginalTopics(sql, { scope: null, after: 'topic-2', limit: 10 })],
-    ['the consumer groups', (sql) => sampleConsumerGroups(sql, { scope: null, examine: 100 })],
+    [
+      'what waits longest of topics',
+      (sql) => oldestPendingOf(sql, { column: 'dlq_topic', topics: ['topic-7.dlq.v1'] }),
+    ],
+    ['who failed lately', (sql) => countRecentFailures(sql, { scope: null, examine: 100 })],
     ['the groups', (sql) => listGroups(sql, { scope: null, after: null, limit: 10 })],
   ]
   test.each(overviews)('%s are read along indexes', async (_, query) => {

@@ -4,6 +4,8 @@ import type { SpecifiedMessage } from './message-read.ts'
 import { type MessageScan, type MessageSearch, scanMessages } from './message-scan.ts'
 import type { TopicCondition } from './message-topic.ts'
 import type { Sql } from './sql.ts'
+import { lines } from './summary.ts'
+import { inScope } from './topic-scope.ts'
 
 /** A message as lists show it; its `payload` is also null where it is `large`. */
 export type MessageRow = SpecifiedMessage & {
@@ -104,14 +106,13 @@ export async function countMessages(
     select count(*)::int as examined, (${found})::int as found
     from ${scan.ids({ after: null, limit: bound + 1 })} found ${matches}`
   const { examined, found: value } = row!
-  return examined <= bound
-    ? { value, relation: 'eq' }
-    : { value: scan.tests.length === 0 ? bound : value, relation: 'gte' }
+  return examined <= bound ? { value, relation: 'eq' } : { value: Math.min(value, bound), relation: 'gte' }
 }
 
 /**
  * The page behind the first `offset` messages of a topic, and how many the topic has, in one statement and so in
- * one snapshot. The messages passed over are counted off along the index, without their rows.
+ * one snapshot. The messages passed over are counted off along the index, without their rows; all of them only
+ * as long as the summary has not been counted for the first time.
  */
 export async function pageOfTopic(
   sql: Sql,
@@ -129,7 +130,12 @@ export async function pageOfTopic(
   // What is tested row by row is not known to be a page before it was tested.
   const places = scan.tests.length === 0 ? offset + limit : maxRows
   const rows = await sql<({ total: number } & (MessageRow | { id: null }))[]>`
-    with total as (select count(*)::int as total from (${all(maxRows)}) every_one),
+    with total as (
+      select case when (select counted_at from dlq.dlq_summary_state) is null
+        then (select count(*)::float8 from (${all(maxRows)}) every_one)
+        else (select coalesce(sum(count), 0)::float8 from ${lines(sql)}
+              where ${sql(topic.column)} = ${topic.names![0]!} and ${inScope(sql, scope)}) end as total
+    ),
     page as (${all(places)} limit ${limit} offset ${offset})
     select total.total, shown.*
     from total

@@ -8,12 +8,11 @@ import { oldestPending } from './activity.ts'
 import { archiveMessages, listSettled, nextSettledTopic } from './archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { countDue, listDueTopics } from './due-topics.ts'
-import { listKnownTopics } from './known-topics.ts'
 import { editMessage, holdMessage } from './message-change.ts'
 import { deleteSpent, purgeSpent } from './message-purge.ts'
 import { deleteMessage, getMessage } from './message-read.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
-import { greatestMessageId, releaseExpiredLeases, requestRetry, requestRetryOfTopic } from './message-retry.ts'
+import { greatestMessageId, releaseExpiredLeases, requestRetryOfTopic } from './message-retry.ts'
 import { takeAbandonedSlot } from './slots.ts'
 import type { Sql } from './sql.ts'
 
@@ -113,12 +112,6 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the deletion of one message', byId, (sql) => deleteMessage(sql, ids[0]!)],
   ['the hold on a message that somebody changes', byId, (sql) => holdMessage(sql, { id: ids[0]!, scope: ['topic-*'] })],
   ['an edit', byId, (sql) => editMessage(sql, edit)],
-  [
-    'the look for the topics that there are',
-    /_original_topic_status_id_idx$/,
-    (sql) => listKnownTopics(sql, { scope: null, limit: 100 }),
-  ],
-  ['the request for one retry', byId, (sql) => requestRetry(sql, ids[0]!)],
   [
     'the claim of a program',
     /_original_topic_next_retry_at_id_idx$/,

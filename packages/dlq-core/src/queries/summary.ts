@@ -3,11 +3,13 @@
 // meanwhile. Nothing but the triggers writes counts.
 
 import type { Status } from '../message.ts'
+import { likePattern, type MessageFilter } from '../message-filter.ts'
+import type { TopicCondition } from './message-topic.ts'
 import type { Sql } from './sql.ts'
 import { inScope, type TopicScope } from './topic-scope.ts'
 
 /** The lines of both tables, to be added up. */
-function lines(sql: Sql) {
+export function lines(sql: Sql) {
   return sql`(
     select dlq_topic, original_topic, consumer_group, group_id, status, count from dlq.dlq_summary
     union all
@@ -55,25 +57,150 @@ export async function countDeadByConsumer(sql: Sql, { scope }: { scope: TopicSco
     order by original_topic collate "C", consumer_group collate "C"`
 }
 
-export type TopicCounts = Record<Status, number> & { original_topic: string; consumer_group: string | null }
+export type StatusCounts = Record<Status, number>
+
+/** The four sums, as columns. */
+function byStatus(sql: Sql) {
+  return sql`
+    coalesce(sum(count) filter (where status = 'PENDING'), 0)::float8 as "PENDING",
+    coalesce(sum(count) filter (where status = 'RETRYING'), 0)::float8 as "RETRYING",
+    coalesce(sum(count) filter (where status = 'RESOLVED'), 0)::float8 as "RESOLVED",
+    coalesce(sum(count) filter (where status = 'DEAD'), 0)::float8 as "DEAD"`
+}
+
+export type ConsumerCounts = StatusCounts & { original_topic: string; consumer_group: string | null }
 
 /** The counts by status of every original topic and consumer group that has messages; at most `limit`, most waiting and DEAD first. */
 export async function countByConsumer(
   sql: Sql,
   { scope, limit }: { scope: TopicScope; limit: number },
-): Promise<TopicCounts[]> {
-  return sql<TopicCounts[]>`
-    select original_topic, consumer_group,
-           coalesce(sum(count) filter (where status = 'PENDING'), 0)::float8 as "PENDING",
-           coalesce(sum(count) filter (where status = 'RETRYING'), 0)::float8 as "RETRYING",
-           coalesce(sum(count) filter (where status = 'RESOLVED'), 0)::float8 as "RESOLVED",
-           coalesce(sum(count) filter (where status = 'DEAD'), 0)::float8 as "DEAD"
+): Promise<ConsumerCounts[]> {
+  return sql<ConsumerCounts[]>`
+    select original_topic, consumer_group, ${byStatus(sql)}
     from ${lines(sql)}
     where ${inScope(sql, scope)}
     group by original_topic, consumer_group
     having sum(count) > 0
     order by sum(count) filter (where status <> 'RESOLVED') desc nulls last, original_topic collate "C", consumer_group collate "C"
     limit ${limit}`
+}
+
+export type ConsumerGroupCounts = StatusCounts & { consumer_group: string | null; original_topics: string[] }
+
+/** The counts by status of every consumer group, with its original topics; at most `limit`, most waiting and DEAD first. */
+export async function countByConsumerGroup(
+  sql: Sql,
+  { scope, limit }: { scope: TopicScope; limit: number },
+): Promise<ConsumerGroupCounts[]> {
+  return sql<ConsumerGroupCounts[]>`
+    select consumer_group, ${byStatus(sql)}, array_agg(distinct original_topic order by original_topic) as original_topics
+    from (
+      select consumer_group, original_topic, status, sum(count) as count
+      from ${lines(sql)}
+      where ${inScope(sql, scope)}
+      group by consumer_group, original_topic, status
+      having sum(count) > 0
+    ) counted
+    group by consumer_group
+    order by sum(count) filter (where status <> 'RESOLVED') desc nulls last, consumer_group collate "C"
+    limit ${limit}`
+}
+
+/** The counts by status of what has each of the values in the column; those that nothing has are missing. */
+export async function countByValue(
+  sql: Sql,
+  {
+    column,
+    values,
+    scope,
+  }: { column: 'dlq_topic' | 'original_topic' | 'group_id'; values: readonly string[]; scope: TopicScope },
+): Promise<Map<string, StatusCounts>> {
+  const list = sql.array([...values])
+  const rows = await sql<({ value: string } & StatusCounts)[]>`
+    select ${sql(column)} as value, ${byStatus(sql)}
+    from ${lines(sql)}
+    where ${sql(column)} = any(${column === 'group_id' ? sql`${list}::uuid[]` : sql`${list}::text[]`}) and ${inScope(sql, scope)}
+    group by ${sql(column)}`
+  return new Map(rows.map(({ value, ...counts }) => [value, counts]))
+}
+
+export type TopicPair = { original_topic: string; dlq_topic: string | null }
+
+/** The topics that messages came from with those they were read from, in the order of their names. */
+export async function listTopicPairs(
+  sql: Sql,
+  { scope, limit }: { scope: TopicScope; limit: number },
+): Promise<TopicPair[]> {
+  return sql<TopicPair[]>`
+    select original_topic, dlq_topic
+    from ${lines(sql)}
+    where ${inScope(sql, scope)}
+    group by original_topic, dlq_topic
+    having sum(count) > 0
+    order by original_topic, dlq_topic
+    limit ${limit}`
+}
+
+/** The original topics behind `after` that there are messages of, in the order of their names. */
+export async function listOriginalTopics(
+  sql: Sql,
+  { scope, after, limit }: { scope: TopicScope; after: string | null; limit: number },
+): Promise<string[]> {
+  const rows = await sql<{ topic: string }[]>`
+    select original_topic as topic
+    from ${lines(sql)}
+    where original_topic > ${after ?? ''} and ${inScope(sql, scope)}
+    group by original_topic
+    having sum(count) > 0
+    order by original_topic
+    limit ${limit}`
+  return rows.map(({ topic }) => topic)
+}
+
+/** Per topic, its other topics, the one with the most messages first: original topics of a DLQ topic, DLQ topics of an original topic. */
+export async function listCounterparts(
+  sql: Sql,
+  { column, topics, scope }: { column: 'dlq_topic' | 'original_topic'; topics: readonly string[]; scope: TopicScope },
+): Promise<Map<string, string[]>> {
+  const other = sql(column === 'dlq_topic' ? 'original_topic' : 'dlq_topic')
+  const rows = await sql<{ topic: string; counterpart: string }[]>`
+    select ${sql(column)} as topic, ${other} as counterpart
+    from ${lines(sql)}
+    where ${sql(column)} = any(${sql.array([...topics])}::text[]) and ${other} is not null and ${inScope(sql, scope)}
+    group by ${sql(column)}, ${other}
+    having sum(count) > 0
+    order by sum(count) desc, ${other} collate "C"`
+  const found = Map.groupBy(rows, ({ topic }) => topic)
+  return new Map([...found].map(([topic, pairs]) => [topic, pairs.map(({ counterpart }) => counterpart)]))
+}
+
+const counted: readonly (keyof MessageFilter)[] = ['status', 'topic', 'consumer_group', 'group_id', 'archived']
+
+/** How many messages a filter means; null where it names what is not counted, or the first count has not ended. */
+export async function countByFilter(
+  sql: Sql,
+  { filter, topic, scope }: { filter: MessageFilter; topic: TopicCondition | null; scope: TopicScope },
+): Promise<number | null> {
+  const named = Object.entries(filter).filter(([, value]) => value !== undefined)
+  if (filter.archived || !named.every(([name]) => (counted as readonly string[]).includes(name))) return null
+  const { status, consumer_group, group_id } = filter
+  const [row] = await sql<[{ total: number | null }]>`
+    select case when (select counted_at from dlq.dlq_summary_state) is not null then (
+      select coalesce(sum(count), 0)::float8
+      from ${lines(sql)}
+      where ${inScope(sql, scope)}
+        ${status === undefined ? sql`` : sql`and status = any(${sql.array([...status])}::text[])`}
+        ${consumer_group === undefined ? sql`` : sql`and consumer_group = ${consumer_group}`}
+        ${group_id === undefined ? sql`` : sql`and group_id = ${group_id}`}
+        ${topic === null ? sql`` : sql`and ${ofTopic(sql, topic)}`}
+    ) end as total`
+  return row.total
+}
+
+function ofTopic(sql: Sql, { column, names, glob }: TopicCondition) {
+  return names
+    ? sql`${sql(column)} = any(${sql.array([...names])}::text[])`
+    : sql`${sql(column)} like ${likePattern(glob!)}`
 }
 
 export type SummaryState = {

@@ -36,88 +36,40 @@ export async function listDlqTopics(
     limit ${limit}`
 }
 
-/** The original topics behind `after` that messages came from: from name to name along the index. */
-export async function listOriginalTopics(
-  sql: Sql,
-  { scope, after, limit }: { scope: TopicScope; after: string | null; limit: number },
-): Promise<string[]> {
-  const rows = await sql<{ topic: string }[]>`
-    with recursive stored as (
-      (select original_topic as topic from dlq.dlq_messages m
-       where m.original_topic > ${after ?? ''} and ${inScope(sql, scope, 'm.')}
-       order by m.original_topic limit 1)
-      union all
-      select (select m.original_topic from dlq.dlq_messages m
-              where m.original_topic > s.topic and ${inScope(sql, scope, 'm.')}
-              order by m.original_topic limit 1)
-      from stored s where s.topic is not null
-    )
-    select topic from stored where topic is not null
-    limit ${limit}`
-  return rows.map(({ topic }) => topic)
-}
-
-export type TopicEnds = {
-  key: string
-  /** The other topics of its newest messages: original topics of a DLQ topic, DLQ topics of an original topic. */
-  counterparts: string[]
-  oldest_pending_at: Date | null
-}
-
-/** What a topic's newest and oldest messages say, for each of the names. any(array[…]): message-scan.ts says why. */
-export async function readTopicEnds(
+/** When the oldest PENDING message of each topic was created. any(array[…]): message-scan.ts says why. */
+export async function oldestPendingOf(
   sql: Sql,
   { column, topics }: { column: 'dlq_topic' | 'original_topic'; topics: readonly string[] },
-): Promise<Map<string, TopicEnds>> {
-  const other = column === 'dlq_topic' ? sql('original_topic') : sql('dlq_topic')
-  const rows = await sql<TopicEnds[]>`
-    select key, newest.counterparts, oldest.created_at as oldest_pending_at
-    from unnest(${sql.array([...topics])}::text[]) key
-    left join lateral (
-      select array_agg(distinct last.name order by last.name) as counterparts
-      from unnest(array['PENDING', 'RETRYING', 'RESOLVED', 'DEAD']) s (status)
-      cross join lateral (
-        select m.${other} as name from dlq.dlq_messages m
-        where m.${sql(column)} = any(array[key]) and m.status = any(array[s.status])
-        order by m.${sql(column)} desc, m.status desc, m.id desc limit 5
-      ) last
-      where last.name is not null
-    ) newest on true
-    left join lateral (
+): Promise<Map<string, Date>> {
+  const rows = await sql<{ topic: string; created_at: Date }[]>`
+    select topic, oldest.created_at
+    from unnest(${sql.array([...topics])}::text[]) topic
+    cross join lateral (
       select m.created_at from dlq.dlq_messages m
-      where m.${sql(column)} = any(array[key]) and m.status = any(array['PENDING'])
+      where m.${sql(column)} = any(array[topic]) and m.status = any(array['PENDING'])
       order by m.${sql(column)}, m.status, m.id limit 1
-    ) oldest on true`
-  return new Map(rows.map((row) => [row.key, { ...row, counterparts: row.counterparts ?? [] }]))
+    ) oldest`
+  return new Map(rows.map(({ topic, created_at }) => [topic, created_at]))
 }
 
-export type ConsumerGroupSample = {
-  consumer_group: string | null
-  original_topics: string[]
-  count: number
-  last_failed_at: Date
-}
+export type RecentFailures = { consumer_group: string | null; count: number; last_failed_at: Date }
 
-/** The consumer groups among the newest `examine` messages, those with the most messages first. */
-export async function sampleConsumerGroups(
+/** Which consumer groups the newest `examine` messages failed in. */
+export async function countRecentFailures(
   sql: Sql,
   { scope, examine }: { scope: TopicScope; examine: number },
-): Promise<{ examined: number; groups: ConsumerGroupSample[] }> {
-  const groups = await sql<(ConsumerGroupSample & { examined: number })[]>`
+): Promise<RecentFailures[]> {
+  return sql<RecentFailures[]>`
     with newest as materialized (
       select m.consumer_group, m.original_topic, m.dlq_topic, m.last_failed_at
       from dlq.dlq_messages m
       order by m.id desc
       limit ${examine}
     )
-    select consumer_group, array_agg(distinct original_topic order by original_topic) as original_topics,
-           count(*)::int as count, max(last_failed_at) as last_failed_at, (select count(*)::int from newest) as examined
+    select consumer_group, count(*)::int as count, max(last_failed_at) as last_failed_at
     from newest
     where ${inScope(sql, scope)}
-    group by consumer_group
-    order by count desc, consumer_group
-    limit 1000`
-  return { examined: groups[0]?.examined ?? 0, groups: groups.map(({ examined: _, ...group }) => group) }
+    group by consumer_group`
 }
 
 export type Position = {

@@ -5,26 +5,38 @@ import { parseDuration } from '../duration.ts'
 
 // What stands in v.metadata says in JSON Schema what the transformation behind it checks.
 
-const maxDurationMs = 366 * 86_400_000
+/** All that may stand behind the days, which comes to less than 50 days. */
+const shortParts = '([0-9]{1,3}h)?([0-9]{1,4}m)?([0-9]{1,5}s)?([0-9]{1,6}ms)?'
 
-function durationJson({ minimum, text }: { minimum: number; text: string }) {
+function durationJson({ minimum, maxDays, text }: { minimum: number; maxDays: number; text: string }) {
   return {
     anyOf: [
-      { type: 'integer', minimum, maximum: maxDurationMs },
-      { type: 'string', pattern: text, minLength: 1, examples: ['90s', '5m', '1h30m'] },
+      { type: 'integer', minimum, maximum: maxDays * 86_400_000 },
+      { type: 'string', pattern: `^(${text})$`, minLength: 1, examples: ['90s', '5m', '1h30m'] },
     ],
   }
 }
 
-/** For lists of durations, which are read one by one. */
+// A pattern cannot add up, so the last days before the bound stand alone in it: "366d", but not "365d24h".
+const lastDaysOfAYear = '3[0-5][0-9]d|36[0-6]d'
+
+/** Up to 366 days; for lists of durations, which are read one by one. */
 export const anyLength = durationJson({
   minimum: 0,
-  text: '^([0-9]{1,10}|([0-9]{1,2}d)?([0-9]{1,3}h)?([0-9]{1,4}m)?([0-9]{1,5}s)?([0-9]{1,6}ms)?)$',
+  maxDays: 366,
+  text: `[0-9]{1,10}|([0-2]?[0-9]{1,2}d)?${shortParts}|${lastDaysOfAYear}`,
+})
+
+const upTo36500Days = durationJson({
+  minimum: 0,
+  maxDays: 36_500,
+  text: `[0-9]{1,12}|(([0-9]{1,4}|[0-2][0-9]{4}|3[0-5][0-9]{3})d)?${shortParts}|36[0-4][0-9]{2}d|36500d`,
 })
 
 const oneSecondOrMore = durationJson({
   minimum: 1000,
-  text: '^([1-9][0-9]{3,9}|([1-9][0-9]?d)?([1-9][0-9]{0,2}h)?([1-9][0-9]{0,3}m)?([1-9][0-9]{0,4}s)?)$',
+  maxDays: 366,
+  text: `[1-9][0-9]{3,9}|(([1-9][0-9]?|[12][0-9]{2})d)?([1-9][0-9]{0,2}h)?([1-9][0-9]{0,3}m)?([1-9][0-9]{0,4}s)?|${lastDaysOfAYear}`,
 })
 
 const zeroOrOneSecondOrMore = {
@@ -59,6 +71,9 @@ export function isDuration(schema: v.GenericSchema | undefined): boolean {
 
 /** "500ms", "5m", "1h30m", or a plain number of milliseconds → milliseconds. */
 export const anyDuration = durationThatIs(anyLength)
+
+/** The same, up to 36500 days. */
+export const decades = durationThatIs(upTo36500Days)
 
 /** The same; that it is at least a second, or at least a second or 0, must be checked besides. */
 export const longDuration = durationThatIs(oneSecondOrMore)

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, type ConfigSource, loadConfig, retryPolicyOf } from './config.ts'
+import { compilePolicies } from '../effective-policy.ts'
+import { ConfigError, type ConfigSource, loadConfig, policyLayersOf } from './config.ts'
 
 type Source = Partial<ConfigSource>
 
@@ -116,7 +117,8 @@ kafka:
       DLQ_RETRY_MAX_RETRIES: '7',
       DLQ_RETRY_MULTIPLIER: '3',
     }
-    expect(retryPolicyOf(load({ env }).config.retry)).toMatchObject({
+    const policyFor = compilePolicies({ ...policyLayersOf(load({ env }).config), rows: [] })
+    expect(policyFor({ originalTopic: 'orders', dlqTopic: null }).policy).toMatchObject({
       autoRetry: true,
       maxRetries: 7,
       initialDelayMs: 1000,

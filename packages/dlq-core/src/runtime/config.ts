@@ -6,8 +6,6 @@ import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
 import type { PolicyLayers } from '../effective-policy.ts'
-import { fieldsOf } from '../policy-settings.ts'
-import { defaultRetryPolicy, type RetryPolicy } from '../retry-policy.ts'
 import { isAuthConfigured } from './auth-schema.ts'
 import {
   type Config,
@@ -244,11 +242,6 @@ function authFaults({ server, auth }: Config): string[] {
 
 export function readSecretFile(path: string): string {
   return readFileSync(path, 'utf8').trimEnd()
-}
-
-/** The policy of topics of which nothing more is said: the built-in one, and the section "retry" over it. */
-export function retryPolicyOf(retry: Config['retry']): RetryPolicy {
-  return { ...defaultRetryPolicy, ...fieldsOf(policyLayersOf({ retry, policies: [] }).section) }
 }
 
 /** What the configuration says about policies; the rows of dlq_policies go over it. */

@@ -1,12 +1,18 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { compilePolicies } from '../effective-policy.ts'
-import { settingNames } from '../policy-settings.ts'
-import { ConfigError, loadConfig, policyLayersOf, retryPolicyOf } from './config.ts'
+import { fieldsOf, settingNames } from '../policy-settings.ts'
+import { defaultRetryPolicy } from '../retry-policy.ts'
+import { ConfigError, loadConfig, policyLayersOf } from './config.ts'
 import { policyFieldSchemas, policySettingsSchema } from './policy-schema.ts'
 
 function load(yaml: string, env: Record<string, string> = {}) {
   return loadConfig({ yaml, env, needs: [] }).config
+}
+
+/** The policy of topics of which nothing more is said: the built-in one, and the section "retry" over it. */
+function ofSection({ retry }: ReturnType<typeof load>) {
+  return { ...defaultRetryPolicy, ...fieldsOf(policyLayersOf({ retry, policies: [] }).section) }
 }
 
 function faultsOf(yaml: string, env: Record<string, string> = {}): readonly string[] {
@@ -40,7 +46,7 @@ test('the entries of the file go for the topics of their patterns, over the sect
   const policyFor = compilePolicies({ ...policyLayersOf(config), rows: [] })
 
   expect(policyFor({ originalTopic: 'reports.daily', dlqTopic: null }).policy).toEqual({
-    ...retryPolicyOf(config.retry),
+    ...ofSection(config),
     maxRetries: 240,
     backoff: 'fixed',
     initialDelayMs: 0,
@@ -48,7 +54,7 @@ test('the entries of the file go for the topics of their patterns, over the sect
     runLimit: 50,
   })
   expect(policyFor({ originalTopic: 'orders', dlqTopic: null })).toMatchObject({
-    policy: retryPolicyOf(config.retry),
+    policy: ofSection(config),
     origins: { maxRetries: { source: 'config', pattern: null }, backoff: { source: 'default', pattern: null } },
   })
 })
@@ -62,7 +68,7 @@ test('the section takes every setting from the environment', () => {
     DLQ_RETRY_ORDERING: 'per-key',
     DLQ_RETRY_RUN_EVERY: '0',
   })
-  expect(retryPolicyOf(config.retry)).toMatchObject({
+  expect(ofSection(config)).toMatchObject({
     backoff: 'list',
     backoffListMs: [1000, 300_000, 3_600_000],
     ratePerSecond: 2.5,

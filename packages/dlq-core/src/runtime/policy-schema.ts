@@ -4,7 +4,16 @@
 import * as v from 'valibot'
 import type { PolicySettings, SettingName } from '../policy-settings.ts'
 import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
-import { anyDuration, anyLength, boolean, decimal, integer, longDuration, longDurationOrNone } from './config-values.ts'
+import {
+  anyDuration,
+  anyLength,
+  boolean,
+  decades,
+  decimal,
+  integer,
+  longDuration,
+  longDurationOrNone,
+} from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
 const maxRetentionMs = 36_500 * 86_400_000
@@ -65,7 +74,7 @@ export const policyFieldSchemas = {
   payload: v.nullish(oneOf(payloadChoices)),
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
   refailure_window: v.nullish(v.pipe(longDelay, v.minValue(1000, 'must be at least 1s'))),
-  retention: v.nullish(v.pipe(anyDuration, v.maxValue(maxRetentionMs, 'must be at most 36500d'))),
+  retention: v.nullish(v.pipe(decades, v.maxValue(maxRetentionMs, 'must be at most 36500d'))),
 } satisfies Record<Exclude<SettingName, 'delivery'>, v.GenericSchema<unknown, unknown>>
 
 export const policyPattern = v.pipe(

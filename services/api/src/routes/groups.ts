@@ -3,18 +3,19 @@
 import { encodeCursor } from 'dlq-core/message-cursor.ts'
 import { bindingOf, escapeLike } from 'dlq-core/message-filter.ts'
 import { writeAudit } from 'dlq-core/queries/audit.ts'
+import { hourlyByGroup } from 'dlq-core/queries/group-trend.ts'
 import { changeGroup, type Group, type GroupPlace, getGroup, groupStates, listGroups } from 'dlq-core/queries/groups.ts'
-import { countByGroup, hourlyByGroup } from 'dlq-core/queries/message-counts.ts'
-import type { Sql } from 'dlq-core/queries/sql.ts'
+import { countByValue } from 'dlq-core/queries/summary.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { textForPostgres } from 'dlq-core/text-for-postgres.ts'
 import * as v from 'valibot'
 import { ApiError, invalidField } from '../api-error.ts'
-import { defineRoute } from '../define-route.ts'
+import { type Call, defineRoute } from '../define-route.ts'
+import { requireExactCounts } from '../exact-counts.ts'
 import { readCursor } from '../find-page.ts'
 import { timestamp, timestampText } from '../message-json.ts'
 import { idOf, instant, reason, wholeNumber } from '../request-schemas.ts'
-import { exampleStatusCounts, statusCountsSchema, totalSchema } from '../totals-json.ts'
+import { exampleStatusCounts, noMessages, statusCountsSchema, totalSchema } from '../totals-json.ts'
 
 const time = v.nullable(timestampText)
 const text = v.nullable(v.string())
@@ -35,10 +36,12 @@ const groupSchema = v.pipe(
     first_seen_at: timestampText,
     last_seen_at: timestampText,
     dlq_topics: v.pipe(v.array(v.string()), v.description('Twenty at most.')),
-    counts: v.pipe(statusCountsSchema, v.description('Counted up to a thousand of each status.')),
+    counts: statusCountsSchema,
     trend: v.pipe(
       v.nullable(v.array(totalSchema)),
-      v.description('Messages in each of the last 24 hours, the oldest hour first; null unless asked for.'),
+      v.description(
+        'Messages in each of the last 24 hours, the oldest hour first, by their records’ times; null unless asked for.',
+      ),
     ),
   }),
   v.title('ErrorGroup'),
@@ -65,6 +68,7 @@ const exampleGroup = {
 
 const stateList = v.pipe(
   v.union([v.string(), v.array(v.string())], `must be one or more of ${groupStates.join(', ')}`),
+  v.metadata({ anyOf: [{ enum: groupStates }, { type: 'array', items: { enum: groupStates }, minItems: 1 }] }),
   v.transform((list) => [...new Set([list].flat().flatMap((item) => item.split(',')))].sort()),
   v.check(
     (list) => list.every((state) => (groupStates as readonly string[]).includes(state)),
@@ -113,7 +117,7 @@ export const groupRoutes = [
         },
       },
     },
-    async ({ c, sql, access: { topics: scope }, query }) => {
+    async ({ c, sql, log, access: { topics: scope }, query }) => {
       const { state, dlq_topic: dlqTopic, q, limit, cursor, trend } = query
       const binding = bindingOf('groups', JSON.stringify([state, dlqTopic, q]))
       const groups = await listGroups(sql, {
@@ -127,7 +131,7 @@ export const groupRoutes = [
       const shown = groups.slice(0, limit)
       const last = groups.length > limit ? shown.at(-1)! : null
       return c.json({
-        groups: await withCounts(sql, shown, { scope, trend }),
+        groups: await withCounts({ sql, log }, shown, { scope, trend }),
         next_cursor: last && encodeCursor({ direction: 'forward', key: [last.place, last.id] }, binding),
       })
     },
@@ -143,10 +147,10 @@ export const groupRoutes = [
       answers: { 200: { description: 'The group.', schema: groupSchema, example: exampleGroup } },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access: { topics: scope }, params: { id } }) => {
+    async ({ c, sql, log, access: { topics: scope }, params: { id } }) => {
       const group = await getGroup(sql, { id, scope })
       if (!group) throw noGroup(id)
-      const [shown] = await withCounts(sql, [group], { scope, trend: true })
+      const [shown] = await withCounts({ sql, log }, [group], { scope, trend: true })
       return c.json(shown)
     },
   ),
@@ -171,7 +175,7 @@ export const groupRoutes = [
       answers: { 200: { description: 'The group as it is now.', schema: groupSchema, example: exampleGroup } },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access: { topics: scope }, by, params: { id }, body }) => {
+    async ({ c, sql, log, access: { topics: scope }, by, params: { id }, body }) => {
       const { state, snoozed_until: until, owner, note } = body
       if ((state === 'snoozed') !== (until !== undefined))
         throw invalidField('snoozed_until', 'goes with the state snoozed, and only with it')
@@ -194,7 +198,7 @@ export const groupRoutes = [
         })
         return after
       })
-      const [shown] = await withCounts(sql, [after], { scope, trend: true })
+      const [shown] = await withCounts({ sql, log }, [after], { scope, trend: true })
       return c.json(shown)
     },
   ),
@@ -214,11 +218,16 @@ function noGroup(id: string): ApiError {
   return new ApiError('SYS_DLQ_NOT_FOUND', `error group not found: ${id}`)
 }
 
-async function withCounts(sql: Sql, groups: readonly Group[], { scope, trend }: { scope: TopicScope; trend: boolean }) {
+async function withCounts(
+  { sql, log }: Pick<Call, 'sql' | 'log'>,
+  groups: readonly Group[],
+  { scope, trend }: { scope: TopicScope; trend: boolean },
+) {
   const groupIds = groups.map(({ id }) => id)
   const [counts, hours] = await Promise.all([
-    countByGroup(sql, { groupIds, scope }),
+    countByValue(sql, { column: 'group_id', values: groupIds, scope }),
     trend ? hourlyByGroup(sql, { groupIds, scope, now: new Date() }) : null,
+    requireExactCounts({ sql, log }),
   ])
   return groups.map((group) => ({
     id: group.id,
@@ -235,7 +244,7 @@ async function withCounts(sql: Sql, groups: readonly Group[], { scope, trend }: 
     first_seen_at: timestamp(group.first_seen_at),
     last_seen_at: timestamp(group.last_seen_at),
     dlq_topics: group.dlq_topics,
-    counts: counts.get(group.id)!,
+    counts: counts.get(group.id) ?? noMessages,
     trend: hours?.get(group.id) ?? null,
   }))
 }

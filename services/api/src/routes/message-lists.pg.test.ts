@@ -227,6 +227,41 @@ describe('an export', () => {
   })
 })
 
+test('a total is exact where the counts have what the filter names, and else as exact as it can be counted', async () => {
+  const group_id = '00000000-0000-8000-8000-000000000001'
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, dlq_topic, consumer_group, group_id, error_message, status)
+    select 'orders', 'orders.dlq.v1', 'billing', ${group_id}, 'e', case when n % 4 = 0 then 'DEAD' else 'PENDING' end
+    from generate_series(1, 10100) n`
+  const totalOf = async (query: string) => (await list(`messages?limit=1${query}`)).pagination.total
+  for (const query of [
+    '',
+    '&topic=orders',
+    '&topic=orders*',
+    '&topic=*.dlq.v1',
+    '&consumer_group=billing',
+    `&group_id=${group_id}`,
+  ])
+    expect(await totalOf(query), query).toEqual({ value: 10_100, relation: 'eq' })
+  expect(await totalOf('&topic=orders&status=DEAD&consumer_group=billing')).toEqual({
+    value: 2525,
+    relation: 'eq',
+  })
+  expect(await totalOf('&consumer_group=none')).toEqual({ value: 0, relation: 'eq' })
+  expect(await totalOf('&status=DEAD&retry_count_min=0')).toEqual({ value: 2525, relation: 'eq' })
+  expect(await totalOf('&retry_count_min=0')).toEqual({ value: 10_000, relation: 'gte' })
+  expect(await list('dlq/orders')).toMatchObject({ pagination: { total_count: 10_100 } })
+
+  // Before the first count of what was there, nothing is told that is not known.
+  await database.sql`update dlq.dlq_summary_state set counted_at = null`
+  try {
+    expect(await totalOf('&topic=orders')).toEqual({ value: 10_000, relation: 'gte' })
+    expect(await list('dlq/orders')).toMatchObject({ pagination: { total_count: 10_100 } })
+  } finally {
+    await database.sql`update dlq.dlq_summary_state set counted_at = now()`
+  }
+})
+
 test('a list shows nothing of topics out of the scope, and counts nothing of them', async () => {
   await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'pay.dlq.v1', topicId: null, partitions: 1 }] })
   const mine = await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1' })

@@ -2,9 +2,10 @@
 
 import { checkRanges, type MessageFilter, messageFilterEntries } from 'dlq-core/message-filter.ts'
 import type { MessageSearch, MessageSort } from 'dlq-core/queries/message-scan.ts'
-import { countMessages, pageOfTopic } from 'dlq-core/queries/message-search.ts'
+import { countMessages, pageOfTopic, type Total } from 'dlq-core/queries/message-search.ts'
 import { resolveTopic } from 'dlq-core/queries/message-topic.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import { countByFilter } from 'dlq-core/queries/summary.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
 import { ApiError, invalidField } from '../api-error.ts'
@@ -14,9 +15,10 @@ import { findPage } from '../find-page.ts'
 import { count, exampleListedMessage, exampleMessage, listedMessageSchema, messageListSchema } from '../message-json.ts'
 import { sendMessages } from '../message-list.ts'
 import { topicPath, wholeNumber } from '../request-schemas.ts'
+import { totalSchema } from '../totals-json.ts'
 
 const sorts = ['newest', 'oldest', 'next_due'] as const satisfies readonly MessageSort[]
-/** Totals are counted up to here. */
+/** Totals that have to be counted row by row are counted up to here. */
 const maxTotal = 10_000
 const defaultLimit = 20
 
@@ -56,8 +58,10 @@ const pageSchema = v.pipe(
     messages: v.array(listedMessageSchema),
     pagination: v.strictObject({
       total: v.pipe(
-        v.nullable(v.strictObject({ value: count, relation: v.picklist(['eq', 'gte']) })),
-        v.description('Of the first page: exact, or at least so many. Null on others.'),
+        v.nullable(totalSchema),
+        v.description(
+          'Of the first page: exact where the filter names nothing but statuses, a topic, an error group and a consumer group; else counted up to 10,000, and `gte` says that there are more. Null on other pages.',
+        ),
       ),
       limit: count,
       next_cursor: v.nullable(v.string()),
@@ -175,7 +179,7 @@ async function answerPage(
   const search = await searchOf(sql, { filter, sort, scope: access.topics })
   const [total, page] = await Promise.all([
     // Whoever goes on knows it already.
-    cursor === undefined ? countMessages(sql, { search, atMost: maxTotal }) : null,
+    cursor === undefined ? totalOf(sql, search) : null,
     findPage(sql, { search, cursor, limit, signal }),
   ])
   const pagination = {
@@ -187,6 +191,12 @@ async function answerPage(
   }
   const archived = filter.archived ?? false
   return sendMessages(c, sql, { rows: page.rows, archived, fields: 'listed', tail: { pagination } })
+}
+
+/** Exact at once where the counts have what the filter names; else counted along the index, up to a bound. */
+async function totalOf(sql: Sql, search: MessageSearch): Promise<Total> {
+  const counted = search.sort === 'next_due' ? null : await countByFilter(sql, search)
+  return counted === null ? countMessages(sql, { search, atMost: maxTotal }) : { value: counted, relation: 'eq' }
 }
 
 async function searchOf(

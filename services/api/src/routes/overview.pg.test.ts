@@ -2,6 +2,7 @@
 import { listAudit } from 'dlq-core/queries/audit.ts'
 import { upsertPolicy } from 'dlq-core/queries/policies.ts'
 import { resetPosition } from 'dlq-core/queries/positions.ts'
+import { recordLogBounds, recordTopicSettings } from 'dlq-core/queries/topic-partitions.ts'
 import { recordTopics } from 'dlq-core/queries/topics.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
@@ -35,6 +36,20 @@ describe('the topics', () => {
     await insert({ dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
     await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 0, nextOffset: 40n })
     await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 1, nextOffset: 2n })
+    // Partition 0 goes on to 45; of partition 1, retention has taken up to 4 and 7 is the end.
+    const bounds = [
+      [0, 0n, 45n],
+      [1, 4n, 7n],
+    ] as const
+    await recordLogBounds(service.sql, {
+      cluster: 'c',
+      bounds: bounds.map(([partition, logStart, logEnd]) => ({ topic: 'orders.dlq.v1', partition, logStart, logEnd })),
+      unread: [{ topic: 'orders.dlq.v1', partition: 0, offset: 40n, timestamp: Date.parse('2026-02-20T10:00:00Z') }],
+    })
+    await recordTopicSettings(service.sql, {
+      cluster: 'c',
+      settings: [{ topic: 'orders.dlq.v1', retentionMs: 604_800_000n, retentionBytes: null, cleanupPolicy: 'delete' }],
+    })
     await upsertPolicy(service.sql, 'orders.dlq.v1', { paused: true })
 
     expect(await bodyOf('topics')).toMatchObject({
@@ -43,15 +58,10 @@ describe('the topics', () => {
           topic: 'orders.dlq.v1',
           kind: 'dlq',
           counterparts: ['orders.events.v1', 'orders.late'],
-          counts: {
-            PENDING: { value: 1, relation: 'eq' },
-            RETRYING: { value: 0, relation: 'eq' },
-            RESOLVED: { value: 0, relation: 'eq' },
-            DEAD: { value: 2, relation: 'eq' },
-          },
+          counts: { PENDING: 1, RETRYING: 0, RESOLVED: 0, DEAD: 2 },
           oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
           found: { cluster: 'c', partitions: 2, gone_at: null },
-          ingestion: { read_to: '42', loss_clock: { lag: 0, lost: 0, expires_at: null, loss: null } },
+          ingestion: { read_to: '42', loss_clock: { lag: 8, lost: 2 } },
           policy: { paused: { value: true, source: 'policy', pattern: 'orders.dlq.v1' } },
         },
         { topic: 'pay.dlq.v1' },
@@ -59,10 +69,15 @@ describe('the topics', () => {
           topic: 'unused.dlq.v1',
           counterparts: [],
           oldest_pending_at: null,
-          ingestion: { stored_at: null, read_to: null },
+          ingestion: { stored_at: null, read_to: null, loss_clock: { looked_at: null } },
         },
       ],
       next_cursor: null,
+    })
+    const { topics } = (await bodyOf('topics?limit=1')) as { topics: { ingestion: { loss_clock: object } }[] }
+    expect(topics[0]!.ingestion.loss_clock).toMatchObject({
+      oldest_unread_at: '2026-02-20T10:00:00.000+00:00',
+      expires_at: '2026-02-27T10:00:00.000+00:00',
     })
   })
 
@@ -89,12 +104,23 @@ describe('the topics', () => {
     expect(seen).toEqual(kind === 'dlq' ? ['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1'] : ['a', 'b', 'c'])
   })
 
-  test('are counted up to a bound, and say so', async () => {
+  test('are counted exactly, however many there are', async () => {
     await database.sql`
       insert into dlq.dlq_messages (original_topic, error_message) select 'big', 'e' from generate_series(1, 1001)`
-    expect(await bodyOf('topics?kind=original')).toMatchObject({
-      topics: [{ counts: { PENDING: { value: 1000, relation: 'gte' } } }],
-    })
+    expect(await bodyOf('topics?kind=original')).toMatchObject({ topics: [{ counts: { PENDING: 1001, DEAD: 0 } }] })
+  })
+
+  test('are not told of before what was there has been counted', async () => {
+    await database.sql`update dlq.dlq_summary_state set counted_at = null`
+    try {
+      for (const path of ['topics', 'topics?kind=original', 'groups', 'consumer-groups'])
+        expect(await answerOf(request(`GET /api/v1/${path}`)), path).toMatchObject({
+          status: 503,
+          body: { error: { code: 'SYS_DLQ_UNAVAILABLE' } },
+        })
+    } finally {
+      await database.sql`update dlq.dlq_summary_state set counted_at = now()`
+    }
   })
 
   test('out of the scope are not shown', async () => {
@@ -127,15 +153,21 @@ describe('the topics', () => {
 
 test('the consumer groups come with what they failed on, the most failing first', async () => {
   for (const original_topic of ['a', 'b', 'a']) await insert({ original_topic, consumer_group: 'billing' })
+  await insert({ original_topic: 'b', consumer_group: 'billing', status: 'RESOLVED' })
   await insert({ consumer_group: null })
   await insert({ original_topic: 'pay.in', consumer_group: 'pay' })
   expect(await bodyOf('consumer-groups')).toMatchObject({
     consumer_groups: [
-      { consumer_group: 'billing', original_topics: ['a', 'b'], count: 3 },
-      { consumer_group: 'pay', count: 1 },
-      { consumer_group: null, count: 1 },
+      {
+        consumer_group: 'billing',
+        original_topics: ['a', 'b'],
+        counts: { PENDING: 3, RESOLVED: 1 },
+        recent: 4,
+        last_failed_at: expect.any(String),
+      },
+      { consumer_group: 'pay', counts: { PENDING: 1 }, recent: 1 },
+      { consumer_group: null, counts: { PENDING: 1 } },
     ],
-    bounded: false,
   })
   expect(await bodyOf('consumer-groups', limited)).toMatchObject({ consumer_groups: [{ consumer_group: 'pay' }] })
 })

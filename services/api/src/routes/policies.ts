@@ -2,7 +2,6 @@
 
 import { type PolicySettings, settingNames } from 'dlq-core/policy-settings.ts'
 import { writeAudit } from 'dlq-core/queries/audit.ts'
-import { listKnownTopics } from 'dlq-core/queries/known-topics.ts'
 import {
   deletePolicy,
   findPolicy,
@@ -11,6 +10,7 @@ import {
   type PolicyRow,
   upsertPolicy,
 } from 'dlq-core/queries/policies.ts'
+import { listTopicPairs } from 'dlq-core/queries/summary.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from 'dlq-core/retry-policy.ts'
 import { policySettingsSchema } from 'dlq-core/runtime/policy-schema.ts'
@@ -258,7 +258,7 @@ async function withMatches(
   policy: Said,
   { rows, scope }: { rows: readonly (PolicyRow | Said)[]; scope: TopicScope },
 ) {
-  const topics = await listKnownTopics(sql, { scope, limit: maxTopics })
+  const topics = await listTopicPairs(sql, { scope, limit: maxTopics })
   const matches = previewPolicy(policy.pattern, { topics, configured: policyLayers, rows })
   return { policy: policyJson(policy), matches }
 }

@@ -8,23 +8,22 @@ import * as v from 'valibot'
 import { defineRoute } from '../define-route.ts'
 import { requireExactCounts } from '../exact-counts.ts'
 import { exampleLossClock, lossClockJson, lossClockSchema } from '../loss-clock.ts'
-import { timestamp, timestampText } from '../message-json.ts'
+import { count, timestamp, timestampText } from '../message-json.ts'
+import { exampleStatusCounts, noMessages, statusCountsSchema } from '../totals-json.ts'
 
 const maxLines = 1000
 
-const count = v.pipe(v.number(), v.integer())
-const countsSchema = v.strictObject({ PENDING: count, RETRYING: count, RESOLVED: count, DEAD: count })
 const timeSchema = v.nullable(timestampText)
 
 const statusSchema = v.pipe(
   v.strictObject({
-    counts: countsSchema,
+    counts: statusCountsSchema,
     oldest_pending_at: timeSchema,
     topics: v.array(
       v.strictObject({
         original_topic: v.string(),
         consumer_group: v.nullable(v.string()),
-        counts: countsSchema,
+        counts: statusCountsSchema,
         oldest_pending_at: timeSchema,
       }),
     ),
@@ -57,8 +56,6 @@ const statusSchema = v.pipe(
   v.title('Status'),
 )
 
-const exampleCounts = { PENDING: 120, RETRYING: 3, RESOLVED: 40211, DEAD: 17 }
-
 export const statusRoutes = [
   defineRoute(
     {
@@ -77,13 +74,13 @@ export const statusRoutes = [
           description: 'The status.',
           schema: statusSchema,
           example: {
-            counts: exampleCounts,
+            counts: exampleStatusCounts,
             oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
             topics: [
               {
                 original_topic: 'orders',
                 consumer_group: 'billing',
-                counts: exampleCounts,
+                counts: exampleStatusCounts,
                 oldest_pending_at: '2026-02-20T10:30:00.000+00:00',
               },
             ],
@@ -159,10 +156,10 @@ function lossClocks(lags: readonly IngestLag[], now: Date) {
     .map((line) => ({ cluster: line.cluster, topic: line.topic, ...lossClockJson(line, now) }))
 }
 
-type Counts = v.InferOutput<typeof countsSchema>
+type Counts = v.InferOutput<typeof statusCountsSchema>
 
 function addUp(lines: readonly Counts[]): Counts {
-  const sum = { PENDING: 0, RETRYING: 0, RESOLVED: 0, DEAD: 0 }
+  const sum = { ...noMessages }
   for (const line of lines) {
     for (const status of Object.keys(sum) as (keyof Counts)[]) sum[status] += line[status]
   }

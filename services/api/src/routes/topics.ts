@@ -1,25 +1,21 @@
 // The topics that there are dead letters of, and the consumer groups that failed.
 
-import { countByTopic } from 'dlq-core/queries/message-counts.ts'
-import {
-  type DlqTopic,
-  listDlqTopics,
-  listOriginalTopics,
-  readTopicEnds,
-  sampleConsumerGroups,
-} from 'dlq-core/queries/topic-overview.ts'
+import { countByConsumerGroup, countByValue, listCounterparts, listOriginalTopics } from 'dlq-core/queries/summary.ts'
+import { countRecentFailures, type DlqTopic, listDlqTopics, oldestPendingOf } from 'dlq-core/queries/topic-overview.ts'
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
 import * as v from 'valibot'
-import { type ApiDeps, defineRoute } from '../define-route.ts'
+import { type Call, defineRoute } from '../define-route.ts'
+import { requireExactCounts } from '../exact-counts.ts'
 import { decodeKey, encodeKey, keyParts } from '../list-cursor.ts'
 import { exampleLossClock, lossClockJson, lossClockSchema } from '../loss-clock.ts'
 import { count, timestamp, timestampText } from '../message-json.ts'
 import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../policy-json.ts'
 import { wholeNumber } from '../request-schemas.ts'
-import { exampleStatusCounts, statusCountsSchema } from '../totals-json.ts'
+import { exampleStatusCounts, noMessages, statusCountsSchema } from '../totals-json.ts'
 
 const time = v.nullable(timestampText)
 const kinds = ['dlq', 'original'] as const
+const maxCounterparts = 20
 
 const topicSchema = v.pipe(
   v.strictObject({
@@ -27,9 +23,11 @@ const topicSchema = v.pipe(
     kind: v.picklist(kinds),
     counterparts: v.pipe(
       v.array(v.string()),
-      v.description('Original topics of a DLQ topic, DLQ topics of an original topic; of its newest messages.'),
+      v.description(
+        `Original topics of a DLQ topic, DLQ topics of an original topic; those with the most messages first, ${maxCounterparts} at most.`,
+      ),
     ),
-    counts: v.pipe(statusCountsSchema, v.description('Counted up to a thousand of each status.')),
+    counts: statusCountsSchema,
     oldest_pending_at: v.pipe(time, v.description('When the oldest PENDING message was created.')),
     found: v.pipe(
       v.nullable(
@@ -75,8 +73,10 @@ const exampleTopic = {
   policy: exampleEffectivePolicy,
 }
 
-/** So many of the newest messages are looked at for their consumer groups. */
+/** So many of the newest messages are looked at for who failed lately. */
 const examinedForGroups = 5000
+const maxGroups = 1000
+const maxTopicsPerGroup = 100
 
 export const topicRoutes = [
   defineRoute(
@@ -104,7 +104,10 @@ export const topicRoutes = [
         },
       },
     },
-    async ({ c, sql, policies, access: { topics: scope }, query: { kind, limit, cursor } }) => {
+    async (call) => {
+      const { c, sql, access, query } = call
+      const { kind, limit, cursor } = query
+      const scope = access.topics
       const key = cursor === undefined ? null : decodeKey(cursor, kind, [keyParts.text, keyParts.text])
       // One more than is shown, to know whether there are more.
       const found: Found[] =
@@ -117,7 +120,7 @@ export const topicRoutes = [
       const shown = found.slice(0, limit)
       const last = found.length > limit ? shown.at(-1)! : null
       return c.json({
-        topics: await describeTopics({ sql, policies }, kind, shown),
+        topics: await describeTopics(call, kind, shown),
         next_cursor: last && encodeKey([last.topic, last.cluster ?? ''], kind),
       })
     },
@@ -127,8 +130,8 @@ export const topicRoutes = [
     {
       method: 'get',
       path: '/api/v1/consumer-groups',
-      summary: 'The consumer groups that failed lately',
-      description: `Among the newest ${examinedForGroups} messages, those with the most first.`,
+      summary: 'The consumer groups that failed',
+      description: `Those with the most left to do first, ${maxGroups} at most.`,
       role: 'read',
       answers: {
         200: {
@@ -138,34 +141,44 @@ export const topicRoutes = [
               v.pipe(
                 v.strictObject({
                   consumer_group: v.nullable(v.string()),
-                  original_topics: v.array(v.string()),
-                  count,
-                  last_failed_at: timestampText,
+                  original_topics: v.pipe(v.array(v.string()), v.description(`${maxTopicsPerGroup} at most.`)),
+                  counts: statusCountsSchema,
+                  recent: v.pipe(count, v.description(`Of the newest ${examinedForGroups} messages.`)),
+                  last_failed_at: v.pipe(time, v.description('Of those; null where it is not among them.')),
                 }),
                 v.title('ConsumerGroup'),
               ),
             ),
-            bounded: v.pipe(v.boolean(), v.description('There are more messages than were looked at.')),
           }),
           example: {
             consumer_groups: [
               {
                 consumer_group: 'billing',
                 original_topics: ['orders.events.v1'],
-                count: 12,
+                counts: exampleStatusCounts,
+                recent: 12,
                 last_failed_at: '2026-02-20T10:30:00.000+00:00',
               },
             ],
-            bounded: false,
           },
         },
       },
     },
-    async ({ c, sql, access: { topics: scope } }) => {
-      const { examined, groups } = await sampleConsumerGroups(sql, { scope, examine: examinedForGroups })
+    async ({ c, sql, log, access: { topics: scope } }) => {
+      const [groups, recent] = await Promise.all([
+        countByConsumerGroup(sql, { scope, limit: maxGroups }),
+        countRecentFailures(sql, { scope, examine: examinedForGroups }),
+        requireExactCounts({ sql, log }),
+      ])
+      const recentOf = new Map(recent.map(({ consumer_group, ...rest }) => [consumer_group, rest]))
       return c.json({
-        consumer_groups: groups.map((group) => ({ ...group, last_failed_at: timestamp(group.last_failed_at) })),
-        bounded: examined === examinedForGroups,
+        consumer_groups: groups.map(({ consumer_group, original_topics, ...counts }) => ({
+          consumer_group,
+          original_topics: original_topics.slice(0, maxTopicsPerGroup),
+          counts,
+          recent: recentOf.get(consumer_group)?.count ?? 0,
+          last_failed_at: timestampOrNull(recentOf.get(consumer_group)?.last_failed_at),
+        })),
       })
     },
   ),
@@ -174,48 +187,56 @@ export const topicRoutes = [
 type Found = DlqTopic | { topic: string; cluster: null }
 
 async function describeTopics(
-  { sql, policies }: Pick<ApiDeps, 'sql' | 'policies'>,
+  { sql, log, policies, access: { topics: scope } }: Pick<Call, 'sql' | 'log' | 'policies' | 'access'>,
   kind: (typeof kinds)[number],
   found: readonly Found[],
 ) {
   const column = kind === 'dlq' ? 'dlq_topic' : 'original_topic'
   const topics = [...new Set(found.map(({ topic }) => topic))]
-  const [counts, ends, lags] = await Promise.all([
-    countByTopic(sql, { column, topics }),
-    readTopicEnds(sql, { column, topics }),
+  const [counts, counterparts, oldest, lags] = await Promise.all([
+    countByValue(sql, { column, values: topics, scope }),
+    listCounterparts(sql, { column, topics, scope }),
+    oldestPendingOf(sql, { column, topics }),
     kind === 'dlq' ? listIngestLag(sql, { topics }) : [],
+    requireExactCounts({ sql, log }),
     policies.refresh(),
   ])
+  const lagOf = new Map(lags.map((lag) => [`${lag.cluster} ${lag.topic}`, lag]))
   const now = new Date()
   return found.map((entry) => {
     const { topic } = entry
-    const { counterparts, oldest_pending_at } = ends.get(topic)!
-    const other = counterparts[0] ?? null
+    const others = counterparts.get(topic) ?? []
+    const other = others[0] ?? null
     const policy = policies.policyFor(
       kind === 'dlq' ? { originalTopic: other ?? topic, dlqTopic: topic } : { originalTopic: topic, dlqTopic: other },
     )
     return {
       topic,
       kind,
-      counterparts,
-      counts: counts.get(topic)!,
-      oldest_pending_at: oldest_pending_at && timestamp(oldest_pending_at),
-      ...foundJson(entry, lags, now),
+      counterparts: others.slice(0, maxCounterparts),
+      counts: counts.get(topic) ?? noMessages,
+      oldest_pending_at: timestampOrNull(oldest.get(topic)),
+      ...(entry.cluster === null
+        ? { found: null, ingestion: null }
+        : foundJson(entry, { lag: lagOf.get(`${entry.cluster} ${topic}`), now })),
       policy: effectivePolicyJson(policy),
     }
   })
 }
 
-function foundJson(entry: Found, lags: readonly IngestLag[], now: Date) {
-  if (entry.cluster === null) return { found: null, ingestion: null }
-  const { cluster, display_name, partitions, found_at, gone_at, stored_at, read_to } = entry
-  const lag = lags.find((line) => line.cluster === cluster && line.topic === entry.topic)
+function foundJson(topic: DlqTopic, { lag, now }: { lag: IngestLag | undefined; now: Date }) {
+  const { cluster, display_name, partitions, found_at, gone_at, stored_at, read_to } = topic
   return {
-    found: { cluster, display_name, partitions, found_at: timestamp(found_at), gone_at: gone_at && timestamp(gone_at) },
+    found: { cluster, display_name, partitions, found_at: timestamp(found_at), gone_at: timestampOrNull(gone_at) },
     ingestion: {
-      stored_at: stored_at && timestamp(stored_at),
+      stored_at: timestampOrNull(stored_at),
       read_to: read_to === null ? null : String(read_to),
       loss_clock: lag ? lossClockJson(lag, now) : null,
     },
   }
+}
+
+/** Null also where a time is beyond what a Date holds, as a record may say. */
+function timestampOrNull(time: Date | null | undefined): string | null {
+  return time && !Number.isNaN(time.getTime()) ? timestamp(time) : null
 }

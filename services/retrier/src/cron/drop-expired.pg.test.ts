@@ -62,6 +62,19 @@ test('a quarter of the archive goes when its last day is 365 days old, with the 
   expect(await archivedAt()).toEqual(['2032-07-01'])
 })
 
+test('with a quarter of the archive go the edits of its messages, and no others', async () => {
+  await insertArchived('2031-02-01')
+  await insertInto('2031-01-01')
+  const [kept] = await database.sql<{ id: string }[]>`select id from dlq.dlq_messages`
+  await database.sql`
+    insert into dlq.dlq_message_edits (message_id, number, actor, fields)
+    select id, 1, 'maria', '{value}'::text[] from dlq.dlq_messages_archive
+    union all select id, 1, 'maria', '{value}'::text[] from dlq.dlq_messages`
+  expect((await drop('2032-04-01')).quarters).toContain('2031q1')
+  const edits = await database.sql`delete from dlq.dlq_message_edits returning message_id`
+  expect(edits.map(({ message_id }) => message_id)).toEqual([kept!.id])
+})
+
 test('another retention counts from another day', async () => {
   await insertArchived('2034-02-01')
   expect((await drop('2034-04-29', 30)).quarters).not.toContain('2034q1')

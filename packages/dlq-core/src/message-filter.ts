@@ -17,12 +17,16 @@ const maxKeyChars = 2048
 
 const base64Prefix = 'base64:'
 
+// What stands in v.metadata says in JSON Schema what the transformation beside it takes; "anyOf" takes the place of a
+// union's own.
+
 /** Text that PostgreSQL can hold. */
 function storableText(maxChars: number) {
   return v.pipe(
     v.string('must be text, given once'),
     v.minLength(1, 'must not be empty'),
     v.maxLength(maxChars, `must be at most ${maxChars} characters`),
+    v.metadata({ pattern: '^[^\\u0000]*$' }),
     v.check((text) => !text.includes('\0') && text.isWellFormed(), 'must be well-formed text without NUL'),
   )
 }
@@ -31,6 +35,7 @@ function wholeNumber(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`
   return v.pipe(
     v.union([v.pipe(v.string(), v.regex(/^\d{1,10}$/)), v.number()], message),
+    v.metadata({ anyOf: undefined, type: 'integer', minimum: min, maximum: max }),
     v.transform(Number),
     v.integer(message),
     v.minValue(min, message),
@@ -44,6 +49,12 @@ const offset = v.pipe(
     [v.pipe(v.string(), v.regex(/^\d{1,19}$/)), v.pipe(v.number(), v.safeInteger(), v.minValue(0))],
     'must be an offset',
   ),
+  v.metadata({
+    anyOf: [
+      { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      { type: 'string', pattern: '^[0-9]{1,18}$' },
+    ],
+  }),
   v.transform((offset) => BigInt(offset)),
   v.check((offset) => offset <= maxInt64, 'must be an offset'),
   v.transform(String),
@@ -54,6 +65,7 @@ const rfc3339 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\
 /** A moment; a date alone is its first moment in UTC. */
 const moment = v.pipe(
   v.string('must be a time such as 2026-02-20T10:30:00Z'),
+  v.metadata({ anyOf: ['date-time', 'date'].map((format) => ({ type: 'string', format })) }),
   // A "+" that nobody escaped arrives as a space.
   v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+')),
   v.check(
@@ -66,6 +78,7 @@ const moment = v.pipe(
 const oneOrMoreStatuses = `must be one or more of ${statuses.join(', ')}`
 const statusList = v.pipe(
   v.union([v.string(), v.array(v.string())], oneOrMoreStatuses),
+  v.metadata({ anyOf: [{ enum: statuses }, { type: 'array', items: { enum: statuses }, minItems: 1 }] }),
   v.transform((list) =>
     [...new Set([list].flat().flatMap((item) => item.split(',').map((name) => name.trim())))].sort(),
   ),
@@ -84,6 +97,7 @@ const key = v.pipe(
 
 const payload = v.pipe(
   v.union([v.string(), v.looseObject({}), v.array(v.unknown())], 'must be JSON'),
+  v.metadata({ anyOf: [{ type: 'string', contentMediaType: 'application/json' }, { type: ['object', 'array'] }] }),
   v.transform((value) => (typeof value === 'string' ? value : JSON.stringify(value))),
   v.maxLength(maxPayloadChars, `must be at most ${maxPayloadChars} characters`),
   v.check(
@@ -94,6 +108,7 @@ const payload = v.pipe(
 
 const flag = v.pipe(
   v.union([v.boolean(), v.picklist(['true', 'false'])], 'must be true or false'),
+  v.metadata({ anyOf: undefined, type: 'boolean' }),
   v.transform((value) => value === true || value === 'true'),
 )
 
@@ -113,6 +128,7 @@ export const messageFilterEntries = {
   group_id: v.exactOptional(
     v.pipe(
       v.string('must be the id of an error group'),
+      v.metadata({ format: 'uuid' }),
       v.check(isUuid, 'must be the id of an error group'),
       v.toLowerCase(),
       v.description('The error group.'),

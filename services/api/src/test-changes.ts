@@ -1,0 +1,50 @@
+// What the tests of changes share: a record in the database, and requests that change it.
+import { encodeHeaders } from 'dlq-core/header-json.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeEach, expect } from 'vitest'
+import { createTestApp } from './test-app.ts'
+
+export const record = {
+  dlq_topic: 'orders.dlq.v1',
+  record_key: Buffer.from('order-1'),
+  record_value: Buffer.from('{"amount":10}'),
+  record_headers: JSON.parse(encodeHeaders([['trace', Buffer.from('abc')]])),
+  payload: { amount: 10 },
+}
+
+export const path = (id: string, rest = '') => `/api/v1/dlq/messages/${id}${rest}`
+export const errorWith = (code: string) => ({ error: expect.objectContaining({ code }) })
+
+/** Call once at the top of a test file. */
+export function useChanges() {
+  const database = useDatabase()
+  const service: { readonly sql: Database } = useServiceDatabase(database)
+
+  beforeEach(async () => {
+    await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_audit, dlq.dlq_message_edits, dlq.dlq_policies, dlq.dlq_slots`
+  })
+
+  const request = (methodAndPath: string, init?: RequestInit) => createTestApp(service.sql)(methodAndPath, init)
+  const send = (methodAndPath: string, body?: unknown, headers: Record<string, string> = {}) =>
+    request(methodAndPath, {
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+  return {
+    database,
+    service,
+    request,
+    send,
+    insert: (columns?: MessageColumns) => insertMessageRow(database.sql, columns),
+    edit: (id: string, body: unknown, headers: Record<string, string> = { 'if-match': '*' }) =>
+      send(`PATCH ${path(id)}`, body, headers),
+    async auditOf(id: string) {
+      const entries = await database.sql`
+        select actor, action, reason, before, after from dlq.dlq_audit where target_id = ${id} order by id`
+      return entries.map((row) => ({ ...row }))
+    },
+  }
+}

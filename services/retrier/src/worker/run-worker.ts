@@ -92,7 +92,7 @@ async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
 
 type Session = { pool: Awaited<ReturnType<typeof openWorkerPool>>; events: WorkerEvents; heartbeat: Heartbeat }
 
-function optionsOf({ tasks, cronItems, settings, log }: WorkerDeps, { pool, events, heartbeat }: Session) {
+function optionsOf({ tasks, cronItems, database, settings, log }: WorkerDeps, { pool, events, heartbeat }: Session) {
   return {
     ...{ pgPool: pool, events, taskList: tasks, parsedCronItems: cronItems },
     concurrency: settings.concurrency,
@@ -107,7 +107,7 @@ function optionsOf({ tasks, cronItems, settings, log }: WorkerDeps, { pool, even
     },
     // Without a delay graphile-worker does not wait for a job's end to be written: one that cannot be is an unhandled
     // rejection. With one, even of 0, it ends the session.
-    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0, preparedStatements: database.prepare } },
     logger: toLogger(log),
   }
 }

@@ -33,7 +33,8 @@ export async function openWorkerPool({ sql, database, login, settings, log }: Wo
     connectionTimeoutMillis: 5000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    statement_timeout: statementMs,
+    // A pooler in transaction mode refuses it; there it belongs to the role.
+    ...(database.prepare && { statement_timeout: statementMs }),
     // A server that does not answer at all does not keep its own timeout either.
     query_timeout: statementMs + 5000,
   })

@@ -29,8 +29,10 @@ export async function benchApi(run: BenchRun): Promise<void> {
     const env = { DLQ_LOG_LEVEL: 'warn', DLQ_AUTH_RATE_LIMIT: '1000000', KAFKA_BROKERS: undefined }
     await withService(run, { name: 'api', databaseUrl: database.url, env }, async (service) => {
       await service.ready()
-      await benchLatency(run, service, await casesOf(database, total))
-      await benchExport(run, service, total)
+      const isWanted = (name: string) => run.only === null || run.only.some((text) => name.includes(text))
+      const cases = (await casesOf(database, total)).filter(({ name }) => isWanted(name))
+      if (cases.length > 0) await benchLatency(run, service, cases)
+      if (isWanted('export')) await benchExport(run, service, total)
     })
   })
 }

@@ -18,6 +18,8 @@ export type BenchRun = {
   logDir: string
   quick: boolean
   rounds: number
+  /** Only cases whose names hold one of these; of the API's benchmark. Null: all. */
+  only: readonly string[] | null
   print: (line: string) => void
 }
 

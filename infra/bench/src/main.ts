@@ -18,9 +18,10 @@ const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
 }
 const names = Object.keys(benches)
 
-const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N]]
+const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N] [--only TEXT]…]
   --quick      small sizes: whether it works, not what it gives
   --rounds N   how often every variant is measured (3)
+  --only TEXT  of the API, cases whose names hold it; more than once for more of them
 DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
 
 const dataDir = fileURLToPath(new URL('../../../.dev/bench', import.meta.url))
@@ -60,24 +61,37 @@ async function main(): Promise<number> {
       print,
       quick: options.quick,
       rounds: options.rounds,
+      only: options.only,
     })
     print('')
   }
   return 0
 }
 
-function readOptions(): { chosen: string[]; quick: boolean; rounds: number } | null {
+type Options = Pick<BenchRun, 'quick' | 'rounds' | 'only'> & { chosen: string[] }
+
+function readOptions(): Options | null {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { quick: { type: 'boolean' }, rounds: { type: 'string' }, help: { type: 'boolean' } },
+      options: {
+        quick: { type: 'boolean' },
+        rounds: { type: 'string' },
+        only: { type: 'string', multiple: true },
+        help: { type: 'boolean' },
+      },
     })
     const unknown = positionals.filter((name) => !names.includes(name))
     const rounds = Number(values.rounds ?? 3)
     if (unknown.length > 0) console.error(`no such benchmark: ${unknown.join(', ')}`)
     else if (!Number.isInteger(rounds) || rounds < 1) console.error('--rounds must be a whole number from 1')
     else if (!values.help)
-      return { chosen: positionals.length > 0 ? positionals : names, quick: values.quick ?? false, rounds }
+      return {
+        chosen: positionals.length > 0 ? positionals : names,
+        quick: values.quick ?? false,
+        rounds,
+        only: values.only ?? null,
+      }
   } catch (error) {
     console.error((error as Error).message)
   }

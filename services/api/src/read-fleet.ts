@@ -3,7 +3,7 @@
 import { oldestPending } from 'dlq-core/queries/activity.ts'
 import { countDue, type DueTopic, listDueTopics } from 'dlq-core/queries/due-topics.ts'
 import { type FleetStatus, readFleetStatus } from 'dlq-core/queries/status.ts'
-import { countByConsumer, getSummaryState, type SummaryState, type ConsumerCounts } from 'dlq-core/queries/summary.ts'
+import { type ConsumerCounts, countByConsumer, getSummaryState, type SummaryState } from 'dlq-core/queries/summary.ts'
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
 import { maxLabels } from 'dlq-core/runtime/bounded-labels.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'

@@ -1,0 +1,77 @@
+// The client against the API itself, in this process.
+import { createHash } from 'node:crypto'
+import { createTestApp } from 'api/src/test-app.ts'
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { createDlqClient, DlqApiError, type DlqClient, dataOf } from './api-client.ts'
+import { eachAuditEntry, eachGroup, eachMessage, eachTopic } from './each.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const sha256 = createHash('sha256').update('secret').digest('hex')
+const asked: string[] = []
+
+function connect(token?: string | (() => string)): DlqClient {
+  const app = createTestApp(service.sql, { auth: { tokens: [{ name: 'maria', sha256, role: 'sys_operator' }] } })
+  return createDlqClient({
+    baseUrl: 'http://api',
+    ...(token !== undefined && { token }),
+    fetch: async (request) => {
+      const { pathname, search } = new URL(request.url)
+      asked.push(`${pathname}${search}`)
+      const body = request.body ? await request.text() : null
+      return app(`${request.method} ${pathname}${search}`, { headers: request.headers, body })
+    },
+  })
+}
+
+let client: DlqClient
+let ids: string[]
+beforeAll(async () => {
+  client = connect(() => 'secret')
+  ids = []
+  for (let n = 0; n < 7; n += 1)
+    ids.push(await insertMessageRow(database.sql, { status: n % 2 ? 'DEAD' : 'PENDING', payload: { n } }))
+})
+
+test('lists are gone through page by page, as far as somebody reads', async () => {
+  const found = await Array.fromAsync(eachMessage(client, { limit: 2, status: ['DEAD'], sort: 'oldest' }))
+  expect(found.map(({ id }) => id)).toEqual(ids.filter((_, n) => n % 2))
+  asked.length = 0
+  for await (const { id } of eachMessage(client, { limit: 2 })) {
+    expect(id).toBe(ids.at(-1))
+    break
+  }
+  expect(asked).toEqual(['/api/v1/messages?limit=2'])
+  expect(await Array.fromAsync(eachGroup(client))).toEqual([])
+  expect(await Array.fromAsync(eachTopic(client, { kind: 'original' }))).toMatchObject([{ topic: 'orders.events.v1' }])
+})
+
+test('changes carry the ETag of what was read, and what the API says of a fault is thrown', async () => {
+  const path = { id: ids[0]! }
+  const { response } = await client.GET('/api/v1/dlq/messages/{id}', { params: { path } })
+  const change = (etag: string) =>
+    dataOf(
+      client.PATCH('/api/v1/dlq/messages/{id}', {
+        params: { path, header: { 'if-match': etag } },
+        body: { value: { json: { n: 'mended' } }, reason: 'OPS-1' },
+      }),
+    )
+  const etag = response.headers.get('etag')!
+  expect(await change(etag)).toMatchObject({ payload: { n: 'mended' } })
+  const error = await change(etag).catch((error: unknown) => error)
+  expect(error).toBeInstanceOf(DlqApiError)
+  expect(error).toMatchObject({ status: 412, code: 'SYS_DLQ_PRECONDITION_FAILED', requestId: expect.any(String) })
+  expect(await Array.fromAsync(eachAuditEntry(client, { actor: 'maria' }))).toMatchObject([
+    { action: 'message.edit', reason: 'OPS-1' },
+  ])
+})
+
+test('without the right token every call says so, and so does a list', async () => {
+  await expect(dataOf(connect().GET('/api/v1/status'))).rejects.toMatchObject({ status: 401 })
+  await expect(Array.fromAsync(eachMessage(connect('wrong')))).rejects.toMatchObject({
+    code: 'SYS_DLQ_UNAUTHENTICATED',
+  })
+})

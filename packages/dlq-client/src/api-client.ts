@@ -1,0 +1,56 @@
+// The REST API, typed by its own OpenAPI document, for Node and browsers.
+
+import createClient, { type Client } from 'openapi-fetch'
+import type { paths } from './api-types.ts'
+import { type RetryOptions, retryingFetch } from './retrying-fetch.ts'
+
+export type DlqClient = Client<paths>
+
+export type DlqClientOptions = Partial<RetryOptions> & {
+  /** Such as "https://dlq.example.com". */
+  baseUrl: string
+  /** A bearer token; a function is asked before each request, for tokens that expire. */
+  token?: string | (() => string | Promise<string>)
+}
+
+/** `client.GET('/api/v1/dlq/messages/{id}', { params: { path: { id } } })` resolves to `{ data }` or `{ error }`. */
+export function createDlqClient({ baseUrl, token, ...retry }: DlqClientOptions): DlqClient {
+  const client = createClient<paths>({ baseUrl, fetch: retryingFetch(retry) })
+  if (token !== undefined) {
+    client.use({
+      async onRequest({ request }) {
+        request.headers.set('authorization', `Bearer ${typeof token === 'function' ? await token() : token}`)
+        return request
+      },
+    })
+  }
+  return client
+}
+
+/** What the API says of a fault. */
+export class DlqApiError extends Error {
+  readonly status: number
+  /** "SYS_DLQ_CONFLICT" …; null where something before the API answered. */
+  readonly code: string | null
+  readonly requestId: string | null
+  readonly details: readonly { field: string; message: string }[]
+
+  constructor(status: number, body: unknown) {
+    const error = (body as { error?: { code: string; message: string; request_id: string; details: [] } })?.error
+    super(error?.message ?? `the API answered ${status}`)
+    this.name = 'DlqApiError'
+    this.status = status
+    this.code = error?.code ?? null
+    this.requestId = error?.request_id ?? null
+    this.details = error?.details ?? []
+  }
+}
+
+/** The data of an answer. @throws {DlqApiError} where it is an error */
+export async function dataOf<T>(
+  answer: Promise<{ data?: T; error?: unknown; response: Response }>,
+): Promise<NonNullable<T>> {
+  const { data, error, response } = await answer
+  if (data === undefined || data === null) throw new DlqApiError(response.status, error)
+  return data
+}

@@ -1,0 +1,122 @@
+import { ownHeaders } from 'dlq-core/families/own.ts'
+import { readFailure } from 'dlq-core/read-failure.ts'
+import type { Header } from 'dlq-core/record.ts'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  type ConsumedRecord,
+  type DeadLetterOptions,
+  type DeadLetterRecord,
+  headerNames,
+  type KafkaHeaders,
+  toDeadLetter,
+} from './dead-letter.ts'
+
+class OutOfStock extends Error {}
+
+const consumed = (headers: KafkaHeaders = {}, value: Buffer | null = Buffer.from('{"n":1}')): ConsumedRecord => ({
+  topic: 'orders',
+  partition: 2,
+  message: { offset: '9007199254740993', timestamp: '1795260903741', key: Buffer.from('k'), value, headers },
+})
+const options: DeadLetterOptions = { error: new OutOfStock('none left'), consumerGroup: 'billing', attempts: 3 }
+
+/** As the ingester is given it. */
+function read({ topic, messages: [{ value, headers }] }: DeadLetterRecord) {
+  const pairs = Object.entries(headers).flatMap(([name, values]): Header[] =>
+    [values].flat().map((value): Header => [name, Buffer.from(value)]),
+  )
+  return readFailure({ topic, timestamp: 0n, headers: pairs, value })
+}
+
+test('the headers are those that the ingester reads', () => {
+  expect(headerNames).toEqual(ownHeaders)
+  expect(read(toDeadLetter(consumed(), options))).toMatchObject({
+    family: 'dlq-manager',
+    context: {
+      originalTopic: 'orders',
+      originalPartition: 2,
+      originalOffset: 9_007_199_254_740_993n,
+      originalTimestamp: 1_795_260_903_741n,
+      consumerGroup: 'billing',
+      errorClass: 'OutOfStock',
+      errorMessage: 'none left',
+      errorStacktrace: expect.stringContaining('dead-letter.test.ts'),
+      attempts: 3,
+    },
+  })
+})
+
+test("Spring's are too, and a plain error says what it can", () => {
+  expect(read(toDeadLetter(consumed(), { ...options, format: 'spring' }))).toMatchObject({
+    family: 'spring-dlt',
+    context: {
+      originalTopic: 'orders',
+      originalPartition: 2,
+      originalOffset: 9_007_199_254_740_993n,
+      consumerGroup: 'billing',
+      errorMessage: 'none left',
+    },
+  })
+  expect(read(toDeadLetter(consumed(), { ...options, format: 'error' }))).toMatchObject({
+    family: 'plain-error',
+    context: { errorMessage: 'OutOfStock: none left' },
+  })
+})
+
+test('key, value and foreign headers are kept; of an earlier failure nothing, of a retry all', () => {
+  const headers: KafkaHeaders = {
+    trace: Buffer.from([0xff]),
+    tag: [Buffer.from('a'), Buffer.from('b')],
+    [headerNames.errorMessage]: Buffer.from('an earlier one'),
+    [headerNames.errorStacktrace]: Buffer.from('an earlier one'),
+    'dlq-message-id': Buffer.from('550e8400-e29b-41d4-a716-446655440000'),
+    gone: undefined,
+  }
+  const { topic, acks, messages } = toDeadLetter(consumed(headers), { error: 'thrown text', consumerGroup: 'g' })
+  expect({ topic, acks }).toEqual({ topic: 'orders.dlq.v1', acks: -1 })
+  expect(messages[0]).toMatchObject({ key: Buffer.from('k'), value: Buffer.from('{"n":1}') })
+  expect(messages[0].headers).toMatchObject({
+    trace: Buffer.from([0xff]),
+    tag: [Buffer.from('a'), Buffer.from('b')],
+    'dlq-message-id': Buffer.from('550e8400-e29b-41d4-a716-446655440000'),
+    'dlq-error-message': 'thrown text',
+  })
+  expect(messages[0].headers).not.toHaveProperty(headerNames.errorStacktrace)
+  expect(messages[0].headers).not.toHaveProperty('gone')
+})
+
+test('the causes stand below the error, the innermost last', () => {
+  const error = new Error('outer', { cause: new OutOfStock('inner') })
+  const stack = toDeadLetter(consumed(), { ...options, error }).messages[0].headers[headerNames.errorStacktrace]
+  expect(stack).toMatch(/^Error: outer\n[\s\S]*\nCaused by: Error: inner\n/)
+})
+
+test('what is too long is cut between characters, and a record near the limit goes without its stack trace', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 10, max: 200 }), (text, max) => {
+      const { headers } = toDeadLetter(consumed(), { ...options, error: new Error(text), maxMessageBytes: max })
+        .messages[0]
+      const message = headers[headerNames.errorMessage] as string
+      expect(Buffer.byteLength(message)).toBeLessThanOrEqual(max)
+      expect(message).not.toMatch(/\ufffd(?!.*\ufffd)/.test(text) ? /$^/ : /\ufffd …$/)
+    }),
+  )
+  const large = toDeadLetter(consumed({}, Buffer.alloc(999_000)), options).messages[0]
+  expect(large.value).toHaveLength(999_000)
+  expect(large.headers).not.toHaveProperty(headerNames.errorStacktrace)
+  expect(large.headers).toHaveProperty(headerNames.errorClass)
+})
+
+test('whatever is thrown has a message', () => {
+  const messageOf = (error: unknown) =>
+    toDeadLetter(consumed(), { ...options, error }).messages[0].headers[headerNames.errorMessage]
+  expect([undefined, null, 42, { code: 7 }, Symbol('s'), 10n].map(messageOf)).toEqual([
+    'undefined',
+    'null',
+    '42',
+    '{"code":7}',
+    'Symbol(s)',
+    '10',
+  ])
+})

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { retryingFetch } from './retrying-fetch.ts'
+
+/** A server that answers with these statuses, one after the other, and then with 200. */
+function server(statuses: number[], retryAfter = '0') {
+  const seen: string[] = []
+  const fetch = retryingFetch({
+    fetch: async (request) => {
+      seen.push(`${request.method} ${await request.text()}`)
+      const status = statuses.shift() ?? 200
+      return new Response('x', { status, headers: status === 200 ? {} : { 'retry-after': retryAfter } })
+    },
+  })
+  const send = async (method: string, init: RequestInit = {}) =>
+    (await fetch(new Request('http://dlq/', { method, ...init }))).status
+  return { seen, send }
+}
+
+test('503 is asked again as often as it takes, with the same body', async () => {
+  const { send, seen } = server([503, 503])
+  expect(await send('PUT', { body: 'policy' })).toBe(200)
+  expect(seen).toEqual(['PUT policy', 'PUT policy', 'PUT policy'])
+})
+
+test('but not for ever, nor where the API asks for more time than there is', async () => {
+  const { send, seen } = server([503, 503, 503, 503, 503, 503])
+  expect(await send('GET')).toBe(503)
+  expect(seen).toHaveLength(5)
+  const busy = server([503], '31')
+  expect(await busy.send('GET')).toBe(503)
+  expect(busy.seen).toHaveLength(1)
+})
+
+test('what must not be done twice is asked again only where the API knows it again', async () => {
+  expect(await server([503]).send('POST', { body: '{}' })).toBe(503)
+  expect(await server([503]).send('PATCH', { body: '{}' })).toBe(503)
+  expect(await server([503]).send('POST', { body: '{}', headers: { 'idempotency-key': '1' } })).toBe(200)
+  expect(await server([503]).send('PATCH', { body: '{}', headers: { 'if-match': '"1"' } })).toBe(200)
+  expect(await server([429]).send('POST', { body: '{}' })).toBe(200)
+  expect(await server([500]).send('GET')).toBe(500)
+})
+
+test('Retry-After is waited for, in seconds or until a date', async () => {
+  const waits = ['1', new Date(Date.now() + 2000).toUTCString()].map(async (retryAfter) => {
+    const since = performance.now()
+    expect(await server([503], retryAfter).send('GET')).toBe(200)
+    return performance.now() - since
+  })
+  for (const waitedMs of await Promise.all(waits)) expect(waitedMs).toBeGreaterThan(900)
+})
+
+test('whoever aborts the request does not wait', async () => {
+  const controller = new AbortController()
+  const { send, seen } = server([503], '20')
+  const sent = send('GET', { signal: controller.signal })
+  setTimeout(() => controller.abort(new Error('enough')), 20)
+  await expect(sent).rejects.toThrow('enough')
+  expect(seen).toHaveLength(1)
+})

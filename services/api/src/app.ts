@@ -1,6 +1,7 @@
 // The HTTP application: what surrounds every route. It does not listen, so tests call app.request().
 
-import { isDatabaseAway } from 'dlq-core/runtime/database-errors.ts'
+import type { Database } from 'dlq-core/runtime/database.ts'
+import { isDatabaseAway, isReplicaFault } from 'dlq-core/runtime/database-errors.ts'
 import type { MiddlewareHandler } from 'hono'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -19,6 +20,8 @@ import { allRoutes } from './routes/all-routes.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
 export type AppDeps = ApiDeps & {
+  /** A copy of the database for lists, some moments behind it. */
+  replica?: Database | undefined
   /** Ends the waits of retries, because the service stops. */
   stopping: AbortSignal
   version: string
@@ -106,13 +109,29 @@ function mount(app: Hono<ApiEnv>, route: Route, deps: AppDeps): void {
       throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames[route.role]}`)
     const read = await readRequest(c.req, route)
     const by = { actor: access.actor, role: access.role, request_id: c.get('requestId') }
-    const handle = (timeUp: AbortSignal) => {
+    const handle = (timeUp: AbortSignal, sql = deps.sql) => {
       const signal = AbortSignal.any([c.req.raw.signal, deps.stopping, timeUp])
-      return route.handle({ ...deps, ...read, c, access, by, signal })
+      return route.handle({ ...deps, ...read, sql, c, access, by, signal })
     }
+    const { replica } = deps
+    if (replica && route.readsReplica) return withTimeLimit(limitMs, (timeUp) => fromReplica(handle, replica, timeUp))
     // What the platform asks has bounds of its own, and its own words for what is away.
     return route.role === null ? handle(deps.stopping) : withTimeLimit(limitMs, handle)
   })
+}
+
+/** A replica that is away, or had to break the reading off for what it replays, is nobody's fault: the database answers. */
+async function fromReplica(
+  handle: (timeUp: AbortSignal, sql?: Database) => Promise<Response>,
+  replica: Database,
+  timeUp: AbortSignal,
+): Promise<Response> {
+  try {
+    return await handle(timeUp, replica)
+  } catch (error) {
+    if (isDatabaseAway(error) || isReplicaFault(error)) return handle(timeUp)
+    throw error
+  }
 }
 
 const securityHeaders: MiddlewareHandler = async (c, next) => {

@@ -87,6 +87,8 @@ export type RouteSpec<Params, Query, Headers, Body> = {
   maxBodyBytes?: number
   answers: Readonly<Record<number, Answer>>
   faults?: readonly ApiErrorCode[]
+  /** It only reads, and what it reads may be some moments old: a replica will do, where there is one. */
+  readsReplica?: boolean
   /** It may take as long as `retryWaitMs` besides the time that every request has. */
   waits?: boolean
 }

@@ -11,6 +11,7 @@ import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createApp } from './app.ts'
 import { createAuthenticate } from './authenticate.ts'
+import { connectReplica } from './connect-replica.ts'
 import { createWakeRetriers } from './wake-retriers.ts'
 
 await runService(
@@ -26,10 +27,13 @@ await runService(
       ),
       (sql) => sql.end({ timeout: 5 }),
     )
+    const replica = connectReplica(config.database, { log, login, statement_timeout, request_timeout })
+    if (replica) stack.defer(() => replica.end({ timeout: 5 }))
     const readiness = createReadiness({ database: () => pingDatabase(sql) })
     const policyLayers = policyLayersOf(config)
     const app = createApp({
       sql,
+      replica,
       log,
       registry,
       readiness,

@@ -29,8 +29,12 @@ const server = v.strictObject({
 
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const
 
+const databaseUrl = v.pipe(text, v.regex(/^postgres(ql)?:\/\//, 'must start with postgres://'))
+
 const database = v.strictObject({
-  url: v.optional(v.pipe(text, v.regex(/^postgres(ql)?:\/\//, 'must start with postgres://'))),
+  url: v.optional(databaseUrl),
+  /** A replica, for the API's lists. */
+  read_url: v.optional(databaseUrl),
   host: v.optional(text),
   port: v.optional(integer('a port number', 1, 65_535), 5432),
   name: v.optional(text),
@@ -187,6 +191,7 @@ export const configSchema = v.strictObject({
 /** Settings whose value may stand in a file of its own, which `NAME_file` beside them names. */
 export const secretSettings: readonly (readonly string[])[] = [
   ['database', 'url'],
+  ['database', 'read_url'],
   ['database', 'user'],
   ['database', 'password'],
   ['kafka', 'sasl', 'username'],

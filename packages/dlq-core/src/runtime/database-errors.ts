@@ -15,6 +15,11 @@ export function isMissingPartition(error: unknown): boolean {
   return sqlState(error) === '23514' && /no partition of relation/.test((error as Error).message)
 }
 
+/** A standby broke a query off because of what it replays (40001), does not know the login yet (28), or its schema (42P01). */
+export function isReplicaFault(error: unknown): boolean {
+  return /^(40001|28...|42P01|3D000)$/.test(sqlState(error))
+}
+
 /** PostgreSQL cannot be reached, is starting or stopping, or took too long: later may be better. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = sqlState(error)

@@ -92,6 +92,7 @@ export const messageListRoutes = [
       path: '/api/v1/messages',
       summary: 'Dead letters of all topics, by any filter',
       role: 'read',
+      readsReplica: true,
       query: listQuery,
       answers: { 200: { description: 'One page.', schema: pageSchema, example: examplePage } },
     },
@@ -106,6 +107,7 @@ export const messageListRoutes = [
       description:
         'Streamed, as fast as it is read. What is stored meanwhile may or may not be in it. A cut-off answer is incomplete. In CSV, text that a spreadsheet would take for a formula begins with an apostrophe.',
       role: 'read',
+      readsReplica: true,
       query: v.pipe(
         v.strictObject({
           ...messageFilterEntries,
@@ -134,6 +136,7 @@ export const messageListRoutes = [
       description:
         'A known DLQ topic means what was read from it, any other name what came from there. Paged by page and page_size; with a filter, a sort, a limit or a cursor as GET /api/v1/messages.',
       role: 'read',
+      readsReplica: true,
       params: topicPath,
       query: topicListQuery,
       answers: {

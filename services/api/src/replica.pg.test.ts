@@ -1,0 +1,76 @@
+// database.read_url: lists come from there, all else from the database itself. Here the two are not copies of each
+// other, so that it shows which one has answered.
+
+import { loadConfig } from 'dlq-core/runtime/config.ts'
+import { followLogin } from 'dlq-core/runtime/database-login.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { freePort } from 'dlq-testing/free-port.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { connectReplica } from './connect-replica.ts'
+import { createTestApp } from './test-app.ts'
+
+const database = useDatabase()
+const copy = useDatabase()
+const service = useServiceDatabase(database)
+const log = createLog({ service: 'api', level: 'silent' })
+
+beforeAll(async () => {
+  await insertDueRows(database.sql, { count: 3, topics: ['orders'] })
+  await insertDueRows(copy.sql, { count: 2, topics: ['orders'] })
+  // A standby is read only.
+  await copy.sql`alter database ${copy.sql(new URL(copy.url).pathname.slice(1))} set default_transaction_read_only = on`
+})
+
+async function withReplica<T>(
+  read_url: string,
+  work: (app: ReturnType<typeof createTestApp>) => Promise<T>,
+): Promise<T> {
+  const env = { DATABASE_URL: database.url, DLQ_DATABASE_READ_URL: read_url }
+  const { config } = loadConfig({ env, yaml: null, needs: ['database'] })
+  const login = followLogin(config.database, { reread: () => null, prove: async () => {}, log })
+  const replica = connectReplica(config.database, { log, login, statement_timeout: 5000, request_timeout: 5000 })!
+  try {
+    return await work(createTestApp(service.sql, { replica }))
+  } finally {
+    await replica.end({ timeout: 5 })
+  }
+}
+
+const lists = ['/api/v1/dlq/orders', '/api/v1/messages?limit=10', '/api/v1/messages/export']
+const lengthOf = async (response: Response) => {
+  expect(response.status).toBe(200)
+  const text = await response.text()
+  return text.match(/"original_topic":/g)?.length
+}
+
+test.each(lists)('GET %s asks the replica', async (path) => {
+  await withReplica(copy.url, async (app) => expect(await lengthOf(await app(`GET ${path}`))).toBe(2))
+})
+
+test('a replica whose URL has no user is asked as the API is known to the database', async () => {
+  const url = new URL(copy.url)
+  url.username = ''
+  await withReplica(url.href, async (app) => expect(await lengthOf(await app(`GET ${lists[0]}`))).toBe(2))
+})
+
+test('one message, and what changes anything, asks the database itself', async () => {
+  const [row] = await database.sql<{ id: string }[]>`
+    select id from dlq.dlq_messages order by original_offset desc limit 1`
+  await withReplica(copy.url, async (app) => {
+    expect((await app(`GET /api/v1/dlq/messages/${row!.id}`)).status).toBe(200)
+    expect((await app(`DELETE /api/v1/dlq/messages/${row!.id}`)).status).toBe(200)
+  })
+  await insertDueRows(database.sql, { count: 1, from: 5, topics: ['orders'] })
+})
+
+test('where the replica is away, or is no copy, the database answers', async () => {
+  const url = new URL(copy.url)
+  url.port = String(await freePort())
+  await withReplica(url.href, async (app) => expect(await lengthOf(await app(`GET ${lists[0]}`))).toBe(3))
+  url.href = copy.url
+  url.pathname = 'nowhere'
+  await withReplica(url.href, async (app) => expect(await lengthOf(await app(`GET ${lists[0]}`))).toBe(3))
+})

@@ -1,1 +1,2 @@
+-- Loses the log of the sagas' steps.
 DROP TABLE IF EXISTS saga.saga_step_logs;

@@ -1,0 +1,88 @@
+// What taking a migration back loses: what its file says, and nothing else. Every table holds a row, every
+// migration goes down alone, from the last to the first.
+import { readFileSync } from 'node:fs'
+import { type TestDatabase, useDatabase } from 'dlq-testing/test-database.ts'
+import { describe, expect, test } from 'vitest'
+import { fileSets, migrateDown, migrationStatus } from './migrate.ts'
+
+type Column = { table: string; column: string; type: string; required: boolean }
+
+/** Any value of a type, as SQL. */
+const values: Record<string, string> = {
+  bytea: `'\\x00'`,
+  boolean: 'false',
+  json: `'{}'`,
+  jsonb: `'{}'`,
+  uuid: `'01900000-0000-7000-8000-000000000000'`,
+  'timestamp with time zone': 'now()',
+  interval: `'1 h'`,
+}
+
+async function columnsOf({ sql }: TestDatabase, schema: string): Promise<Column[]> {
+  return sql<Column[]>`
+    select table_name as table, column_name as column, data_type as type,
+           is_nullable = 'NO' and column_default is null and is_generated = 'NEVER' and is_identity = 'NO' as required
+    from information_schema.columns join pg_class on relname = table_name and relnamespace = ${schema}::regnamespace
+    where table_schema = ${schema} and not relispartition and relkind in ('r', 'p')
+    order by 1, ordinal_position`
+}
+
+/** One row in every table, whatever refers to what, and whatever the checks say of it. */
+async function fill(database: TestDatabase, schema: string): Promise<void> {
+  const checks = await database.sql`
+    select conrelid::regclass::text as table, conname as name from pg_constraint
+    where connamespace = ${schema}::regnamespace and contype = 'c' and conislocal and coninhcount = 0`
+  for (const { table, name } of checks) await database.sql.unsafe(`alter table ${table} drop constraint ${name}`)
+  const tables = Map.groupBy(await columnsOf(database, schema), ({ table }) => table)
+  await database.sql.begin(async (sql) => {
+    await sql`set local session_replication_role = replica`
+    for (const [table, columns] of tables) {
+      const given = columns.filter(({ required }) => required)
+      const value = ({ type }: Column) =>
+        values[type] ?? (/int|numeric|double|real/.test(type) ? '1' : type === 'ARRAY' ? `'{}'` : `'x'`)
+      const names = given.map(({ column }) => column).join(', ')
+      await sql.unsafe(
+        given.length === 0
+          ? `insert into ${schema}.${table} default values on conflict do nothing`
+          : `insert into ${schema}.${table} (${names}) values (${given.map(value).join(', ')}) on conflict do nothing`,
+      )
+    }
+  })
+}
+
+/** `table.column` → the column's values, as text. */
+async function contentsOf(database: TestDatabase, schema: string): Promise<Map<string, string>> {
+  const contents = new Map<string, string>()
+  for (const { table, column } of await columnsOf(database, schema)) {
+    const [row] = await database.sql.unsafe(
+      `select coalesce(string_agg(${column}::text, ',' order by ${column}::text), '') as all from ${schema}.${table}`,
+    )
+    contents.set(`${table}.${column}`, row!.all)
+  }
+  return contents
+}
+
+describe.each(fileSets)('the migrations of %s', (set) => {
+  const database = useDatabase()
+
+  test('lose, taken back one by one, what they say and nothing else', async () => {
+    await fill(database, set)
+    const names = (await migrationStatus({ databaseUrl: database.url })).filter((one) => one.set === set)
+    for (const { name } of names.toReversed()) {
+      const before = await contentsOf(database, set)
+      await migrateDown({ databaseUrl: database.url, set, count: 1 })
+      const [row] = await database.sql`select to_regnamespace(${set}) is not null as there`
+      const after = row!.there ? await contentsOf(database, set) : new Map<string, string>()
+
+      const file = readFileSync(new URL(`./${set}/migrations/${name}.down.sql`, import.meta.url), 'utf8')
+      const changed = [...after].filter(([column, content]) => before.has(column) && before.get(column) !== content)
+      const lost = [...before].filter(([column, content]) => content !== '' && !after.has(column))
+      const says = /^-- Loses (?!nothing)/.test(file)
+      expect(changed, name).toEqual([])
+      const columns = lost.map(([column]) => column)
+      expect(columns.length > 0 && !says ? columns : [], `${name}.down.sql does not begin with "-- Loses …"`).toEqual(
+        [],
+      )
+    }
+  })
+})

@@ -1,0 +1,171 @@
+// One job of a saga: one attempt of one step's action, or one chunk of it.
+//
+// An action outside of transactions has two: one that finds out what is to be done, and one that writes what
+// came of it. In between a cancel may have changed the state, and another process may have taken the job; the
+// second transaction asks again. A chunk has one transaction for all of it.
+
+import { decide, isEnded, type Outcome, type StepAction, type Task } from './decide.ts'
+import { type Performed, performChunk, performOutside, StepFailed } from './perform-step.ts'
+import { addSagaJob, ownsSaga, type SagaJobPayload } from './saga-jobs.ts'
+import { type LockedSaga, lockSaga, type MessageChange, readAnswers, updateSaga, writeStepLog } from './saga-store.ts'
+import type { Pool, Transaction } from './sql.ts'
+import type { Json, Step, StepContext, Workflow } from './workflow.ts'
+
+export type SagaDeps = { sql: Pool; workflow: Workflow }
+
+/** How graphile-worker runs the job: `claims` counts the runs that it began, this one included. */
+export type JobRun = { jobId: string; claims: number; signal: AbortSignal }
+
+/** A job whose process died so often is not tried again. */
+const maxClaims = 25
+
+/** `hasProgress`: chunks of the step were executed already. */
+type Opened = {
+  saga: LockedSaga
+  task: Task
+  step: Step
+  context: StepContext
+  hasProgress: boolean
+  startedAt: string
+}
+
+/** Runs the job, and adds the saga's next one. Does nothing where the job is not the saga's any more. */
+export async function runSagaJob(deps: SagaDeps, payload: SagaJobPayload, run: JobRun): Promise<void> {
+  const { sql } = deps
+  const opened = await sql.begin((sql) => open(deps, sql, payload, run)).catch(failedChunk)
+  if (opened === null) return
+  const { action, performed } =
+    'performed' in opened ? opened : { action: opened, performed: await performOutside(opened, run.signal) }
+  await sql.begin(async (sql) => {
+    const saga = await lockOwned(sql, payload.sagaId, run)
+    if (saga !== null) await settle(deps, sql, { ...action, saga }, performed)
+  })
+}
+
+type FailedChunk = { action: Opened; performed: Performed }
+
+/** A chunk that failed was rolled back together with the transaction it was in; what is left is to write that down. */
+function failedChunk(error: unknown): FailedChunk {
+  if (error instanceof StepFailed) return { action: error.action as Opened, performed: error.performed }
+  throw error
+}
+
+/** Returns what is to be done outside, or null where nothing is, or all is done. @throws {StepFailed} */
+async function open(
+  deps: SagaDeps,
+  sql: Transaction,
+  { sagaId, task: asked }: SagaJobPayload,
+  run: JobRun,
+): Promise<Opened | null> {
+  const saga = await lockOwned(sql, sagaId, run)
+  if (saga === null) return null
+  const step = deps.workflow.steps[saga.currentStep]
+  if (step === undefined) throw new Error(`workflow ${deps.workflow.name} has no step ${saga.currentStep}`)
+  const answers = await readAnswers(sql, sagaId)
+  const own = (action: StepAction) =>
+    answers.find((answer) => answer.stepIndex === saga.currentStep && answer.action === action)
+  const isChunked = isChunkedAction(step, asked.action)
+  const hasProgress = asked.action === 'EXECUTE' && own('EXECUTE') !== undefined
+  // A chunk that its process did not survive was rolled back; of anything else nobody knows.
+  const task = { ...asked, isUnsure: isChunked ? hasProgress : asked.isUnsure || run.claims > 1 }
+  const context = {
+    sagaId,
+    correlationId: saga.correlationId,
+    payload: parse(saga.payload),
+    idempotencyKey: `${sagaId}:${saga.currentStep}:${task.action}`,
+    attempt: task.attempt,
+    signal: run.signal,
+    results: Object.fromEntries(
+      answers.filter(({ action }) => action === 'EXECUTE').map(({ stepName, response }) => [stepName, parse(response)]),
+    ),
+    progress: parse(own(task.action)?.response ?? null),
+  }
+  const opened: Opened = { saga, task, step, context, hasProgress, startedAt: saga.now }
+
+  const settled = withoutPerforming(opened, run)
+  if (settled !== null) await settle(deps, sql, opened, settled)
+  else if (isChunked) await settle(deps, sql, opened, await performChunk(sql, opened))
+  else {
+    if (saga.status === 'STARTED') await updateSaga(sql, { ...saga, status: 'RUNNING', message: { type: 'keep' } })
+    return opened
+  }
+  return null
+}
+
+async function lockOwned(sql: Transaction, sagaId: string, { jobId }: JobRun): Promise<LockedSaga | null> {
+  const saga = await lockSaga(sql, sagaId)
+  if (saga === null || isEnded(saga.status)) return null
+  return (await ownsSaga(sql, { sagaId, jobId })) ? saga : null
+}
+
+/** What comes of actions that are not performed at all. */
+function withoutPerforming({ saga, task, step, hasProgress }: Opened, { claims }: JobRun): Performed | null {
+  if (task.action === 'EXECUTE' && saga.status === 'COMPENSATING')
+    return {
+      outcome: { type: 'overtaken', isUnsure: task.isUnsure, hasProgress },
+      error: 'cancelled',
+    }
+  if (task.action === 'COMPENSATE' && step.compensate === undefined && step.compensateChunk === undefined)
+    return { outcome: { type: 'uncompensable' } }
+  if (claims <= maxClaims) return null
+  const outcome: Outcome = { type: 'failed', kind: 'FAILED', isPermanent: true, isUnsure: task.isUnsure }
+  return { outcome, error: `no process survived it, ${maxClaims} times` }
+}
+
+async function settle(
+  deps: SagaDeps,
+  sql: Transaction,
+  action: Opened,
+  { outcome, response, error }: Performed,
+): Promise<void> {
+  const { workflow } = deps
+  const { saga, task, step } = action
+  const { hadFault } = saga
+  const decision = decide(saga, task, outcome, { stepCount: workflow.steps.length, retry: step.retry, hadFault })
+  await updateSaga(sql, { id: saga.id, ...decision, message: messageOf(action, outcome, error) })
+  if (decision.log !== null) {
+    await writeStepLog(sql, {
+      sagaId: saga.id,
+      stepIndex: stepIndexOf(deps, step),
+      stepName: step.name,
+      action: task.action,
+      ...decision.log,
+      request: saga.payload,
+      response: response ?? null,
+      error: error ?? null,
+      startedAt: action.startedAt,
+    })
+  }
+  if (decision.next !== null) {
+    const { afterMs, ...next } = decision.next
+    await addSagaJob(sql, {
+      sagaId: saga.id,
+      workflow: workflow.name,
+      task: next,
+      afterMs,
+      priority: workflow.priority,
+    })
+  }
+}
+
+function messageOf({ saga, task, step }: Opened, { type }: Outcome, error: string | undefined): MessageChange {
+  const isCancelled = task.action === 'EXECUTE' && saga.status === 'COMPENSATING'
+  if (type === 'failed' && task.action === 'COMPENSATE')
+    return { type: 'add', message: `compensation of step ${step.name} failed: ${error}` }
+  if (type === 'overtaken' && !isCancelled) return { type: 'set', message: `cancelled by step ${step.name}: ${error}` }
+  if (type === 'failed') return { type: isCancelled ? 'add' : 'set', message: `step ${step.name} failed: ${error}` }
+  // What an earlier attempt said is over.
+  return task.action === 'EXECUTE' && !isCancelled ? { type: 'set', message: null } : { type: 'keep' }
+}
+
+function stepIndexOf({ workflow }: SagaDeps, step: Step): number {
+  return workflow.steps.indexOf(step)
+}
+
+function isChunkedAction(step: Step, action: StepAction): boolean {
+  return action === 'EXECUTE' ? step.executeChunk !== undefined : step.compensateChunk !== undefined
+}
+
+function parse(json: string | null): Json {
+  return json === null ? null : JSON.parse(json)
+}

@@ -211,6 +211,8 @@ begin
             select m.id
             from dlq.dlq_messages m
             where m.original_topic = p_topic and m.status = 'PENDING' and m.next_retry_at <= clock_timestamp()
+              -- What a run holds is not due by itself; without this the index of due messages would not serve.
+              and m.run_id is null
               and m.retry_count < coalesce(p_max_retries, m.max_retries)
             order by m.next_retry_at, m.id
             limit p_limit

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type BatchLease, type ClaimedMessage, claimBatch } from 'dlq-core/queries/batches.ts'
 import { listDueTopics } from 'dlq-core/queries/due-topics.ts'
+import { listRunTopics, type RunTopic } from 'dlq-core/queries/run-messages.ts'
 import { takeSlot } from 'dlq-core/queries/slots.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 
@@ -11,9 +12,13 @@ export type ClaimedBatch = BatchLease & { token: string; messages: ClaimedMessag
 export async function claimDue(sql: Database, { quota = 100 } = {}): Promise<ClaimedBatch> {
   const { slot, epoch } = await takeSlot(sql, { owner: 'test', leaseMs: 60_000 })
   const token = randomUUID()
-  const topics = await listDueTopics(sql)
-  const shares = topics.map(({ original_topic: topic }) => ({
+  const topics: (Pick<RunTopic, 'original_topic'> & { run?: string })[] = [
+    ...(await listDueTopics(sql)),
+    ...(await listRunTopics(sql)),
+  ]
+  const shares = topics.map(({ original_topic: topic, run }) => ({
     topic,
+    ...(run && { run }),
     quota,
     maxInFlight: null,
     ordered: false,

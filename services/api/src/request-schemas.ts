@@ -19,6 +19,12 @@ export function wholeNumber(name: string, { min, max }: { min: number; max: numb
   )
 }
 
+/** ?page=1&page_size=20 */
+export const pageQuery = v.strictObject({
+  page: v.optional(wholeNumber('page', { min: 1, max: 1_000_000 }), '1'),
+  page_size: v.optional(wholeNumber('page_size', { min: 1, max: 1000 }), '20'),
+})
+
 /** A whole number in a path; `what` is it the number of? */
 export function wholeNumberInPath(what: string) {
   return v.pipe(

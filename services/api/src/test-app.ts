@@ -20,6 +20,7 @@ import { createAuthenticate } from './authenticate.ts'
 import { faultsOf } from './open-api.ts'
 import { findRoute } from './route-table.ts'
 import { allRoutes } from './routes/all-routes.ts'
+import { startRunWorker } from './test-runs.ts'
 import { createWakeRetriers } from './wake-retriers.ts'
 
 /** Sends a request, such as `GET /healthz`. */
@@ -83,7 +84,7 @@ export async function answerOf(pending: Response | Promise<Response>): Promise<{
   return { status: response.status, body: await response.json() }
 }
 
-/** Claims and settles like a retrier, with Kafka left out, until `stop` is called. `refusal`: what Kafka says to every record. */
+/** Carries runs on and claims and settles like a retrier, with Kafka left out, until `stop` is called. `refusal`: what Kafka says to every record. */
 export function startRetrier(sql: Database, { refusal = null as string | null } = {}): { stop(): Promise<void> } {
   let stopped = false
   const pass = async () => {
@@ -94,8 +95,9 @@ export function startRetrier(sql: Database, { refusal = null as string | null } 
       await settleMessages(sql, { ...batch, messages })
       await releaseSlot(sql, batch)
       await settleAttempts(sql, {
-        attempts: claimed.map(({ id, retry_count, original_topic }, index) => ({
+        attempts: claimed.map(({ id, retry_count, original_topic, run_id }, index) => ({
           message_id: id,
+          run_id,
           number: retry_count,
           attempt_id: deriveAttemptId(id, retry_count),
           outcome: refusal === null ? 'published' : 'failed',
@@ -107,6 +109,7 @@ export function startRetrier(sql: Database, { refusal = null as string | null } 
       })
     })
   }
+  const runs = startRunWorker(sql)
   const running = (async () => {
     while (!stopped) {
       await pass()
@@ -116,7 +119,7 @@ export function startRetrier(sql: Database, { refusal = null as string | null } 
   return {
     async stop() {
       stopped = true
-      await running
+      await Promise.all([running, runs.stop()])
     },
   }
 }

@@ -13,13 +13,14 @@ const note = (id: string, publishes: 'nothing' | 'exactly-once') =>
 let id: string
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_retriers, dlq.dlq_policies`
+  await database.sql`truncate dlq.dlq_messages, dlq.dlq_retriers, dlq.dlq_policies, dlq.dlq_runs cascade`
   id = await insertMessageRow(database.sql, { original_topic: 'orders' })
 })
 
 const retry = () =>
   createTestApp(service.sql)(`POST /api/v1/dlq/messages/${id}/retry`, { headers: { prefer: 'wait=0' } })
-const retryAll = () => createTestApp(service.sql)('POST /api/v1/dlq/orders/retry-all')
+const retryAll = () =>
+  createTestApp(service.sql)('POST /api/v1/dlq/orders/retry-all', { headers: { prefer: 'wait=0' } })
 
 test('retries are refused where the retriers that live have no Kafka, and change nothing', async () => {
   await note('one', 'nothing')
@@ -35,7 +36,7 @@ test('an application that retries by itself needs none', async () => {
   await note('one', 'nothing')
   await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
   expect((await retry()).status).toBe(202)
-  expect(await answerOf(retryAll())).toMatchObject({ status: 200, body: { retried: 1 } })
+  expect((await retryAll()).status).toBe(202)
 })
 
 test('one retrier with Kafka is enough, and none at all will be back', async () => {
@@ -44,7 +45,7 @@ test('one retrier with Kafka is enough, and none at all will be back', async () 
   expect((await retry()).status).toBe(202)
   for (const retrier of ['one', 'two']) await forgetRetrier(service.sql, retrier)
   expect((await retry()).status).toBe(202)
-  expect(await answerOf(retryAll())).toMatchObject({ status: 200, body: { retried: 1 } })
+  expect((await retryAll()).status).toBe(202)
 })
 
 test('a retrier that was not seen lately counts for nothing', async () => {

@@ -13,6 +13,7 @@ import { createPolicySource, policyPollMs } from 'dlq-core/runtime/policy-source
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
+import { sagaTasks } from 'saga-core/saga-tasks.ts'
 import { toCronItem } from './cron/cron-job.ts'
 import { cronTasks } from './cron/cron-tasks.ts'
 import { upkeepJobs } from './cron/upkeep-jobs.ts'
@@ -20,6 +21,8 @@ import { createUpkeepMetrics, createUpkeepWatch } from './cron/watch-upkeep.ts'
 import { createFaultPoints } from './fault-points.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { retryForever } from './retry-forever.ts'
+import { recoverRuns } from './runs/recover-runs.ts'
+import { createRunWorkflows } from './runs/run-workflows.ts'
 import { runWorker } from './worker/run-worker.ts'
 import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
@@ -55,7 +58,9 @@ await runService(
       metrics: createUpkeepMetrics(registry),
       now: () => new Date(),
     })
+    const workflows = createRunWorkflows({ maxActive: config.worker.max_active_runs, now: () => new Date() })
     await Promise.all([
+      runLoop(() => recoverRuns({ sql, log, workflows }), { name: 'recover-sagas', intervalMs: 60_000, signal, log }),
       runLoop(watchUpkeep, { name: 'watch-upkeep', intervalMs: 30_000, signal, log }),
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
       retryForever({
@@ -75,7 +80,7 @@ await runService(
         ...{ sql, log, signal, retrierId, login },
         database: config.database,
         settings: config.worker,
-        tasks: { ...cronTasks(jobs, { sql, log, retrierId }) },
+        tasks: { ...cronTasks(jobs, { sql, log, retrierId }), ...sagaTasks({ sql, workflows }) },
         cronItems: jobs.flatMap((job) => toCronItem(job, new Date()) ?? []),
         metrics: createWorkerMetrics(registry),
       }),

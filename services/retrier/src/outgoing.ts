@@ -49,7 +49,8 @@ export async function prepareOutgoing(
   for (const { message, policy, topic } of addressed) {
     const { id } = message
     const known = found.get(topic)!
-    if (policy.paused || policy.delivery === 'pull') prepared.paused.push({ id, topic })
+    if (policy.paused || (policy.delivery === 'pull' && message.target_topic === null))
+      prepared.paused.push({ id, topic })
     else if (known.kind === 'refused') prepared.refused.push({ id, topic, reason: known.reason })
     else if (known.kind === 'unavailable') prepared.unavailable.push({ id, topic, error: known.error })
     else {

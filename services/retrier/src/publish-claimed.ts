@@ -184,8 +184,8 @@ function afterRefusal({ policyOf, now, random }: PublishDeps, message: ClaimedMe
   return { id, status: after.status as SettledMessage['status'], next_retry_at: after.nextRetryAt }
 }
 
-function attemptOf({ id, retry_count }: ClaimedMessage, slot: number) {
-  return { message_id: id, number: retry_count, attempt_id: deriveAttemptId(id, retry_count), slot }
+function attemptOf({ id, retry_count, run_id }: ClaimedMessage, slot: number) {
+  return { message_id: id, number: retry_count, attempt_id: deriveAttemptId(id, retry_count), slot, run_id }
 }
 
 async function timed<T>({ metrics }: PublishDeps, work: () => Promise<T>): Promise<T> {

@@ -85,6 +85,7 @@ async function settleOutstanding(
     attempt_id: deriveAttemptId(message.id, message.retry_count),
     outcome: verdict,
     slot: slot.slot,
+    run_id: message.run_id,
     target_topic: places.get(message.id)?.topic ?? targetOf(message, policyOf(message)),
     target_partition: places.get(message.id)?.partition ?? null,
     target_offset: places.get(message.id)?.offset ?? null,

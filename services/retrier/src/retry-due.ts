@@ -6,7 +6,16 @@ import { type ClaimedMessage, claimBatch, lockTopicsInFlight, type TopicShare } 
 import { returnTokens } from 'dlq-core/queries/rate-limits.ts'
 import { nextBatchSize } from './batch-size.ts'
 import type { HeldSlot } from './hold-slot.ts'
-import { type PlanDeps, type PlanMemory, planClaim, rememberAppetite, tokensOf, unusedTokens } from './plan-claim.ts'
+import {
+  areAllLimited,
+  countClaimed,
+  type PlanDeps,
+  type PlanMemory,
+  planClaim,
+  rememberAppetite,
+  tokensOf,
+  unusedTokens,
+} from './plan-claim.ts'
 import { type PublishCounts, type PublishDeps, publishClaimed } from './publish-claimed.ts'
 import type { SlotProducer } from './slot-producer.ts'
 
@@ -36,7 +45,7 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
   const since = performance.now()
   const claim = shares.length === 0 ? null : await claimShares(deps, work, { token, shares })
   const messages = claim?.messages ?? []
-  const claimed = countByTopic(messages)
+  const claimed = countClaimed(messages)
   rememberAppetite(work.memory, { shares, claimed })
   await returnTokens(sql, unusedTokens(grants, claimed))
   if (claim === null) {
@@ -51,12 +60,11 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
     const batch = { size: work.memory.batchSize, claimed: messages.length, tookMs: performance.now() - since }
     work.memory.batchSize = nextBatchSize(batch, { mostMessages: deps.batchSize, targetMs: deps.batchMs })
     // Where only limited topics are due, asking again at once would not get more.
-    const isLimited = shares.every(({ topic }) => grants.some((grant) => grant.topic === topic))
-    return { more: !isLimited, ...counts }
+    return { more: !areAllLimited(shares, grants), ...counts }
   } finally {
     metrics.inFlight.dec(messages.length)
     // What was not sent takes nothing off the topic's rate, nor off its present run.
-    if (released.length > 0) await returnTokens(sql, tokensOf(grants, countByTopic(released)))
+    if (released.length > 0) await returnTokens(sql, tokensOf(grants, countClaimed(released)))
   }
 }
 
@@ -72,10 +80,4 @@ async function claimShares(
     await lockTopicsInFlight(sql, capped)
     return claimBatch(sql, claim)
   })
-}
-
-function countByTopic(messages: readonly ClaimedMessage[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { original_topic } of messages) counts.set(original_topic, (counts.get(original_topic) ?? 0) + 1)
-  return counts
 }

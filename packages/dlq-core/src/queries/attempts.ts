@@ -9,6 +9,7 @@ export type SettledAttempt = {
   /** `unknown`: given back, and made again under the same id, because nobody can say whether it was published. */
   outcome: 'published' | 'failed' | 'unknown'
   slot?: number | null
+  run_id?: string | null
   target_topic: string
   target_partition: number | null
   target_offset: bigint | null
@@ -20,17 +21,17 @@ export async function settleAttempts(sql: Sql, { attempts }: { attempts: readonl
   if (attempts.length === 0) return
   await sql`
     insert into dlq.dlq_attempts as known (
-      message_id, number, attempt_id, outcome, slot, target_topic, target_partition, target_offset, error, settled_at, unknown_at)
-    select message_id, number, attempt_id, outcome, slot, target_topic, target_partition, target_offset, error, now(),
+      message_id, number, attempt_id, outcome, slot, run_id, target_topic, target_partition, target_offset, error, settled_at, unknown_at)
+    select message_id, number, attempt_id, outcome, slot, run_id, target_topic, target_partition, target_offset, error, now(),
            case when outcome = 'unknown' then now() end
     from json_to_recordset(${toJson(attempts)}::json) as settled (
-      message_id uuid, number int, attempt_id uuid, outcome text, slot int,
+      message_id uuid, number int, attempt_id uuid, outcome text, slot int, run_id uuid,
       target_topic text, target_partition int, target_offset bigint, error text)
     order by message_id
     on conflict (message_id, number) do update set
       attempt_id = excluded.attempt_id, outcome = excluded.outcome, error = excluded.error, settled_at = excluded.settled_at,
       unknown_at = coalesce(excluded.unknown_at, known.unknown_at),
-      slot = excluded.slot, target_topic = excluded.target_topic,
+      slot = excluded.slot, run_id = coalesce(excluded.run_id, known.run_id), target_topic = excluded.target_topic,
       target_partition = excluded.target_partition, target_offset = excluded.target_offset`
 }
 

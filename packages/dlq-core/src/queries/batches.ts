@@ -2,8 +2,11 @@
 // and check its epoch in the same statement, and settling checks slot and batch besides: neither a
 // zombie nor a dead process's last statement, landing late, finds anything.
 
+import type postgres from 'postgres'
 import type { Slot } from './slots.ts'
 import { type Sql, toJson } from './sql.ts'
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 export type ClaimedMessage = {
   id: string
@@ -23,11 +26,21 @@ export type ClaimedMessage = {
   /** Only of a message that never was a record. */
   payload: string | null
   dlq_topic: string | null
+  /** The run that it is sent by. */
+  run_id: string | null
+}
+
+/** Where message m goes instead: its run says so, for as long as it is in the run, or else an edit. */
+function targetTopicOf(sql: Sql) {
+  return sql`
+    coalesce(case when m.run_id is not null then (select r.target_topic from dlq.dlq_runs r where r.id = m.run_id) end, m.target_topic)`
 }
 
 /** How much of a topic may be claimed. */
 export type TopicShare = {
   topic: string
+  /** Of what this run holds of the topic; absent: of what is due by itself. */
+  run?: string
   quota: number
   /** So many of the topic may be RETRYING at once; null: any number. */
   maxInFlight: number | null
@@ -64,25 +77,44 @@ function notPaused(sql: Sql) {
   return sql`(s.paused = '{}' or m.retry_requested or m.group_id is null or m.group_id <> all (s.paused))`
 }
 
-/** The due messages of the shares whose topics have no order, oldest first, locked. */
-function dueOfFreeTopics(sql: Sql) {
+/** Which messages of the share s there are to claim, and in which order: each along an index of its own. */
+type Source = { shares: Fragment; due: Fragment; order: Fragment }
+
+function sourcesOf(sql: Sql): Source[] {
+  return [
+    // What is due by itself, that is: in no run.
+    {
+      shares: sql`s.run is null`,
+      due: sql`m.status = 'PENDING' and m.run_id is null and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}`,
+      order: sql`m.next_retry_at, m.id`,
+    },
+    // What a run holds, whenever it would be due by itself. Somebody asked for it: no pause of its group counts.
+    {
+      shares: sql`s.run is not null`,
+      due: sql`m.status = 'PENDING' and m.run_id = s.run and m.retry_count < m.max_retries`,
+      order: sql`m.id`,
+    },
+  ]
+}
+
+/** The due messages of the shares whose topics have no order, locked. */
+function dueOfFreeTopics(sql: Sql, { shares, due, order }: Source) {
   return sql`
     select oldest.id, oldest.bytes
     from owner
     cross join share s
     cross join lateral (
       select id, ${bytesOf(sql)} as bytes from dlq.dlq_messages m
-      where m.original_topic = s.topic and m.status = 'PENDING'
-        and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}
-      order by m.next_retry_at, m.id
+      where m.original_topic = s.topic and ${due}
+      order by ${order}
       limit s.quota
       for update skip locked
     ) oldest
-    where not s.ordered`
+    where not s.ordered and ${shares}`
 }
 
 /** The due messages of the shares whose topics have an order, that need not wait for another of their key; locked. */
-function dueOfOrderedTopics(sql: Sql) {
+function dueOfOrderedTopics(sql: Sql, { shares, due, order }: Source) {
   return sql`
     select first.id, first.bytes
     from owner
@@ -95,9 +127,8 @@ function dueOfOrderedTopics(sql: Sql) {
         select w.id
         from (
           select m.id, m.order_key, m.original_partition, m.original_offset from dlq.dlq_messages m
-          where m.original_topic = s.topic and m.status = 'PENDING'
-            and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}
-          order by m.next_retry_at, m.id
+          where m.original_topic = s.topic and ${due}
+          order by ${order}
           limit ${orderedWindow}
         ) w
         -- An earlier one that this snapshot sees unresolved may be resolved by now, never the other way round.
@@ -108,10 +139,10 @@ function dueOfOrderedTopics(sql: Sql) {
               < (coalesce(w.original_partition, -1), coalesce(w.original_offset, -1), w.id))
         limit s.quota
       ))
-        and m.status = 'PENDING' and m.next_retry_at <= now() and m.retry_count < m.max_retries
+        and ${due}
       for update skip locked
     ) first
-    where s.ordered`
+    where s.ordered and ${shares}`
 }
 
 /**
@@ -134,18 +165,20 @@ export async function claimBatch(
       select slot, batch + 1 as batch from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
     ),
     share as materialized (
-      select topic, ordered, "pausedGroups" as paused,
+      select topic, run, ordered, "pausedGroups" as paused,
              case when "maxInFlight" is null then quota
                   else greatest(0, least(quota, "maxInFlight" - (
                     select count(*)::int from dlq.dlq_messages f
                     where f.lease_slot is not null and f.original_topic = topic))) end as quota
       from json_to_recordset(${toJson(shares)}::json) as s
-        (topic text, quota int, "maxInFlight" int, ordered boolean, "pausedGroups" uuid[])
+        (topic text, run uuid, quota int, "maxInFlight" int, ordered boolean, "pausedGroups" uuid[])
+      -- Here and not before, so that nothing of a run is claimed from the moment that it is paused or cancelled.
+      where run is null or exists (select from dlq.dlq_runs r where r.id = run and r.status = 'running')
     ),
     due as materialized (
-      ${dueOfFreeTopics(sql)}
-      union all
-      ${dueOfOrderedTopics(sql)}
+      ${sourcesOf(sql)
+        .flatMap((source) => [dueOfFreeTopics(sql, source), dueOfOrderedTopics(sql, source)])
+        .reduce((all, due) => sql`${all} union all ${due}`)}
     ),
     fitting as materialized (
       select id from (select id, bytes, sum(bytes) over (rows unbounded preceding) as total from due) summed
@@ -162,9 +195,9 @@ export async function claimBatch(
     -- read all messages to join so many (a topic of 500,000 due messages held up all others for seconds).
     where m.id = any(array(select id from fitting))
     returning m.lease_batch, m.id, m.retry_count, m.max_retries, m.original_topic, m.original_partition,
-      m.original_topic_source, m.target_topic, m.record_key, m.record_value, m.record_headers, m.record_timestamp, m.original_timestamp,
+      m.original_topic_source, ${targetTopicOf(sql)} as target_topic, m.record_key, m.record_value, m.record_headers, m.record_timestamp, m.original_timestamp,
       case when m.record_headers is null and m.record_value is null then m.payload end as payload,
-      m.dlq_topic`
+      m.dlq_topic, m.run_id`
   if (rows.length === 0) return null
   // In the order of the records' times, so that they leave about as they came.
   return { batch: rows[0]!.lease_batch, messages: rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
@@ -218,20 +251,29 @@ export async function settleMessages(
     held as materialized (
       -- Joined to what the lease holds: "id = any (…)" beside the lease's index compares every row with the
       -- whole list (measured: 60 ms of the 80 that settling 500 messages took).
-      select m.id, settled.status, settled.next_retry_at
+      select m.id, m.run_id, settled.status, settled.next_retry_at
       from json_to_recordset(${toJson(messages)}::json) as settled (id uuid, status text, next_retry_at timestamptz)
       join dlq.dlq_messages m on m.id = settled.id
       where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING'
       -- Locked in the order of ids, as every locker of several messages does.
       order by m.id
       for update of m
+    ),
+    updated as (
+      update dlq.dlq_messages m set
+        status = held.status, next_retry_at = held.next_retry_at, retry_requested = false, run_id = null,
+        lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
+      from held
+      where m.id = held.id
+      returning m.id, held.run_id, m.status
+    ),
+    counted as (
+      insert into dlq.dlq_run_deltas (run_id, outcome, n)
+      select run_id, case status when 'RESOLVED' then 'resolved' else 'failed' end, count(*)
+      from updated where run_id is not null
+      group by 1, 2
     )
-    update dlq.dlq_messages m set
-      status = held.status, next_retry_at = held.next_retry_at, retry_requested = false,
-      lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
-    from held
-    where m.id = held.id
-    returning m.id`
+    select id from updated`
   return rows.map(({ id }) => id)
 }
 
@@ -259,7 +301,9 @@ export async function releaseBatch(
       for update of m
     )
     update dlq.dlq_messages m set
-      status = 'PENDING', retry_count = m.retry_count - 1, next_retry_at = coalesce(m.next_retry_at, now()),
+      status = 'PENDING', retry_count = m.retry_count - 1,
+      -- What a run holds is not due by itself.
+      next_retry_at = case when m.run_id is null then coalesce(m.next_retry_at, now()) else m.next_retry_at end,
       lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
     from held
     where m.id = held.id`
@@ -280,7 +324,7 @@ export async function listOutstanding(sql: Sql, { slot }: Pick<Slot, 'slot'>): P
 
 export type OutstandingMessage = Pick<
   ClaimedMessage,
-  'id' | 'retry_count' | 'original_topic' | 'dlq_topic' | 'target_topic'
+  'id' | 'retry_count' | 'original_topic' | 'dlq_topic' | 'target_topic' | 'run_id'
 >
 
 /** The messages of one outstanding batch. */
@@ -289,8 +333,8 @@ export async function listOutstandingMessages(
   { slot, batch }: { slot: number; batch: bigint },
 ): Promise<OutstandingMessage[]> {
   return sql<OutstandingMessage[]>`
-    select id, retry_count, original_topic, dlq_topic, target_topic
-    from dlq.dlq_messages
+    select id, retry_count, original_topic, dlq_topic, ${targetTopicOf(sql)} as target_topic, run_id
+    from dlq.dlq_messages m
     where lease_slot = ${slot} and lease_batch = ${batch} and status = 'RETRYING'
     order by id`
 }

@@ -18,14 +18,15 @@ export async function listDueTopics(sql: Sql): Promise<DueTopic[]> {
   return sql<DueTopic[]>`
     with recursive oldest as (
       (select original_topic, dlq_topic, next_retry_at from dlq.dlq_messages
-       where status = 'PENDING' and next_retry_at is not null
+       where status = 'PENDING' and next_retry_at is not null and run_id is null
        order by original_topic, next_retry_at, id limit 1)
       union all
       select next.original_topic, next.dlq_topic, next.next_retry_at
       from oldest
       cross join lateral (
         select m.original_topic, m.dlq_topic, m.next_retry_at from dlq.dlq_messages m
-        where m.status = 'PENDING' and m.next_retry_at is not null and m.original_topic > oldest.original_topic
+        where m.status = 'PENDING' and m.next_retry_at is not null and m.run_id is null
+          and m.original_topic > oldest.original_topic
         order by m.original_topic, m.next_retry_at, m.id limit 1
       ) next
     )
@@ -44,7 +45,7 @@ export async function countDue(
       select count(*)::int as due
       from (
         select from dlq.dlq_messages m
-        where m.original_topic = asked.topic and m.status = 'PENDING' and m.next_retry_at <= now()
+        where m.original_topic = asked.topic and m.status = 'PENDING' and m.next_retry_at <= now() and m.run_id is null
         limit ${limit}
       ) due
     ) counted`

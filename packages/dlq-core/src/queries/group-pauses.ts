@@ -96,7 +96,7 @@ export async function startProbe(sql: Sql, { original_topic, group_id }: GroupOf
     with candidate as materialized (
       select id from (
         select id, group_id from dlq.dlq_messages
-        where original_topic = ${original_topic} and status = 'PENDING' and next_retry_at is not null
+        where original_topic = ${original_topic} and status = 'PENDING' and next_retry_at is not null and run_id is null
           and retry_count < max_retries
         order by next_retry_at, id limit ${probeWindow}
       ) waiting
@@ -158,7 +158,7 @@ export async function postponePaused(
     with head as materialized (
       select id from (
         select id, group_id, retry_requested from dlq.dlq_messages
-        where original_topic = ${topic} and status = 'PENDING' and next_retry_at <= now()
+        where original_topic = ${topic} and status = 'PENDING' and next_retry_at <= now() and run_id is null
         order by next_retry_at, id limit ${postponeWindow}
       ) due
       where not retry_requested and group_id = any(${sql.array([...groupIds])}::uuid[])

@@ -38,6 +38,8 @@ export async function writeState(
   await sql`
     update dlq.dlq_messages set
       status = ${status}, max_retries = ${maxRetries}, retry_requested = ${requested},
+      -- Whoever asks for one message need not wait for a run that holds it.
+      run_id = null,
       next_retry_at = case when ${requested} then now() else ${nextRetryAt}::timestamptz end
     where id = ${id}`
 }

@@ -4,7 +4,7 @@ import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testi
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { releaseExpiredLeases, requestRetryOfTopic } from './message-retry.ts'
+import { releaseExpiredLeases } from './message-retry.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -21,12 +21,6 @@ const read = (id: string) => readMessageRow(database.sql, id)
 /** A row that a program has claimed by SQL. */
 const insertLeased = (leaseUntil: Date, columns: MessageColumns = {}) =>
   insertDue({ status: 'RETRYING', retry_count: 1, lease_token: randomUUID(), lease_until: leaseUntil, ...columns })
-
-async function insertMany(count: number, topic: string) {
-  await database.sql`
-    insert into dlq.dlq_messages (original_topic, error_message, next_retry_at)
-    select ${topic}, 'processing failed', now() - interval '1 hour' from generate_series(1, ${count})`
-}
 
 describe('the sweep', () => {
   test('ends leases that ran out: the attempt has failed, and the policy or the budget says what next', async () => {
@@ -60,27 +54,5 @@ describe('the sweep', () => {
     const [row] =
       await database.sql`select count(*) filter (where status = 'RESOLVED')::int as resolved from dlq.dlq_messages`
     expect(row!.resolved).toBe(4)
-  })
-})
-
-describe('a request for a retry', () => {
-  test('of a topic goes on where its last chunk ended, and ends at its bound', async () => {
-    await insertMany(5, 'orders')
-    const ids = (await database.sql`select id from dlq.dlq_messages order by id`).map(({ id }) => id)
-    await database.sql`update dlq.dlq_messages set next_retry_at = null`
-    await insertMany(3, 'payments')
-    const bounds = { column: 'original_topic', topic: 'orders', scope: null, untilId: ids[3], limit: 3 } as const
-
-    const smallest = '00000000-0000-0000-0000-000000000000'
-    expect(await requestRetryOfTopic(service.sql, { ...bounds, afterId: smallest })).toEqual({
-      lastId: ids[2],
-      marked: 3,
-    })
-    expect(await requestRetryOfTopic(service.sql, { ...bounds, afterId: ids[2] })).toEqual({
-      lastId: ids[3],
-      marked: 1,
-    })
-    expect(await requestRetryOfTopic(service.sql, { ...bounds, afterId: ids[3] })).toEqual({ lastId: null, marked: 0 })
-    expect((await read(ids[4])).next_retry_at).toBeNull()
   })
 })

@@ -171,7 +171,7 @@ const indexedKeyBytes = 64
 
 /** What is due is indexed by its original topic, so the topics that have something due are gone through. */
 function dueDriver(topic: TopicCondition | null): Driver {
-  const waiting = [sqlWords(`m.status = 'PENDING' and m.next_retry_at is not null`)]
+  const waiting = [sqlWords(`m.status = 'PENDING' and m.next_retry_at is not null and m.run_id is null`)]
   const sortColumn = 'next_retry_at'
   const names = topic?.column === 'original_topic' ? topic.names : null
   if (names && names.length > 0 && names.length <= maxArms) {
@@ -189,11 +189,11 @@ function dueDriver(topic: TopicCondition | null): Driver {
 const dueTopics = sqlWords(`
     with recursive waiting as (
       (select original_topic from dlq.dlq_messages
-       where status = 'PENDING' and next_retry_at is not null
+       where status = 'PENDING' and next_retry_at is not null and run_id is null
        order by original_topic limit 1)
       union all
       select (select n.original_topic from dlq.dlq_messages n
-              where n.status = 'PENDING' and n.next_retry_at is not null and n.original_topic > w.original_topic
+              where n.status = 'PENDING' and n.next_retry_at is not null and n.run_id is null and n.original_topic > w.original_topic
               order by n.original_topic limit 1)
       from waiting w where w.original_topic is not null
     )

@@ -12,7 +12,8 @@ import { editMessage, holdMessage } from './message-change.ts'
 import { deleteSpent, purgeSpent } from './message-purge.ts'
 import { deleteMessage, getMessage } from './message-read.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
-import { greatestMessageId, releaseExpiredLeases, requestRetryOfTopic } from './message-retry.ts'
+import { greatestMessageId, releaseExpiredLeases } from './message-retry.ts'
+import { giveBack, holdsMessages, listRunTopics, takeIntoRun } from './run-messages.ts'
 import { takeAbandonedSlot } from './slots.ts'
 import type { Sql } from './sql.ts'
 
@@ -41,6 +42,10 @@ beforeAll(async () => {
     ) spread`
   await database.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1), (2, 1)`
   await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('topic-8', 'pull')`
+  await database.sql`
+    insert into dlq.dlq_runs (id, kind, status, actor, selection, until_id, matched, matched_relation)
+    values (${run}, 'retry', 'running', 'plans', '{}', ${greatest}, 1, 'eq')`
+  await database.sql`update dlq.dlq_messages set run_id = ${run} where status = 'PENDING' and next_retry_at > now() + interval '4 hours'`
   await database.sql`vacuum analyze dlq.dlq_messages`
 })
 
@@ -79,6 +84,8 @@ const shares = (rest: Partial<TopicShare>): TopicShare[] =>
   }))
 const smallest = '00000000-0000-0000-0000-000000000000'
 const greatest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const run = '5f0c2d3e-7a51-4e64-9d0a-2f8f2b9a3c11'
+const byRun = /_run_id_original_topic_id_idx$/
 
 // (status, id) serves as well as the primary key where the status is known.
 const byId = /(_pkey|_status_id_idx)$/
@@ -101,6 +108,19 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
     'the claim with a bound on what is in flight',
     /_lease_slot_lease_batch_idx$/,
     (sql) => claimBatch(sql, { ...slot, token, shares: shares({ maxInFlight: 9 }), maxBytes: 1e9 }),
+  ],
+  [
+    'the claim of what a run holds',
+    byRun,
+    (sql) => claimBatch(sql, { ...slot, token, shares: shares({ run }), maxBytes: 1e9 }),
+  ],
+  ['the look for what runs have to send', byRun, (sql) => listRunTopics(sql)],
+  ['the question whether a run holds anything', byRun, (sql) => holdsMessages(sql, run)],
+  ['the giving back of what a run has not sent', byRun, (sql) => giveBack(sql, { runId: run, limit: 1000 })],
+  [
+    'the taking of messages into a run',
+    byId,
+    (sql) => takeIntoRun(sql, { runId: run, ids, cutoff: 'infinity', scope: null, redirects: false }),
   ],
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
   [
@@ -128,19 +148,6 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the look for an abandoned slot', byLease, (sql) => takeAbandonedSlot(sql, { owner: 'plans', leaseMs: 1000 })],
   ['the lock on messages that failed again', byId, (sql) => lockMessages(sql, ids)],
   ['the reopening of messages that failed again', byId, (sql) => reopenMessages(sql, reopened)],
-  [
-    'a chunk of the retry of a whole topic',
-    /_dlq_topic_status_id_idx$/,
-    (sql) =>
-      requestRetryOfTopic(sql, {
-        column: 'dlq_topic',
-        topic: 'topic-7.dlq.v1',
-        scope: null,
-        afterId: smallest,
-        untilId: greatest,
-        limit: 100,
-      }),
-  ],
   [
     'a chunk of the purge of a consumer',
     /_original_topic_status_id_idx$/,

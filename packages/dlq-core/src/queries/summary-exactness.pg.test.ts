@@ -8,7 +8,8 @@ import { expect, test } from 'vitest'
 import type { Transaction } from '../runtime/database.ts'
 import { restoreArchived } from './archive.ts'
 import { deleteMessage } from './message-read.ts'
-import { releaseExpiredLeases, requestRetryOfTopic } from './message-retry.ts'
+import { releaseExpiredLeases } from './message-retry.ts'
+import { giveBack, takeIntoRun, touchMessages } from './run-messages.ts'
 import { foldSummary, getSummaryState, listCounts, reconcileSummary } from './summary.ts'
 
 const database = useDatabase()
@@ -59,6 +60,8 @@ function someIds(sql: Transaction, limit: number) {
 
 type Operation = (sql: Transaction, random: Random) => Promise<unknown>
 
+const aRun = '5f0c2d3e-7a51-4e64-9d0a-2f8f2b9a3c11'
+
 const operations: Record<string, Operation> = {
   insert: (sql, random) =>
     sql`insert into dlq.dlq_messages ${sql(Array.from({ length: 1 + random.below(20) }, () => someRow(random)))}`,
@@ -89,15 +92,15 @@ const operations: Record<string, Operation> = {
     const [row] = await someIds(sql, 1)
     if (row) await deleteMessage(sql, row.id)
   },
-  retryTopic: (sql, random) =>
-    requestRetryOfTopic(sql, {
-      column: 'original_topic',
-      scope: null,
-      topic: random.pick(topics),
-      afterId: '00000000-0000-0000-0000-000000000000',
-      untilId: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-      limit: 20,
-    }),
+  takeIntoRun: async (sql) => {
+    const ids = (await someIds(sql, 20)).map(({ id }) => id)
+    await takeIntoRun(sql, { runId: aRun, ids, cutoff: 'infinity', scope: null, redirects: false })
+  },
+  giveBack: (sql) => giveBack(sql, { runId: aRun, limit: 10 }),
+  touch: async (sql, random) => {
+    const ids = (await someIds(sql, 5)).map(({ id }) => id)
+    await touchMessages(sql, { kind: random.pick(['dead', 'delete'] as const), ids })
+  },
   lease: (sql) =>
     sql`update dlq.dlq_messages set status = 'RETRYING', retry_count = 1, lease_until = now() - interval '1 s', lease_slot = null
         where id in (${someIds(sql, 5)})`,

@@ -135,6 +135,8 @@ const retry = v.pipe(
 const worker = v.strictObject({
   /** Jobs that one process has under way at once; its pool has two connections more. */
   concurrency: v.optional(integer('a number of jobs', 1, 64), 4),
+  /** Bulk runs that go on at the same time, over all processes; others wait for their turn. */
+  max_active_runs: v.optional(integer('a number of runs', 1, 100), 4),
   /** How long a dead process keeps its jobs. */
   lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '15s'),
 })

@@ -13,6 +13,8 @@ import { messageRoutes } from './messages.ts'
 import { operationRoutes } from './operations.ts'
 import { policyRoutes } from './policies.ts'
 import { positionRoutes } from './positions.ts'
+import { runRoutes } from './runs.ts'
+import { sagaRoutes } from './sagas.ts'
 import { statusRoutes } from './status.ts'
 import { topicMessageRoutes } from './topic-messages.ts'
 import { topicRoutes } from './topics.ts'
@@ -33,4 +35,6 @@ export const allRoutes: readonly Route[] = [
   ...policyRoutes,
   ...auditRoutes,
   ...dlqStatusRoutes,
+  ...runRoutes,
+  ...sagaRoutes,
 ]

@@ -2,15 +2,14 @@
 
 import { editMessage, type HeldMessage, readContent, writeSchedule } from 'dlq-core/queries/message-change.ts'
 import { deleteMessage, getMessage } from 'dlq-core/queries/message-read.ts'
-import { isDlqTopic } from 'dlq-core/queries/topics.ts'
-import { replayHazard } from 'dlq-core/topic-names.ts'
 import * as v from 'valibot'
-import { ApiError, invalidField, notFound } from '../api-error.ts'
+import { ApiError, notFound } from '../api-error.ts'
 import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from '../change-message.ts'
-import { type ApiDeps, type Call, defineRoute } from '../define-route.ts'
+import { type Call, defineRoute } from '../define-route.ts'
 import { applyEdit, type Wanted } from '../edit-message.ts'
 import { bytesOf, contentInput, headersInput, headersOf } from '../message-content.ts'
 import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../message-json.ts'
+import { refuseTarget } from '../refuse-target.ts'
 import {
   ifMatchHeader,
   instant,
@@ -160,7 +159,7 @@ export const messageChangeRoutes = [
       const asked = askedOf(call)
       if (asked.ifMatch === undefined)
         throw new ApiError('SYS_DLQ_PRECONDITION_REQUIRED', 'send the ETag of the message as If-Match')
-      if (body.target_topic) await refuseHazard(call, body.target_topic)
+      if (body.target_topic) await refuseTarget(call, body.target_topic)
       await policies.refresh()
       await sql.begin(async (sql) => {
         const message = await holdAsSeen(sql, asked)
@@ -272,12 +271,4 @@ async function reschedule(
     before: { max_retries: message.maxRetries, next_retry_at: message.nextRetryAt },
     after: { max_retries, next_retry_at },
   })
-}
-
-/** @throws {ApiError} 400 where nothing may ever be sent to the topic */
-async function refuseHazard({ sql, dlqPatterns }: Pick<ApiDeps, 'sql' | 'dlqPatterns'>, topic: string): Promise<void> {
-  const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
-  if (hazard === 'internal') throw invalidField('target_topic', 'is an internal topic of the cluster')
-  if (hazard === 'dlq-topic' || (await isDlqTopic(sql, topic)))
-    throw invalidField('target_topic', 'is a DLQ topic: the message would come straight back')
 }

@@ -1,0 +1,88 @@
+// Which messages a run is about, and what became of each: dlq_attempts say what it sent, dlq_messages what it
+// holds, dlq_run_skipped what it left alone.
+
+import type { Sql } from './sql.ts'
+import { inScope, type TopicScope } from './topic-scope.ts'
+
+export const runOutcomes = ['waiting', 'resolved', 'failed', 'failed_again', 'skipped'] as const
+export type RunOutcome = (typeof runOutcomes)[number]
+
+export type RunItem = { id: string; outcome: RunOutcome; detail: string | null }
+
+/** Of the run's messages with this outcome, or any, those behind `after` in the order of ids. */
+export async function listRunItems(
+  sql: Sql,
+  {
+    runId,
+    outcome,
+    after,
+    limit,
+    scope,
+  }: { runId: string; outcome: RunOutcome | null; after: string | null; limit: number; scope: TopicScope },
+): Promise<RunItem[]> {
+  const from = after ?? smallestId
+  // What was deleted has no topic any more that could be seen or not.
+  const seen = (column: 'a.message_id' | 's.message_id') =>
+    scope === null
+      ? sql`true`
+      : sql`exists (select from dlq.dlq_messages m where m.id = ${sql(column)} and ${inScope(sql, scope, 'm.')})`
+  const attempted = (of: RunOutcome, which: ReturnType<Sql>) => sql`
+    (select a.message_id as id, ${of}::text as outcome, coalesce(a.failed_again_message, a.error) as detail
+     from dlq.dlq_attempts a
+     where a.run_id = ${runId} and a.message_id > ${from} and ${which} and ${seen('a.message_id')}
+     order by a.message_id limit ${limit})`
+  const arms = {
+    waiting: sql`
+      (select id, 'waiting' as outcome, lower(status) as detail from dlq.dlq_messages
+       where run_id = ${runId} and id > ${from} and ${inScope(sql, scope)} order by id limit ${limit})`,
+    skipped: sql`
+      (select s.message_id as id, 'skipped' as outcome, s.reason as detail from dlq.dlq_run_skipped s
+       where s.run_id = ${runId} and s.message_id > ${from} and ${seen('s.message_id')} order by s.message_id limit ${limit})`,
+    resolved: attempted('resolved', sql`a.outcome = 'published' and a.failed_again_at is null`),
+    failed: attempted('failed', sql`a.outcome = 'failed' and a.failed_again_at is null`),
+    failed_again: attempted('failed_again', sql`a.failed_again_at is not null`),
+  }
+  const chosen = outcome === null ? Object.values(arms) : [arms[outcome]]
+  return sql<RunItem[]>`
+    select id, outcome, detail from (${chosen.reduce((all, arm) => sql`${all} union all ${arm}`)}) items
+    order by id limit ${limit}`
+}
+
+/** The ids of messages that failed again in a run, behind `after`. */
+export async function listFailedAgain(
+  sql: Sql,
+  { runId, after, limit }: { runId: string; after: string | null; limit: number },
+): Promise<string[]> {
+  const rows = await sql<{ message_id: string }[]>`
+    select message_id from dlq.dlq_attempts
+    where run_id = ${runId} and failed_again_at is not null and message_id > ${after ?? smallestId}
+    order by message_id limit ${limit}`
+  return rows.map(({ message_id }) => message_id)
+}
+
+/** Whether the run exists and may be seen is for the caller to know. */
+export async function countFailedAgain(sql: Sql, runId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from dlq.dlq_attempts where run_id = ${runId} and failed_again_at is not null`
+  return row!.count
+}
+
+export type Skipped = { id: string; reason: string }
+
+/** A bound: a run over millions may leave as many alone. */
+const mostSkipped = 10_000
+
+/** Remembers which messages were left alone; `before` is how many there are already. */
+export async function noteSkipped(
+  sql: Sql,
+  { runId, skipped, before }: { runId: string; skipped: readonly Skipped[]; before: number },
+): Promise<void> {
+  const noted = skipped.slice(0, Math.max(0, mostSkipped - before))
+  if (noted.length === 0) return
+  await sql`
+    insert into dlq.dlq_run_skipped (run_id, message_id, reason)
+    select ${runId}, id, reason from json_to_recordset(${JSON.stringify(noted)}::json) as s (id uuid, reason text)
+    on conflict (run_id, message_id) do nothing`
+}
+
+const smallestId = '00000000-0000-0000-0000-000000000000'

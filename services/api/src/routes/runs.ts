@@ -1,0 +1,291 @@
+// Bulk runs: one operation over many dead letters, frozen when it is asked for, carried out by the retriers.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listRunItems, runOutcomes } from 'dlq-core/queries/run-items.ts'
+import { changeRate, listRuns } from 'dlq-core/queries/runs.ts'
+import { isSent, runKinds, runStatuses } from 'dlq-core/run.ts'
+import { streamSSE } from 'hono/streaming'
+import * as v from 'valibot'
+import { mayActAs, roleNames } from '../access.ts'
+import { ApiError } from '../api-error.ts'
+import { auditRun, changeRun, createRun, findRun, type RunChange } from '../create-run.ts'
+import { type Call, defineRoute } from '../define-route.ts'
+import { refuseTarget } from '../refuse-target.ts'
+import { refuseWithoutKafka } from '../refuse-without-kafka.ts'
+import { idOf, pageQuery, reason, wholeNumber } from '../request-schemas.ts'
+import { exampleRun, runJson, runSchema } from '../run-json.ts'
+import { rateSchema, runBody } from '../run-request.ts'
+import { surveySelection, toSelection } from '../run-selection.ts'
+
+const runPath = v.object({ id: idOf('run') })
+const count = v.pipe(v.number(), v.integer())
+const counts = v.record(v.string(), count)
+
+const surveySchema = v.pipe(
+  v.strictObject({
+    dry_run: v.literal(true),
+    complete: v.boolean(),
+    eligible: count,
+    ineligible: counts,
+    topics: counts,
+    groups: counts,
+    ages: counts,
+    sample: v.array(v.string()),
+  }),
+  v.title('RunSurvey'),
+)
+
+const oneRun = { 200: { description: 'The run as it is now.', schema: runSchema, example: exampleRun } }
+const changeFaults = ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT'] as const
+
+function changeRoute(change: RunChange, { summary, description }: { summary: string; description: string }) {
+  return defineRoute(
+    {
+      ...{ method: 'post', path: `/api/v1/runs/:id/${change}`, summary, description, role: 'write', params: runPath },
+      body: v.optional(v.strictObject({ reason }), {}),
+      bodyExample: { reason: 'the consumer is down' },
+      answers: oneRun,
+      faults: changeFaults,
+    },
+    async ({ c, sql, access, by, params: { id }, body, wakeRetriers }) => {
+      const run = await changeRun(sql, { id, scope: access.topics, change, by, reason: body.reason ?? null })
+      wakeRetriers()
+      return c.json(runJson(run))
+    },
+  )
+}
+
+export const runRoutes = [
+  defineRoute(
+    {
+      method: 'post',
+      path: '/api/v1/runs',
+      summary: 'Do something with many dead letters',
+      description: [
+        'The selection is frozen: what arrives later is not touched. `expect_count` guards against a filter that means',
+        'more than was thought. `dry_run` changes nothing and tells what would be done. A canary sends the first messages,',
+        'waits whether they come back, then a share, then all.',
+      ].join(' '),
+      role: 'write',
+      body: runBody,
+      bodyExample: {
+        kind: 'retry',
+        selection: { filter: { topic: 'orders.dlq.v1', from: '2026-02-20' } },
+        expect_count: 3000,
+        rate_per_second: 100,
+        // biome-ignore lint/suspicious/noThenProperty: the name that people write; nobody awaits it
+        canary: { first: 1, then: '1%', wait: '60s', max_refailure: '5%' },
+        reason: 'the consumer is fixed',
+      },
+      answers: {
+        200: {
+          description: 'Of a dry run: what would be done.',
+          schema: surveySchema,
+          example: {
+            ...{ dry_run: true, complete: true, eligible: 3000, ineligible: { dead: 12 }, topics: { orders: 3000 } },
+            ...{ groups: { none: 3000 }, ages: { 'under 1d': 3000 }, sample: [exampleRun.id] },
+          },
+        },
+        202: {
+          description: 'The run.',
+          schema: runSchema,
+          example: exampleRun,
+          headers: { Location: 'Where to look after it.' },
+        },
+      },
+      faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT', 'SYS_DLQ_KAFKA_UNAVAILABLE'],
+    },
+    async (call) => {
+      const { c, sql, access, by, body } = call
+      const { kind, expect_count: expected, expect_tolerance: tolerance } = body
+      const scope = access.topics
+      if (kind === 'purge' && !mayActAs(access.role, 'admin'))
+        throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames.admin}`)
+      const selection = toSelection(body.selection, { kind, all: body.all })
+      if ('failed_again_in' in selection) await findRun(sql, { id: selection.failed_again_in, scope })
+      if (body.target_topic !== null) await refuseTarget(call, body.target_topic)
+      if (body.dry_run) return c.json({ dry_run: true, ...(await surveySelection(sql, selection, { kind, scope })) })
+      if (isSent(kind)) await refuseWithoutKafka(sql)
+      const id = await createRun(
+        sql,
+        {
+          ...{ kind, selection, scope, reason: body.reason ?? null, retryAllTopic: null, patch: null },
+          expect: expected === undefined ? null : { expected, tolerance },
+          targetTopic: body.target_topic,
+          ratePerSecond: body.rate_per_second,
+          canary: body.canary === null ? null : JSON.stringify(body.canary),
+          onRefailure: body.on_refailure,
+          maxRefailure: body.max_refailure,
+        },
+        by,
+      )
+      c.header('Location', `/api/v1/runs/${id}`)
+      return c.json(runJson(await findRun(sql, { id, scope })), 202)
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/runs',
+      summary: 'Runs, newest first',
+      role: 'read',
+      query: v.strictObject({
+        ...pageQuery.entries,
+        status: v.optional(v.picklist(runStatuses)),
+        kind: v.optional(v.picklist(runKinds)),
+      }),
+      answers: {
+        200: {
+          description: 'One page.',
+          schema: v.strictObject({ runs: v.array(runSchema), total_count: count }),
+          example: { runs: [exampleRun], total_count: 1 },
+        },
+      },
+    },
+    async ({ c, sql, access, query: { page, page_size: limit, status, kind } }) => {
+      const { runs, total } = await listRuns(sql, {
+        scope: access.topics,
+        status,
+        kind,
+        limit,
+        offset: (page - 1) * limit,
+      })
+      return c.json({ runs: runs.map((run) => runJson(run)), total_count: total })
+    },
+  ),
+
+  defineRoute(
+    {
+      ...{ method: 'get', path: '/api/v1/runs/:id', summary: 'One run: how far it is', role: 'read', params: runPath },
+      description:
+        'The counts are exact at every moment: `taken` is the sum of what became of the messages and `waiting`.',
+      answers: oneRun,
+      faults: ['SYS_DLQ_NOT_FOUND'],
+    },
+    async ({ c, sql, access, params: { id } }) => c.json(runJson(await findRun(sql, { id, scope: access.topics }))),
+  ),
+
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/runs/:id/items',
+      summary: 'The messages of a run, by what became of them',
+      description:
+        'In the order of ids; the next page begins `after` the last one. Of what was skipped, the first ten thousand.',
+      role: 'read',
+      params: runPath,
+      query: v.strictObject({
+        outcome: v.optional(v.picklist(runOutcomes, `must be one of ${runOutcomes.join(', ')}`)),
+        after: v.optional(idOf('message')),
+        limit: v.optional(wholeNumber('limit', { min: 1, max: 1000 }), '100'),
+      }),
+      answers: {
+        200: {
+          description: 'One page.',
+          schema: v.strictObject({
+            items: v.array(
+              v.strictObject({ id: v.string(), outcome: v.picklist(runOutcomes), detail: v.nullable(v.string()) }),
+            ),
+          }),
+          example: { items: [{ id: exampleRun.id, outcome: 'failed_again', detail: 'no such customer' }] },
+        },
+      },
+      faults: ['SYS_DLQ_NOT_FOUND'],
+    },
+    async ({ c, sql, access: { topics: scope }, params: { id }, query: { outcome = null, after = null, limit } }) => {
+      await findRun(sql, { id, scope })
+      return c.json({ items: [...(await listRunItems(sql, { runId: id, outcome, after, limit, scope }))] })
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/runs/:id/events',
+      summary: 'The progress of a run, as it goes on',
+      description:
+        'An event "progress" with the run whenever it has changed, at most one a second; the last one is its end.',
+      role: 'read',
+      params: runPath,
+      answers: { 200: { description: 'Server-sent events.', types: ['text/event-stream'] } },
+      faults: ['SYS_DLQ_NOT_FOUND'],
+    },
+    async (call) => {
+      await findRun(call.sql, { id: call.params.id, scope: call.access.topics })
+      return streamProgress(call)
+    },
+  ),
+
+  changeRoute('pause', {
+    summary: 'Pause a run',
+    description:
+      'Nothing more of it is sent, from the moment of the answer; what a retriers has in its hands is finished.',
+  }),
+  changeRoute('resume', {
+    summary: 'Let a paused run go on',
+    description: 'Where a canary paused it, it goes on all the same.',
+  }),
+  changeRoute('cancel', {
+    summary: 'Cancel a run',
+    description:
+      'Nothing more of it is sent, from the moment of the answer; what was not sent is given back as it was.',
+  }),
+
+  defineRoute(
+    {
+      method: 'patch',
+      path: '/api/v1/runs/:id',
+      summary: 'Change how fast a run sends',
+      role: 'write',
+      params: runPath,
+      body: v.strictObject({ rate_per_second: v.nullable(rateSchema), reason }),
+      bodyExample: { rate_per_second: 10 },
+      answers: oneRun,
+      faults: changeFaults,
+    },
+    async ({
+      c,
+      sql,
+      access: { topics: scope },
+      by,
+      params: { id },
+      body: { rate_per_second: ratePerSecond, reason },
+      wakeRetriers,
+    }) => {
+      const run = await sql.begin(async (sql) => {
+        const before = await findRun(sql, { id, scope })
+        if (!(await changeRate(sql, { id, ratePerSecond })))
+          throw new ApiError('SYS_DLQ_CONFLICT', `run ${id} is ${before.status}: it sends nothing any more`)
+        await auditRun(
+          sql,
+          { ...before, reason: reason ?? null },
+          {
+            ...{ action: 'run.rate', by, before: { rate_per_second: before.rate_per_second } },
+            after: { rate_per_second: ratePerSecond },
+          },
+        )
+        return findRun(sql, { id, scope })
+      })
+      wakeRetriers()
+      return c.json(runJson(run))
+    },
+  ),
+]
+
+const pollMs = 1000
+
+function streamProgress({ c, sql, access, params: { id }, signal }: Call<typeof runPath>): Response {
+  return streamSSE(c, async (stream) => {
+    let sent = ''
+    while (!stream.aborted && !signal.aborted) {
+      const run = runJson(await findRun(sql, { id, scope: access.topics }))
+      // What only time changes is no news.
+      const news = JSON.stringify({ ...run, progress: { ...run.progress, rate: null, eta_seconds: null } })
+      if (news !== sent) await stream.writeSSE({ event: 'progress', data: JSON.stringify(run) })
+      sent = news
+      if (run.ended_at !== null) return
+      await sleep(pollMs, undefined, { signal }).catch(() => {})
+    }
+  })
+}

@@ -1,0 +1,93 @@
+// What may stand in the request for a run.
+
+import { parseDuration } from 'dlq-core/duration.ts'
+import { runKinds } from 'dlq-core/run.ts'
+import * as v from 'valibot'
+import { reason, topicName } from './request-schemas.ts'
+import { selectionSchema } from './run-selection.ts'
+
+/** "5%" or 0.05 → 0.05. */
+export const shareSchema = v.pipe(
+  v.union(
+    [
+      v.number(),
+      v.pipe(
+        v.string(),
+        v.check((text) => /^\d{1,3}(\.\d+)?%$/.test(text), 'must be a share'),
+      ),
+    ],
+    'must be a share such as "5%" or 0.05',
+  ),
+  v.transform((share) => (typeof share === 'string' ? Number(share.slice(0, -1)) / 100 : share)),
+  v.minValue(0, 'must be a share such as "5%" or 0.05'),
+  v.maxValue(1, 'must be a share such as "5%" or 0.05'),
+)
+
+const duration = v.pipe(
+  v.string('must be a time such as "60s"'),
+  v.check(
+    (text) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= 86_400_000,
+    'must be a time such as "60s", at most a day',
+  ),
+  v.transform((text) => parseDuration(text)!),
+)
+
+export const rateSchema = v.pipe(
+  v.number('must be a number'),
+  v.minValue(0.0001, 'must be from 0.0001 to 1000000'),
+  v.maxValue(1_000_000, 'must be from 0.0001 to 1000000'),
+)
+
+const count = (what: string) =>
+  v.pipe(
+    v.number(`${what} must be a number`),
+    v.integer('must be a whole number'),
+    v.minValue(0, 'must not be negative'),
+  )
+
+/** The first go, then the share, then all; each only when what went before did not come back. */
+const canarySchema = v.pipe(
+  v.strictObject({
+    first: v.optional(v.pipe(count('first'), v.maxValue(10_000, 'must be at most 10000')), 1),
+    // biome-ignore lint/suspicious/noThenProperty: the name that people write; nobody awaits it
+    then: v.optional(shareSchema, 0.01),
+    wait: v.optional(duration, '60s'),
+    max_refailure: v.optional(shareSchema, 0.05),
+  }),
+  v.transform(({ first, then: share, wait, max_refailure }) => ({
+    first,
+    share,
+    waitMs: wait,
+    maxRefailure: max_refailure,
+  })),
+)
+
+export const runBody = v.pipe(
+  v.strictObject({
+    kind: v.picklist(
+      runKinds.filter((kind) => kind !== 'edit'),
+      'must be retry, redirect, dead, delete, archive or purge',
+    ),
+    selection: selectionSchema,
+    all: v.optional(v.boolean('must be true or false'), false),
+    expect_count: v.optional(count('expect_count')),
+    expect_tolerance: v.optional(shareSchema, 0),
+    rate_per_second: v.optional(v.nullable(rateSchema), null),
+    canary: v.optional(v.nullable(canarySchema), null),
+    on_refailure: v.optional(
+      v.picklist(['continue', 'pause', 'cancel'], 'must be continue, pause or cancel'),
+      'continue',
+    ),
+    max_refailure: v.optional(shareSchema, 0.05),
+    target_topic: v.optional(v.nullable(topicName), null),
+    reason,
+    dry_run: v.optional(v.boolean('must be true or false'), false),
+  }),
+  v.forward(
+    v.check(
+      ({ kind, target_topic }) => (kind === 'redirect') === (target_topic !== null),
+      'belongs to kind "redirect", and only to it',
+    ),
+    ['target_topic'],
+  ),
+)

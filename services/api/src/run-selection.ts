@@ -1,0 +1,155 @@
+// Which messages a run is about: what may stand in a request, how many that are, and what a run would do to them.
+
+import { type MessageFilter, messageFilterSchema } from 'dlq-core/message-filter.ts'
+import { isUuid } from 'dlq-core/message-id.ts'
+import { countMessages, searchIds } from 'dlq-core/queries/message-search.ts'
+import { resolveTopic } from 'dlq-core/queries/message-topic.ts'
+import { countFailedAgain, listFailedAgain } from 'dlq-core/queries/run-items.ts'
+import { type SurveyRow, surveyMessages } from 'dlq-core/queries/run-messages.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
+import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
+import { eligibleStatuses, ineligibility, type RunKind, type RunSelection } from 'dlq-core/run.ts'
+import * as v from 'valibot'
+import { invalidField } from './api-error.ts'
+
+const mostIds = 10_000
+/** Counting ends here; a run may well be larger. */
+const mostCounted = 1_000_000
+/** So many messages a dry run looks at. */
+const mostSurveyed = 20_000
+const sampleSize = 20
+const greatestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+const uuid = v.pipe(v.string('must be an id'), v.check(isUuid, 'must be an id'), v.toLowerCase())
+
+/** Exactly one of them. */
+export const selectionSchema = v.pipe(
+  v.strictObject({
+    filter: v.exactOptional(messageFilterSchema),
+    ids: v.exactOptional(
+      v.pipe(v.array(uuid), v.minLength(1, 'must not be empty'), v.maxLength(mostIds, `at most ${mostIds} ids`)),
+    ),
+    group: v.exactOptional(uuid),
+    failed_again_in: v.exactOptional(uuid),
+  }),
+  v.check(
+    (selection) => Object.keys(selection).length === 1,
+    'name exactly one of filter, ids, group, failed_again_in',
+  ),
+)
+
+export type SelectionInput = v.InferOutput<typeof selectionSchema>
+
+/** @throws {ApiError} 400 where it would mean everything and nobody said so, or the wrong tables */
+export function toSelection(input: SelectionInput, { kind, all }: { kind: RunKind; all: boolean }): RunSelection {
+  if (input.ids) return { ids: [...new Set(input.ids)].sort() }
+  if (input.failed_again_in) return { failed_again_in: input.failed_again_in }
+  const filter: MessageFilter = input.group ? { group_id: input.group } : input.filter!
+  const narrows = Object.keys(filter).some((field) => field !== 'archived' && field !== 'status')
+  if (!narrows && !all) throw invalidField('selection.filter', 'means every message: say so with "all": true')
+  if (Boolean(filter.archived) !== (kind === 'purge'))
+    throw invalidField(
+      'selection.filter.archived',
+      kind === 'purge'
+        ? 'must be true: purge deletes from the archive'
+        : 'must not be true: restore archived messages first',
+    )
+  return { filter }
+}
+
+export type Matched = { value: number; relation: 'eq' | 'gte' }
+
+/** How many messages the selection has that a run of the kind could touch. */
+export async function countSelection(
+  sql: Sql,
+  selection: RunSelection,
+  { kind, scope }: { kind: RunKind; scope: TopicScope },
+): Promise<Matched> {
+  if ('ids' in selection) return { value: selection.ids.length, relation: 'eq' }
+  if ('failed_again_in' in selection)
+    return { value: await countFailedAgain(sql, selection.failed_again_in), relation: 'eq' }
+  const search = await searchOf(sql, selection.filter, {
+    statuses: eligibleStatuses(kind, selection.filter.status),
+    scope,
+  })
+  if (search === null) return { value: 0, relation: 'eq' }
+  return countMessages(sql, { search: { ...search, sort: 'oldest' }, atMost: mostCounted })
+}
+
+async function searchOf(
+  sql: Sql,
+  filter: MessageFilter,
+  { statuses, scope }: { statuses: MessageFilter['status'] | null; scope: TopicScope },
+) {
+  if (statuses?.length === 0) return null
+  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic)
+  return { filter: statuses ? { ...filter, status: statuses } : filter, topic, scope }
+}
+
+async function listIds(
+  sql: Sql,
+  selection: RunSelection,
+  scope: TopicScope,
+): Promise<{ ids: readonly string[]; isAll: boolean }> {
+  const limit = mostSurveyed
+  if ('ids' in selection) return { ids: selection.ids, isAll: true }
+  if ('failed_again_in' in selection) {
+    const ids = await listFailedAgain(sql, { runId: selection.failed_again_in, after: null, limit })
+    return { ids, isAll: ids.length < limit }
+  }
+  const search = (await searchOf(sql, selection.filter, { statuses: null, scope }))!
+  const { ids, examinedTo } = await searchIds(sql, {
+    search,
+    afterId: null,
+    untilId: greatestId,
+    limit,
+    examine: limit,
+  })
+  return { ids, isAll: ids.length < limit && examinedTo === null }
+}
+
+/** What a run would do, as a dry run tells it. */
+export async function surveySelection(
+  sql: Sql,
+  selection: RunSelection,
+  { kind, scope }: { kind: RunKind; scope: TopicScope },
+) {
+  const { ids, isAll } = await listIds(sql, selection, scope)
+  const rows = await surveyMessages(sql, { ids, scope, archived: kind === 'purge' })
+  const ineligible: Record<string, number> = {}
+  const eligible = rows.filter((row) => {
+    const reason = ineligibility(kind, candidateOf(row))
+    if (reason !== null) ineligible[reason] = (ineligible[reason] ?? 0) + row.count
+    return reason === null
+  })
+  return {
+    /** False: only the first messages were looked at. */
+    complete: isAll,
+    eligible: sum(eligible),
+    ineligible,
+    topics: histogram(eligible, (row) => row.original_topic),
+    groups: histogram(eligible, (row) => row.group_id ?? 'none'),
+    ages: histogram(eligible, ageOf),
+    sample: ids.slice(0, sampleSize),
+  }
+}
+
+function candidateOf({ status, is_spent, is_held }: SurveyRow) {
+  return { status, retryCount: is_spent ? 1 : 0, maxRetries: 1, runId: is_held ? 'another' : null }
+}
+
+function ageOf({ age_days }: SurveyRow): string {
+  if (age_days < 1) return 'under 1d'
+  if (age_days < 7) return '1d to 7d'
+  return age_days < 30 ? '7d to 30d' : 'over 30d'
+}
+
+/** The most frequent first. */
+function histogram(rows: readonly SurveyRow[], keyOf: (row: SurveyRow) => string): Record<string, number> {
+  const counts = [...Map.groupBy(rows, keyOf)].map(([key, of]) => [key, sum(of)] as const)
+  return Object.fromEntries(counts.sort(([, a], [, b]) => b - a).slice(0, 50))
+}
+
+function sum(rows: readonly SurveyRow[]): number {
+  return rows.reduce((total, { count }) => total + count, 0)
+}

@@ -1,0 +1,374 @@
+// Bulk runs through the API, carried on job by job, with a retrier that takes every record as published.
+import { randomUUID } from 'node:crypto'
+import { deriveAttemptId } from 'dlq-core/message-id.ts'
+import { listOutstandingMessages, releaseBatch } from 'dlq-core/queries/batches.ts'
+import { recordFailedAgain } from 'dlq-core/queries/message-reopen.ts'
+import { claimDue } from 'dlq-testing/claim-due.ts'
+import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { RunJson } from './run-json.ts'
+import { answerOf, createTestApp, startRetrier, type TestApp } from './test-app.ts'
+import { workOnRuns } from './test-runs.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const request: TestApp = (methodAndPath, init) => createTestApp(service.sql)(methodAndPath, init)
+
+beforeEach(async () => {
+  await database.sql`
+    truncate dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_attempts, dlq.dlq_runs, dlq.dlq_run_deltas, dlq.dlq_run_skipped,
+      saga.saga_states, saga.saga_step_logs, graphile_worker._private_jobs`
+})
+
+const insert = (columns = {}) => insertMessageRow(database.sql, { original_topic: 'orders', ...columns })
+
+async function insertMany(count: number): Promise<string[]> {
+  return Promise.all(Array.from({ length: count }, () => insert()))
+}
+
+const orders = { filter: { topic: 'orders' } }
+// As people write it; nobody awaits it.
+const thenShare = (share: string | number) => Object.fromEntries([['then', share]])
+
+async function ask(body: object): Promise<{ status: number; body: never }> {
+  const init = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+  return (await answerOf(request('POST /api/v1/runs', init))) as never
+}
+
+async function begin(body: object): Promise<string> {
+  const { status, body: run } = await ask({ kind: 'retry', selection: orders, ...body })
+  expect(status, JSON.stringify(run)).toBe(202)
+  return (run as RunJson).id
+}
+
+const change = (id: string, to: 'pause' | 'resume' | 'cancel') => answerOf(request(`POST /api/v1/runs/${id}/${to}`))
+
+async function read(id: string): Promise<RunJson> {
+  return (await answerOf(request(`GET /api/v1/runs/${id}`))).body as RunJson
+}
+
+async function sagaOf(id: string) {
+  const list = (await answerOf(request(`GET /api/v1/sagas?correlation_id=${id}`))).body as { sagas: { id: string }[] }
+  const saga = (await answerOf(request(`GET /api/v1/sagas/${list.sagas[0]!.id}`))).body as {
+    status: string
+    steps: { step_name: string; action: string; status: string }[]
+  }
+  return {
+    status: saga.status,
+    steps: saga.steps.map(({ step_name, action, status }) => `${step_name} ${action} ${status}`),
+  }
+}
+
+/** Lets a retrier work, and the run's jobs run, until the run shows this. */
+async function until(id: string, wanted: object): Promise<RunJson> {
+  const retrier = startRetrier(service.sql)
+  await expect
+    .poll(() => read(id), { timeout: 50_000 })
+    .toMatchObject(wanted)
+    .finally(retrier.stop)
+  return read(id)
+}
+
+describe('a retry', () => {
+  test('sends what was there when it was asked for, and nothing that arrives later', async () => {
+    const ids = await insertMany(12)
+    const id = await begin({})
+    // With the time of a record that was written long ago.
+    const late = await insert({ id: '01900000-0000-7000-8000-000000000001' })
+    const later = await insert()
+    expect(await until(id, { status: 'completed' })).toMatchObject({
+      matched: { value: 12, relation: 'eq' },
+      progress: { taken: 12, waiting: 0, resolved: 12 },
+    })
+    const left = await database.sql`select id from dlq.dlq_messages where status = 'PENDING'`
+    expect(left.map((row) => row.id).toSorted()).toEqual([late, later].toSorted())
+    const attempts = await database.sql`select message_id from dlq.dlq_attempts where run_id = ${id}`
+    expect(attempts.map((row) => row.message_id).toSorted()).toEqual(ids.toSorted())
+    expect(await sagaOf(id)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  test('of ids says why it left some alone', async () => {
+    const good = await insert()
+    const spent = await insert({ retry_count: 3 })
+    const dead = await insert({ status: 'DEAD' })
+    const id = await begin({ selection: { ids: [good, spent, dead, randomUUID()] } })
+    expect(await until(id, { status: 'completed' })).toMatchObject({
+      progress: { taken: 1, resolved: 1, skipped: { budget_spent: 1, dead: 1 } },
+    })
+    const items = async (outcome: string) =>
+      ((await answerOf(request(`GET /api/v1/runs/${id}/items?outcome=${outcome}`))).body as { items: object[] }).items
+    expect(await items('resolved')).toEqual([{ id: good, outcome: 'resolved', detail: null }])
+    expect(await items('skipped')).toHaveLength(2)
+    const all = (await answerOf(request(`GET /api/v1/runs/${id}/items`))).body as { items: { outcome: string }[] }
+    expect(all.items.map(({ outcome }) => outcome).toSorted()).toEqual(['resolved', 'skipped', 'skipped'])
+  })
+
+  test('lets single retries go first', async () => {
+    await insertMany(30)
+    await begin({})
+    await workOnRuns(service.sql)
+    const single = await insert()
+    const retrier = startRetrier(service.sql)
+    const answer = await answerOf(request(`POST /api/v1/dlq/messages/${single}/retry`)).finally(retrier.stop)
+    expect(answer).toMatchObject({ status: 200, body: { status: 'RESOLVED' } })
+  })
+
+  test('does not wait for a message that somebody retries, gives up or deletes meanwhile', async () => {
+    const [retried, dead, deleted, rest] = await insertMany(4)
+    const id = await begin({})
+    await workOnRuns(service.sql)
+    await request(`POST /api/v1/dlq/messages/${retried}/retry`, { headers: { prefer: 'wait=0' } })
+    await request(`POST /api/v1/dlq/messages/${dead}/dead`)
+    await request(`DELETE /api/v1/dlq/messages/${deleted}`)
+    expect(await until(id, { status: 'completed' })).toMatchObject({
+      progress: { taken: 4, resolved: 1, withdrawn: 3, waiting: 0 },
+    })
+    const [row] = await database.sql`select status, run_id from dlq.dlq_messages where id = ${rest!}`
+    expect(row).toEqual({ status: 'RESOLVED', run_id: null })
+  })
+
+  test('counts what came back, and another run retries only that', async () => {
+    const ids = await insertMany(4)
+    const id = await begin({})
+    await until(id, { status: 'completed', progress: { resolved: 4 } })
+    const back = ids.slice(0, 2)
+    await recordFailedAgain(
+      service.sql,
+      back.map((message_id) => ({
+        ...{ message_id, number: 1, attempt_id: deriveAttemptId(message_id, 1), cluster: 'c', topic: 'orders.dlq.v1' },
+        ...{ partition: 0, offset: 1n, error_class: null, error_message: 'again', error_changed: false },
+      })),
+    )
+    await database.sql`update dlq.dlq_messages set status = 'PENDING' where id = any(${back})`
+    expect(await read(id)).toMatchObject({ progress: { resolved: 2, failed_again: 2, waiting: 0 } })
+    const again = await begin({ selection: { failed_again_in: id } })
+    expect(await until(again, { status: 'completed' })).toMatchObject({ progress: { taken: 2, resolved: 2 } })
+  })
+})
+
+describe('while it runs', () => {
+  const held = () => database.sql`select id from dlq.dlq_messages where run_id is not null`
+
+  test('it can be paused and resumed; paused, nothing of it is sent', async () => {
+    await insertMany(10)
+    const id = await begin({})
+    await workOnRuns(service.sql)
+    expect(await change(id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } })
+    expect(await change(id, 'pause')).toMatchObject({ status: 409 })
+    const single = await insert()
+    const retrier = startRetrier(service.sql)
+    await request(`POST /api/v1/dlq/messages/${single}/retry`).finally(retrier.stop)
+    expect(await read(id)).toMatchObject({ status: 'paused', progress: { waiting: 10, resolved: 0 } })
+    expect(await change(id, 'resume')).toMatchObject({ body: { status: 'running' } })
+    await until(id, { status: 'completed', progress: { resolved: 10 } })
+  })
+
+  test('it can be cancelled: what was not sent is given back as it was', async () => {
+    const waits = new Date(Date.now() + 3_600_000)
+    await insertMany(10)
+    await database.sql`update dlq.dlq_messages set next_retry_at = ${waits}`
+    const before = await database.sql`select id, status, retry_count, next_retry_at from dlq.dlq_messages order by id`
+    const id = await begin({})
+    await workOnRuns(service.sql)
+    expect(await held()).toHaveLength(10)
+    expect(await change(id, 'cancel')).toMatchObject({ body: { status: 'cancelling' } })
+    await workOnRuns(service.sql)
+    expect(await read(id)).toMatchObject({
+      status: 'cancelled',
+      status_reason: 'cancelled by anonymous',
+      progress: { taken: 10, given_back: 10, waiting: 0 },
+    })
+    expect(await database.sql`select id, status, retry_count, next_retry_at from dlq.dlq_messages order by id`).toEqual(
+      before,
+    )
+    expect(await held()).toHaveLength(0)
+    const { status, steps } = await sagaOf(id)
+    expect(status).toBe('CANCELLED')
+    expect(steps).toEqual(
+      expect.arrayContaining(['settle EXECUTE SKIPPED', 'all COMPENSATE SUCCESS', 'admit COMPENSATE SUCCESS']),
+    )
+    expect(await change(id, 'cancel')).toMatchObject({ status: 409 })
+  })
+
+  test('it can be cancelled before it begins', async () => {
+    await insertMany(2)
+    const id = await begin({})
+    expect(await change(id, 'cancel')).toMatchObject({ body: { status: 'cancelled' } })
+    await workOnRuns(service.sql)
+    expect(await sagaOf(id)).toMatchObject({ status: 'CANCELLED' })
+    expect(await held()).toHaveLength(0)
+  })
+
+  test('its rate can be changed', async () => {
+    await insertMany(2)
+    const id = await begin({ rate_per_second: 1 })
+    const init = { method: 'PATCH', body: '{"rate_per_second": 50}', headers: { 'content-type': 'application/json' } }
+    expect(await answerOf(request(`PATCH /api/v1/runs/${id}`, init))).toMatchObject({ body: { rate_per_second: 50 } })
+    await until(id, { status: 'completed' })
+    expect(await answerOf(request(`PATCH /api/v1/runs/${id}`, init))).toMatchObject({ status: 409 })
+  })
+
+  test('its progress is streamed until it ends', async () => {
+    await insertMany(3)
+    const id = await begin({})
+    const stream = request(`GET /api/v1/runs/${id}/events`)
+    await until(id, { status: 'completed' })
+    const events = (await (await stream).text()).split('\n\n').filter(Boolean)
+    const last = JSON.parse(
+      events
+        .at(-1)!
+        .split('\n')
+        .find((line) => line.startsWith('data: '))!
+        .slice(6),
+    )
+    expect(last).toMatchObject({ status: 'completed', progress: { resolved: 3 } })
+  })
+
+  test('no more than so many runs go on at once', async () => {
+    await insertMany(2)
+    const first = await begin({})
+    const second = await begin({ selection: { filter: { topic: 'payments' } } })
+    await workOnRuns(service.sql, { maxActive: 1 })
+    expect([(await read(first)).status, (await read(second)).status].toSorted()).toEqual(['queued', 'running'])
+  })
+})
+
+test('what programs pull is made due for them at once, and the run is done with it', async () => {
+  await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
+  const [id] = await insertMany(1)
+  const run = await begin({})
+  await workOnRuns(service.sql)
+  await database.sql`update graphile_worker._private_jobs set run_at = now()`
+  await workOnRuns(service.sql)
+  expect(await read(run)).toMatchObject({ status: 'completed', progress: { taken: 0, done: 1, waiting: 0 } })
+  expect([...(await database.sql`select id from dlq.claim_messages('orders')`)]).toEqual([{ id }])
+  await database.sql`truncate dlq.dlq_policies`
+})
+
+describe('a redirect', () => {
+  test('sends to another topic, and leaves the messages as they were when it is cancelled', async () => {
+    const id = await insert({ target_topic: 'orders.edited' })
+    const run = await begin({ kind: 'redirect', target_topic: 'orders.repair' })
+    await workOnRuns(service.sql)
+    const { messages, ...claim } = await claimDue(service.sql)
+    expect(messages).toMatchObject([{ id, target_topic: 'orders.repair', run_id: run }])
+    expect(await listOutstandingMessages(service.sql, claim)).toMatchObject([{ id, target_topic: 'orders.repair' }])
+    await releaseBatch(service.sql, claim)
+    await change(run, 'cancel')
+    await workOnRuns(service.sql)
+    const [row] = await database.sql`select status, retry_count, run_id, target_topic from dlq.dlq_messages`
+    expect(row).toEqual({ status: 'PENDING', retry_count: 0, run_id: null, target_topic: 'orders.edited' })
+  })
+})
+
+describe('a canary', () => {
+  test('is sent first; the run pauses by itself where it comes back, and goes on when somebody says so', async () => {
+    await insertMany(20)
+    const id = await begin({ canary: { first: 2, ...thenShare('10%'), wait: '0s', max_refailure: '5%' } })
+    await workOnRuns(service.sql)
+    expect(await read(id)).toMatchObject({ progress: { step: 'first', taken: 2 } })
+    await database.sql`insert into dlq.dlq_run_deltas values (${id}, 'failed_again', 1), (${id}, 'resolved', 1)`
+    await database.sql`update dlq.dlq_messages set run_id = null, status = 'RESOLVED' where run_id is not null`
+    await database.sql`update graphile_worker._private_jobs set run_at = now()`
+    await workOnRuns(service.sql)
+    expect(await read(id)).toMatchObject({ status: 'paused', status_reason: 'canary: 1 of 2 retries failed again' })
+    await change(id, 'resume')
+    await until(id, { status: 'completed', progress: { taken: 20, resolved: 19, failed_again: 1, waiting: 0 } })
+  })
+
+  test('that does not come back is followed by the rest', async () => {
+    await insertMany(20)
+    const id = await begin({ canary: { first: 1, ...thenShare(0.1), wait: '0s' } })
+    await until(id, { status: 'completed', progress: { taken: 20, resolved: 20 } })
+    expect((await sagaOf(id)).steps).toEqual(
+      ['admit', 'first', 'share', 'all', 'settle'].map((step) => `${step} EXECUTE SUCCESS`),
+    )
+  })
+})
+
+describe('a run that does not send', () => {
+  test.each([
+    ['dead', { status: ['PENDING'] }, { status: 'DEAD' }],
+    ['delete', { status: ['PENDING'] }, undefined],
+  ] as const)('of kind %s touches its messages', async (kind, filter, after) => {
+    const id = await insert()
+    await insert({ original_topic: 'payments' })
+    const run = await begin({ kind, selection: { filter: { topic: 'orders', ...filter } } })
+    await workOnRuns(service.sql)
+    expect(await read(run)).toMatchObject({ status: 'completed', progress: { done: 1 } })
+    const [row] = await database.sql`select status from dlq.dlq_messages where id = ${id}`
+    expect(row).toEqual(after)
+  })
+
+  test('archives, and purges the archive', async () => {
+    await insert({ status: 'RESOLVED' })
+    await insert({ status: 'DEAD' })
+    const pending = await insert()
+    const archive = await begin({ kind: 'archive' })
+    await workOnRuns(service.sql)
+    expect(await read(archive)).toMatchObject({ status: 'completed', progress: { done: 2 } })
+    expect(await database.sql`select id from dlq.dlq_messages`).toEqual([{ id: pending }])
+    const purge = await begin({ kind: 'purge', selection: { filter: { topic: 'orders', archived: true } } })
+    await workOnRuns(service.sql)
+    expect(await read(purge)).toMatchObject({ status: 'completed', progress: { done: 2 } })
+    expect(await database.sql`select id from dlq.dlq_messages_archive`).toHaveLength(0)
+  })
+})
+
+describe('asking', () => {
+  test('for a dry run changes nothing and tells what would be done', async () => {
+    const [id] = await insertMany(3)
+    await insert({ status: 'DEAD' })
+    await insert({ retry_count: 3 })
+    const { status, body } = await ask({ kind: 'retry', selection: orders, dry_run: true })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      ...{ complete: true, eligible: 3, ineligible: { dead: 1, budget_spent: 1 } },
+      ...{ topics: { orders: 3 }, groups: { none: 3 }, ages: { 'under 1d': 3 }, sample: expect.arrayContaining([id]) },
+    })
+    expect(await database.sql`select from dlq.dlq_runs`).toHaveLength(0)
+  })
+
+  test('guards against what means more than was thought', async () => {
+    await insertMany(10)
+    const expecting = (expect_count: number, expect_tolerance = '0%') =>
+      ask({ kind: 'retry', selection: orders, expect_count, expect_tolerance })
+    expect(await expecting(5)).toMatchObject({ status: 409, body: { error: { message: '10 messages match, not 5' } } })
+    expect((await expecting(9, '20%')).status).toBe(202)
+    expect(await ask({ kind: 'dead', selection: { filter: {} } })).toMatchObject({ status: 400 })
+    expect(await ask({ kind: 'dead', selection: { filter: { status: 'PENDING' } } })).toMatchObject({ status: 400 })
+    expect((await ask({ kind: 'dead', selection: { filter: {} }, all: true })).status).toBe(202)
+  })
+
+  test.each([
+    [{ kind: 'retry', selection: {} }, 'exactly one'],
+    [{ kind: 'retry', selection: { ...orders, ids: [randomUUID()] } }, 'exactly one'],
+    [{ kind: 'redirect', selection: orders }, 'redirect'],
+    [{ kind: 'redirect', selection: orders, target_topic: 'orders.dlq.v1' }, 'DLQ topic'],
+    [{ kind: 'retry', selection: { filter: { topic: 'x', archived: true } } }, 'restore'],
+    [{ kind: 'purge', selection: orders }, 'archive'],
+    [{ kind: 'retry', selection: orders, rate_per_second: 0 }, 'from 0.0001'],
+    [{ kind: 'retry', selection: orders, canary: thenShare('101%') }, 'share'],
+    [{ kind: 'explode', selection: orders }, 'must be retry'],
+  ])('for %j is refused', async (body, why) => {
+    expect(await ask(body)).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining(why) } } })
+  })
+
+  test('for a run that is not there answers 404', async () => {
+    const id = randomUUID()
+    for (const path of [`GET /api/v1/runs/${id}`, `POST /api/v1/runs/${id}/cancel`, `GET /api/v1/sagas/${id}`])
+      expect((await request(path)).status, path).toBe(404)
+    expect((await ask({ kind: 'retry', selection: { failed_again_in: id } })).status).toBe(404)
+  })
+
+  test('for the list shows runs newest first', async () => {
+    const [first, second] = [await begin({}), await begin({ kind: 'dead' })]
+    const list = async (query: string) =>
+      ((await answerOf(request(`GET /api/v1/runs${query}`))).body as { runs: RunJson[] }).runs.map(({ id }) => id)
+    expect(await list('')).toEqual([second, first])
+    expect(await list('?kind=dead')).toEqual([second])
+    expect(await list('?status=running')).toEqual([])
+  })
+})

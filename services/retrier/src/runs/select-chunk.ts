@@ -1,0 +1,40 @@
+// The next messages of a run's frozen selection.
+
+import type { MessageFilter } from 'dlq-core/message-filter.ts'
+import { searchIds } from 'dlq-core/queries/message-search.ts'
+import { resolveTopic } from 'dlq-core/queries/message-topic.ts'
+import { listFailedAgain } from 'dlq-core/queries/run-items.ts'
+import type { HeldRun } from 'dlq-core/queries/runs.ts'
+import { eligibleStatuses, type RunSelection } from 'dlq-core/run.ts'
+import type { Transaction } from 'dlq-core/runtime/database.ts'
+
+export type SelectedChunk = { ids: string[]; cursor: string | null; isExhausted: boolean }
+
+/** So many rows are looked at per chunk for those that a filter means. */
+const examine = 20_000
+
+/** Up to `limit` ids behind the run's cursor, and where to go on. */
+export async function selectChunk(sql: Transaction, run: HeldRun, limit: number): Promise<SelectedChunk> {
+  const selection = JSON.parse(run.selection) as RunSelection
+  if ('ids' in selection) {
+    const rest = selection.ids.filter((id) => run.cursor === null || id > run.cursor).toSorted()
+    return chunkOf(rest.slice(0, limit), limit)
+  }
+  if ('failed_again_in' in selection)
+    return chunkOf(await listFailedAgain(sql, { runId: selection.failed_again_in, after: run.cursor, limit }), limit)
+
+  const statuses = eligibleStatuses(run.kind, selection.filter.status)
+  if (statuses.length === 0) return { ids: [], cursor: run.cursor, isExhausted: true }
+  const filter: MessageFilter = { ...selection.filter, status: statuses }
+  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic)
+  const search = { filter, topic, scope: run.scope }
+  const { ids, examinedTo } = await searchIds(sql, {
+    ...{ search, afterId: run.cursor, untilId: run.untilId, limit, examine },
+  })
+  if (examinedTo !== null) return { ids, cursor: examinedTo, isExhausted: false }
+  return chunkOf(ids, limit)
+}
+
+function chunkOf(ids: string[], limit: number): SelectedChunk {
+  return { ids, cursor: ids.at(-1) ?? null, isExhausted: ids.length < limit }
+}

@@ -10,11 +10,13 @@ import { benchApi } from './api-bench.ts'
 import type { BenchRun } from './bench-run.ts'
 import { benchIngest } from './ingest-bench.ts'
 import { benchRetry } from './retry-bench.ts'
+import { benchRuns } from './run-bench.ts'
 
 const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   ingest: benchIngest,
   retry: benchRetry,
   api: benchApi,
+  runs: benchRuns,
 }
 const names = Object.keys(benches)
 

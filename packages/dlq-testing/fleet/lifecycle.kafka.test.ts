@@ -147,8 +147,11 @@ describe('SIGTERM', () => {
   test('ends a retrier in order while it republishes: nothing is left claimed, nothing is sent twice', async () => {
     if (produced < backlog) await produce(backlog - produced)
     await untilAllStored()
-    const asked = await fleet.services.request(`/api/v1/dlq/${fleet.dlq}/retry-all`, { method: 'POST' })
-    expect(asked).toMatchObject({ status: 200 })
+    const asked = await fleet.services.request(`/api/v1/dlq/${fleet.dlq}/retry-all`, {
+      method: 'POST',
+      headers: { prefer: 'wait=0' },
+    })
+    expect(asked).toMatchObject({ status: 202 })
     await eventually(async () => expect(await countRows('RESOLVED')).toBeGreaterThan(50), { intervalMs: 5 })
     await expectDrained(fleet.services.get('retrier'))
     expect(await countRows('RETRYING')).toBe(0)

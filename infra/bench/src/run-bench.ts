@@ -1,0 +1,104 @@
+// How fast a run takes its messages, against one bare UPDATE of the same rows; and what the API answers
+// meanwhile. The retrier has no Kafka and takes every record as published: Kafka is measured elsewhere.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunJson } from '../../../services/api/src/run-json.ts'
+import { type BenchDatabase, type BenchRun, settleDatabase, withBenchDatabase, withService } from './bench-run.ts'
+import { type Measurement, measureFloor } from './measure.ts'
+import { formatVariants } from './report.ts'
+
+const topic = 'bench-orders'
+const pollMs = 20
+
+type Watched = { seconds: number; taken: number; latenciesMs: number[]; inexact: number; run: RunJson }
+
+/** Prints a table. */
+export async function benchRuns(run: BenchRun): Promise<void> {
+  const total = run.quick ? 20_000 : 1_000_000
+  run.print(`runs: ${total.toLocaleString('en')} PENDING messages of one topic`)
+  const floor = variant('bare UPDATE of the same rows')
+  const taking = variant('run: messages taken')
+  const postgresPid = run.stack.postgres?.pid
+  for (let round = 1; round <= run.rounds; round++) {
+    run.print(`  round ${round} of ${run.rounds}`)
+    await withRows(run, total, async ({ sql }) => {
+      const update = async () => {
+        await sql.begin(async (sql) => {
+          await sql`set local statement_timeout = 0`
+          await sql`
+            update dlq.dlq_messages set next_retry_at = now(), retry_requested = true
+            where original_topic = ${topic} and status = 'PENDING' and retry_count < max_retries`
+        })
+      }
+      floor.rounds.push(await measureFloor(update, { total, postgresPid }))
+    })
+    await withRows(run, total, async (database) => {
+      const watched = await watchRun(run, database, total)
+      taking.rounds.push({ ...empty, rowsPerSecond: watched.taken / watched.seconds })
+      const p99 = watched.latenciesMs.toSorted((a, b) => a - b)[Math.floor(watched.latenciesMs.length * 0.99)]!
+      run.print(
+        `    GET /api/v1/runs/:id meanwhile: p99 ${p99.toFixed(0)} ms of ${watched.latenciesMs.length}; inexact answers: ${watched.inexact}`,
+      )
+      const { resolved, waiting } = watched.run.progress
+      if (resolved !== total || waiting !== 0) throw new Error(`${resolved} of ${total} resolved, ${waiting} waiting`)
+    })
+  }
+  run.print(formatVariants([floor, taking], floor))
+}
+
+const empty: Measurement = { rowsPerSecond: 0, clientMicros: null, postgresMicros: null, peakMemoryMiB: null }
+
+function variant(name: string): { name: string; rounds: Measurement[] } {
+  return { name, rounds: [] }
+}
+
+async function withRows(run: BenchRun, total: number, work: (database: BenchDatabase) => Promise<void>): Promise<void> {
+  await withBenchDatabase(run, async (database) => {
+    const { sql } = database
+    await sql.begin(async (sql) => {
+      await sql`set local statement_timeout = 0`
+      await sql`
+        insert into dlq.dlq_messages (
+          original_topic, error_message, record_key, record_value, record_headers, original_partition, original_offset, original_topic_source)
+        select ${topic}, 'processing failed', convert_to('key ' || n, 'UTF8'), convert_to(repeat('x', 400), 'UTF8'), '[]',
+               n % 6, n, 'header'
+        from generate_series(1, ${total}::int) n`
+    })
+    await sql`vacuum analyze dlq.dlq_messages`
+    await settleDatabase(database)
+    await work(database)
+  })
+}
+
+/** Starts retrier and API, asks for all, and looks at the run until it has ended. */
+async function watchRun(run: BenchRun, { url: databaseUrl }: BenchDatabase, total: number): Promise<Watched> {
+  const withoutKafka = { ...run, stack: { ...run.stack, kafkaBrokers: [] } }
+  const env = { DLQ_RETRY_WITHOUT_KAFKA: 'resolve' }
+  return withService(withoutKafka, { name: 'retrier', databaseUrl, env }, (retrier) =>
+    withService(withoutKafka, { name: 'api', databaseUrl, env: {} }, async (api) => {
+      await Promise.all([retrier.ready(), api.ready()])
+      const asked = await fetch(`${api.url}/api/v1/dlq/${topic}/retry-all`, {
+        method: 'POST',
+        headers: { prefer: 'wait=0' },
+      })
+      const location = asked.headers.get('location')
+      if (location === null) throw new Error(`retry-all answered ${asked.status}: ${await asked.text()}`)
+      const latenciesMs: number[] = []
+      let [seconds, taken, inexact] = [0, 0, 0]
+      for (;;) {
+        const startedAt = performance.now()
+        const seen = (await (await fetch(`${api.url}${location}`)).json()) as RunJson
+        latenciesMs.push(performance.now() - startedAt)
+        const { progress } = seen
+        if (progress.waiting < 0 || progress.waiting + progress.resolved + progress.failed !== progress.taken)
+          inexact += 1
+        if (progress.taken < total || seconds === 0) {
+          taken = progress.taken
+          seconds = seen.started_at === null ? 0 : (Date.now() - Date.parse(seen.started_at)) / 1000
+        }
+        if (seen.ended_at !== null) return { seconds, taken, latenciesMs, inexact, run: seen }
+        await sleep(pollMs)
+      }
+    }),
+  )
+}

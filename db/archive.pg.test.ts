@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import postgres from 'postgres'
 import { beforeEach, expect, test } from 'vitest'
@@ -201,4 +202,18 @@ test('a quarter that four connections ask for at once is made once', async () =>
     }),
   )
   expect(made.filter(Boolean)).toHaveLength(1)
+})
+
+test('the program that a CronJob runs archives what is older, and says how much', async () => {
+  await insertOld(3, { status: 'DEAD', days: 61 })
+  await insertOld(1, { status: 'DEAD', days: 59 })
+  const archive = (...args: string[]) =>
+    execFileSync(process.execPath, ['db/archive.ts', ...args], {
+      encoding: 'utf8',
+      env: { ...process.env, DATABASE_URL: database.url },
+    })
+
+  expect(archive('--retention-days=60', '--batch-size=2')).toBe('Archived 3 DLQ messages older than 60 days\n')
+  expect(await statusesOf('dlq_messages')).toEqual(['DEAD'])
+  expect(() => archive('--retention-days=all')).toThrow('usage: node db/archive.ts')
 })

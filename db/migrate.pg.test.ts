@@ -161,7 +161,7 @@ describe('a file that was changed after it was applied', () => {
   const copy = mkdtempSync(join(tmpdir(), 'dlq-migrations-'))
 
   beforeAll(() => {
-    for (const name of ['migrate.ts', 'worker-schema.ts', 'package.json', ...fileSets])
+    for (const name of ['migrate.ts', 'database-url.ts', 'worker-schema.ts', 'package.json', ...fileSets])
       cpSync(join(folder, name), join(copy, name), { recursive: true })
     symlinkSync(join(folder, 'node_modules'), join(copy, 'node_modules'))
   })
@@ -187,6 +187,9 @@ describe('a file that was changed after it was applied', () => {
 describe('without a database', () => {
   test('the command line says which variable is missing', async () => {
     const { code, stderr } = await runCli({ url: '' } as TestDatabase, ['up'])
-    expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining('DATABASE_URL is not set') })
+    expect({ code, stderr }).toEqual({
+      code: 78,
+      stderr: expect.stringContaining('set DATABASE_URL, or database.host'),
+    })
   })
 })

@@ -9,8 +9,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { ConfigError } from 'dlq-core/runtime/config.ts'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
+import { databaseUrlOf } from './database-url.ts'
 import { dropWorkerSchema, installWorkerSchema, workerMigration } from './worker-schema.ts'
 
 /** The sets that are files of ours. */
@@ -216,17 +218,14 @@ function directoryOf(set: FileSet): string {
 const usage = `usage: node db/migrate.ts up
        node db/migrate.ts down SET [COUNT]     SET is dlq, saga or worker, COUNT (1 unless given) or "all"
        node db/migrate.ts status
-DATABASE_URL says which database.`
+DATABASE_URL says which database, for example postgres://user:password@127.0.0.1:5432/dlq_db; so do the
+services' own settings (DLQ_DATABASE_HOST … or the file that DLQ_CONFIG names).`
 
 async function main(): Promise<number> {
   const { positionals } = parseArgs({ allowPositionals: true })
   const [command, set, count = '1'] = positionals
-  const databaseUrl = process.env.DATABASE_URL
+  const databaseUrl = databaseUrlOf(process.env)
   const log = (line: string) => console.log(line)
-  if (!databaseUrl) {
-    console.error(`DATABASE_URL is not set, for example postgres://user:password@127.0.0.1:5432/dlq_db\n${usage}`)
-    return 78
-  }
   if (command === 'up') {
     const applied = await migrateUp({ databaseUrl, log })
     if (applied.length === 0) log('nothing to do: every migration is applied')
@@ -251,7 +250,11 @@ async function main(): Promise<number> {
 
 if (import.meta.main) {
   process.exitCode = await main().catch((error: Error) => {
-    console.error(error.message)
-    return 1
+    if (!(error instanceof ConfigError)) {
+      console.error(error.message)
+      return 1
+    }
+    console.error(`${error.message}\n${usage}`)
+    return 78
   })
 }

@@ -1,0 +1,138 @@
+{{/* Where secrets come from: files that Kubernetes mounts or Vault's agent writes, and the variables that name them. */}}
+
+{{/* JSON list of { setting, path, annotation parts } of vault.secrets, of what the component may see. */}}
+{{- define "dlq.vaultSecrets" -}}
+{{- $list := list -}}
+{{- if .root.Values.vault.enabled -}}
+{{- range $secret := .root.Values.vault.secrets -}}
+{{- $setting := $secret.setting -}}
+{{- if not $setting -}}
+{{- if regexMatch "kafka" $secret.path -}}
+{{- $setting = printf "kafka.sasl.%s" $secret.key -}}
+{{- else if regexMatch "database" $secret.path -}}
+{{- $setting = printf "database.%s" (eq $secret.key "username" | ternary "user" $secret.key) -}}
+{{- else -}}
+{{- fail (printf "vault.secrets: %s: say which setting it is, for example setting: database.password" $secret.path) -}}
+{{- end -}}
+{{- end -}}
+{{- if or (not (hasPrefix "kafka." $setting)) (has $.component (list "ingester" "retrier")) -}}
+{{- $list = append $list (dict "setting" $setting "path" $secret.path "key" $secret.key "file" $secret.mountPath) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $list | toJson -}}
+{{- end -}}
+
+{{/* The variable that names the file of a setting: DLQ_KAFKA_SASL_PASSWORD_FILE, DATABASE_URL_FILE. */}}
+{{- define "dlq.fileVariable" -}}
+{{- if eq . "database.url" -}}DATABASE_URL_FILE{{- else -}}DLQ_{{ . | replace "." "_" | upper }}_FILE{{- end -}}
+{{- end -}}
+
+{{- define "dlq.vaultAnnotations" -}}
+{{- $secrets := include "dlq.vaultSecrets" . | fromJsonArray -}}
+{{- if $secrets -}}
+vault.hashicorp.com/agent-inject: "true"
+vault.hashicorp.com/role: {{ .root.Values.vault.role | quote }}
+vault.hashicorp.com/agent-init-first: "true"
+vault.hashicorp.com/agent-run-as-same-user: "true"
+{{- if .once }}
+vault.hashicorp.com/agent-pre-populate-only: "true"
+{{- end }}
+{{- range $secret := $secrets }}
+{{- $name := base $secret.file | replace "." "-" | replace "_" "-" }}
+{{- $data := regexMatch "^[^/]+/data/" $secret.path | ternary ".Data.data" ".Data" }}
+vault.hashicorp.com/agent-inject-secret-{{ $name }}: {{ $secret.path | quote }}
+vault.hashicorp.com/agent-inject-file-{{ $name }}: {{ base $secret.file | quote }}
+vault.hashicorp.com/secret-volume-path-{{ $name }}: {{ dir $secret.file | quote }}
+vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secret %q -}}{{ index %s %q }}{{- end -}}" $secret.path $data $secret.key | quote }}
+{{- end }}
+{{- with .root.Values.vault.annotations }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* JSON map: variable → file. Two sources of one setting are refused. */}}
+{{- define "dlq.secretFiles" -}}
+{{- $files := dict -}}
+{{- $talksToKafka := and .root.Values.kafka.enabled (has .component (list "ingester" "retrier")) -}}
+{{- with .root.Values.database -}}
+{{- if .existingSecret -}}
+{{- if .urlKey -}}
+{{- $_ := set $files "DATABASE_URL_FILE" (printf "/etc/dlq-manager/database/%s" .urlKey) -}}
+{{- else -}}
+{{- with .passwordKey -}}{{- $_ := set $files "DLQ_DATABASE_PASSWORD_FILE" (printf "/etc/dlq-manager/database/%s" .) -}}{{- end -}}
+{{- with .usernameKey -}}{{- $_ := set $files "DLQ_DATABASE_USER_FILE" (printf "/etc/dlq-manager/database/%s" .) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $talksToKafka -}}
+{{- with .root.Values.kafka -}}
+{{- if .existingSecret -}}
+{{- with .passwordKey -}}{{- $_ := set $files "DLQ_KAFKA_SASL_PASSWORD_FILE" (printf "/etc/dlq-manager/kafka/%s" .) -}}{{- end -}}
+{{- with .usernameKey -}}{{- $_ := set $files "DLQ_KAFKA_SASL_USERNAME_FILE" (printf "/etc/dlq-manager/kafka/%s" .) -}}{{- end -}}
+{{- with .clientSecretKey -}}{{- $_ := set $files "DLQ_KAFKA_SASL_CLIENT_SECRET_FILE" (printf "/etc/dlq-manager/kafka/%s" .) -}}{{- end -}}
+{{- end -}}
+{{- with .tls -}}
+{{- if .existingSecret -}}
+{{- with .caKey -}}{{- $_ := set $files "DLQ_KAFKA_TLS_CA_FILE" (printf "/etc/dlq-manager/kafka-tls/%s" .) -}}{{- end -}}
+{{- with .certKey -}}{{- $_ := set $files "DLQ_KAFKA_TLS_CERT_FILE" (printf "/etc/dlq-manager/kafka-tls/%s" .) -}}{{- end -}}
+{{- with .keyKey -}}{{- $_ := set $files "DLQ_KAFKA_TLS_KEY_FILE" (printf "/etc/dlq-manager/kafka-tls/%s" .) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range include "dlq.vaultSecrets" . | fromJsonArray -}}
+{{- $variable := include "dlq.fileVariable" .setting -}}
+{{- if hasKey $files $variable -}}
+{{- fail (printf "%s comes from vault.secrets and from an existingSecret: take one of them away" .setting) -}}
+{{- end -}}
+{{- $_ := set $files $variable .file -}}
+{{- end -}}
+{{- $files | toJson -}}
+{{- end -}}
+
+{{- define "dlq.env" -}}
+{{- range $variable, $file := include "dlq.secretFiles" . | fromJson }}
+- { name: {{ $variable }}, value: {{ $file | quote }} }
+{{- end }}
+{{- with .root.Values.extraCa.configMap }}
+- { name: NODE_EXTRA_CA_CERTS, value: {{ printf "/etc/dlq-manager/ca/%s" $.root.Values.extraCa.key | quote }} }
+{{- end }}
+{{- end -}}
+
+{{/* JSON list of { name, path, source }. */}}
+{{- define "dlq.mounts" -}}
+{{- $mounts := list -}}
+{{- $values := .root.Values -}}
+{{- with $values.database.existingSecret -}}
+{{- $mounts = append $mounts (dict "name" "database" "source" (dict "secret" (dict "secretName" .))) -}}
+{{- end -}}
+{{- with $values.extraCa.configMap -}}
+{{- $mounts = append $mounts (dict "name" "ca" "source" (dict "configMap" (dict "name" .))) -}}
+{{- end -}}
+{{- if and $values.kafka.enabled (has .component (list "ingester" "retrier")) -}}
+{{- with $values.kafka.existingSecret -}}
+{{- $mounts = append $mounts (dict "name" "kafka" "source" (dict "secret" (dict "secretName" .))) -}}
+{{- end -}}
+{{- with $values.kafka.tls.existingSecret -}}
+{{- $mounts = append $mounts (dict "name" "kafka-tls" "source" (dict "secret" (dict "secretName" .))) -}}
+{{- end -}}
+{{- end -}}
+{{- $mounts | toJson -}}
+{{- end -}}
+
+{{- define "dlq.volumeMounts" -}}
+- { name: tmp, mountPath: /tmp }
+{{- range include "dlq.mounts" . | fromJsonArray }}
+- { name: {{ .name }}, mountPath: /etc/dlq-manager/{{ .name }}, readOnly: true }
+{{- end }}
+{{- end -}}
+
+{{- define "dlq.volumes" -}}
+- { name: tmp, emptyDir: { sizeLimit: 64Mi } }
+{{- range include "dlq.mounts" . | fromJsonArray }}
+- name: {{ .name }}
+  {{- toYaml .source | nindent 2 }}
+{{- end }}
+{{- end -}}

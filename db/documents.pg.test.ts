@@ -1,0 +1,64 @@
+// The SQL that our documents tell their readers to run: each page's, in its order, in one session.
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import postgres from 'postgres'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+
+const database = useDatabase()
+const docs = fileURLToPath(new URL('../infra/docs/', import.meta.url))
+
+const blocksOf = (page: string) =>
+  [...readFileSync(docs + page, 'utf8').matchAll(/^```sql\n(.*?)^```$/gms)].map(([, text]) => text!)
+
+const pages = readdirSync(docs).filter((page) => page.endsWith('.md') && blocksOf(page).length > 0)
+
+/** One session, so that what a page begins it may end. */
+async function runPage(page: string): Promise<void> {
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} })
+  try {
+    for (const block of blocksOf(page)) await sql.unsafe(block)
+  } finally {
+    await sql.end()
+  }
+}
+
+beforeEach(() => database.sql`delete from dlq.dlq_policies`)
+
+// Roles belong to the whole cluster.
+afterAll(async () => {
+  await database.sql.unsafe('drop role if exists order_service')
+})
+
+test.each(pages.filter((page) => page !== 'postgres-as-dlq.md'))('the SQL of %s runs', runPage)
+
+test('the SQL of postgres-as-dlq.md dead-letters, handles what is due, and fails the rest', async () => {
+  await database.sql.unsafe(`
+    create table orders (id int primary key, state text);
+    insert into orders values (17, 'new');
+    select dlq.dead_letter('order.created', '{"order_id": 17}', 'earlier', p_retry_after => '0');
+    select dlq.dead_letter('order.created', '{"order_id": "x"}', 'no number', p_retry_after => '0', p_max_retries => 5)`)
+  await runPage('postgres-as-dlq.md')
+  const { sql } = database
+  const rows =
+    await sql`select status, error_message, max_retries, retry_count from dlq.dlq_messages order by error_message`
+  expect([...rows]).toEqual([
+    { status: 'RESOLVED', error_message: 'earlier', max_retries: 3, retry_count: 1 },
+    { status: 'PENDING', error_message: 'enrichment timed out', max_retries: 240, retry_count: 0 },
+    // It failed as the handler could not read it, and waits for its policy's time.
+    {
+      status: 'PENDING',
+      error_message: expect.stringContaining('invalid input syntax'),
+      max_retries: 5,
+      retry_count: 1,
+    },
+  ])
+  expect([...(await sql`select state from orders`)]).toEqual([{ state: 'enriched' }])
+  // The pass is over, and no other begins before its time.
+  expect([...(await sql`select dlq.begin_pass('order.created', 'instance-2', '1 minute') as begun`)]).toEqual([
+    { begun: false },
+  ])
+  expect([...(await sql`select pg_has_role('order_service', 'dlq_app', 'member') as member`)]).toEqual([
+    { member: true },
+  ])
+})

@@ -16,7 +16,7 @@ const pageSize = 20
 /** Requests per second of the runs that are not saturated. */
 const fixedRate = 100
 
-type Case = { name: string; paths: readonly string[] }
+export type Case = { name: string; paths: readonly string[] }
 
 /** Prints tables. */
 export async function benchApi(run: BenchRun): Promise<void> {
@@ -86,7 +86,7 @@ function cpuOf({ stack }: BenchRun, { pid }: ServiceProcess) {
   return { api: cpuSecondsOf(pid) ?? 0, postgres: cpuSecondsOf(stack.postgres?.pid) ?? 0 }
 }
 
-async function shoot(
+export async function shoot(
   { url }: ServiceProcess,
   paths: readonly string[],
   { seconds, rate }: { seconds: number; rate?: number },
@@ -104,7 +104,7 @@ async function shoot(
 }
 
 /** Many paths of a kind, so that no answer is always of the same row. */
-async function casesOf({ sql }: BenchDatabase, total: number): Promise<Case[]> {
+export async function casesOf({ sql }: BenchDatabase, total: number): Promise<Case[]> {
   const numbers = Array.from({ length: 100 }, (_, n) => n)
   const list = (name: string, query: (n: number) => string): Case => ({
     name,

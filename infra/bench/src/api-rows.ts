@@ -78,17 +78,7 @@ export async function storeApiRows({ sql }: BenchDatabase, total: number): Promi
   try {
     await connection`set statement_timeout = 0`
     await connection`select dlq.create_message_partition(now() - m * interval '1 month') from generate_series(0, 2) m`
-    await connection`
-      insert into dlq.dlq_topics (cluster, topic, partitions)
-      select ${cluster}, 'topic-' || n || '.dlq.v1', 8 from generate_series(0, ${topicCount - 1}::int) n`
-    await connection`
-      insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
-      select ${cluster}, topic, partition, ${total} from dlq.dlq_topics, generate_series(0, 7) partition`
-    await connection`
-      insert into dlq.dlq_groups (id, version, error_class, message, title, last_seen_at)
-      select ('00000000-0000-8000-8000-' || lpad(n::text, 12, '0'))::uuid, 1, 'com.example.E' || n, 'out of stock', 'E' || n || ' in Billing.take',
-             now() - n * interval '1 minute'
-      from generate_series(0, ${groupCount - 1}::int) n`
+    await storeTopicsAndGroups(connection, { cluster, total })
     for (let start = 0; start < total; start += rowsPerCopy) {
       const rows = Array.from({ length: Math.min(rowsPerCopy, total - start) }, (_, at) =>
         rowOf(start + at, { total, now, cluster }),
@@ -116,6 +106,24 @@ export async function storeApiRows({ sql }: BenchDatabase, total: number): Promi
 async function hasDeltas(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ has: boolean }]>`select exists (select from dlq.dlq_summary_deltas) as has`
   return row.has
+}
+
+/** The topics and error groups that the rows name. */
+export async function storeTopicsAndGroups(
+  sql: Sql,
+  { cluster, total }: { cluster: string; total: number },
+): Promise<void> {
+  await sql`
+    insert into dlq.dlq_topics (cluster, topic, partitions)
+    select ${cluster}, 'topic-' || n || '.dlq.v1', 8 from generate_series(0, ${topicCount - 1}::int) n`
+  await sql`
+    insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
+    select ${cluster}, topic, partition, ${total} from dlq.dlq_topics, generate_series(0, 7) partition`
+  await sql`
+    insert into dlq.dlq_groups (id, version, error_class, message, title, last_seen_at)
+    select ('00000000-0000-8000-8000-' || lpad(n::text, 12, '0'))::uuid, 1, 'com.example.E' || n, 'out of stock', 'E' || n || ' in Billing.take',
+           now() - n * interval '1 minute'
+    from generate_series(0, ${groupCount - 1}::int) n`
 }
 
 function rowOf(index: number, { total, now, cluster }: { total: number; now: number; cluster: string }): Row {

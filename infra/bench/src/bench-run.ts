@@ -20,6 +20,8 @@ export type BenchRun = {
   rounds: number
   /** Only cases whose names hold one of these; of the API's benchmark. Null: all. */
   only: readonly string[] | null
+  /** Of the size benchmark's large database. */
+  rows: number
   print: (line: string) => void
 }
 

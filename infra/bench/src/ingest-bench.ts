@@ -153,6 +153,6 @@ async function growTable(database: BenchDatabase, existingRows: number): Promise
   }
 }
 
-async function forgetPositions({ sql }: BenchDatabase): Promise<void> {
+export async function forgetPositions({ sql }: BenchDatabase): Promise<void> {
   await sql`delete from dlq.dlq_positions`
 }

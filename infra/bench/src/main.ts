@@ -11,25 +11,31 @@ import type { BenchRun } from './bench-run.ts'
 import { benchIngest } from './ingest-bench.ts'
 import { benchRetry } from './retry-bench.ts'
 import { benchRuns } from './run-bench.ts'
+import { benchSize } from './size-bench.ts'
 
 const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   ingest: benchIngest,
   retry: benchRetry,
   api: benchApi,
   runs: benchRuns,
+  size: benchSize,
 }
 const names = Object.keys(benches)
+/** Takes half an hour and 40 GB, so it runs only when it is named; its databases stay. */
+const onlyByName = 'size'
 
-const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N] [--only TEXT]…]
+const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N] [--only TEXT]… [--rows N]]
   --quick      small sizes: whether it works, not what it gives
   --rounds N   how often every variant is measured (3)
   --only TEXT  of the API, cases whose names hold it; more than once for more of them
+  --rows N     of the benchmark ${onlyByName}, which runs alone and only by its name: rows of the large database (23,000,000)
 DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
-
-const dataDir = fileURLToPath(new URL('../../../.dev/bench', import.meta.url))
 
 // As services have it that start themselves over (run-service.ts).
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../../../.dev/compile-cache', import.meta.url))
+
+/** Filling writes no WAL where nobody could follow it. */
+const settingsOfSize = { wal_level: 'minimal', max_wal_senders: '0', shared_buffers: '1GB' }
 
 process.exitCode = await main()
 
@@ -39,7 +45,9 @@ async function main(): Promise<number> {
   const print = (line: string) => console.log(line)
   await using stack = new AsyncDisposableStack()
   const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
-  rmSync(dataDir, { recursive: true, force: true })
+  const keep = options.chosen.includes(onlyByName)
+  const dataDir = fileURLToPath(new URL(`../../../.dev/bench${keep ? '-size' : ''}`, import.meta.url))
+  if (!keep) rmSync(dataDir, { recursive: true, force: true })
   mkdirSync(dataDir, { recursive: true })
   const servers = stack.adopt(
     await startStack({
@@ -51,9 +59,9 @@ async function main(): Promise<number> {
       // The API never talks to Kafka.
       withoutKafka: options.chosen.every((name) => name === 'api'),
       // A checkpoint in the middle of one variant and not of the other would decide between them.
-      postgresSettings: { max_wal_size: '8GB', checkpoint_timeout: '30min' },
+      postgresSettings: { max_wal_size: '8GB', checkpoint_timeout: '30min', ...(keep && settingsOfSize) },
     }),
-    (servers) => servers.stop({ discard: true }),
+    (servers) => servers.stop({ discard: !keep }),
   )
   for (const name of options.chosen) {
     await benches[name]!({
@@ -64,13 +72,14 @@ async function main(): Promise<number> {
       quick: options.quick,
       rounds: options.rounds,
       only: options.only,
+      rows: options.rows,
     })
     print('')
   }
   return 0
 }
 
-type Options = Pick<BenchRun, 'quick' | 'rounds' | 'only'> & { chosen: string[] }
+type Options = Pick<BenchRun, 'quick' | 'rounds' | 'only' | 'rows'> & { chosen: string[] }
 
 function readOptions(): Options | null {
   try {
@@ -80,20 +89,19 @@ function readOptions(): Options | null {
         quick: { type: 'boolean' },
         rounds: { type: 'string' },
         only: { type: 'string', multiple: true },
+        rows: { type: 'string' },
         help: { type: 'boolean' },
       },
     })
     const unknown = positionals.filter((name) => !names.includes(name))
     const rounds = Number(values.rounds ?? 3)
+    const rows = Number(values.rows ?? 23_000_000)
+    const chosen = positionals.length > 0 ? positionals : names.filter((name) => name !== onlyByName)
     if (unknown.length > 0) console.error(`no such benchmark: ${unknown.join(', ')}`)
     else if (!Number.isInteger(rounds) || rounds < 1) console.error('--rounds must be a whole number from 1')
-    else if (!values.help)
-      return {
-        chosen: positionals.length > 0 ? positionals : names,
-        quick: values.quick ?? false,
-        rounds,
-        only: values.only ?? null,
-      }
+    else if (!Number.isInteger(rows) || rows < 10_000) console.error('--rows must be a whole number from 10,000')
+    else if (chosen.includes(onlyByName) && chosen.length > 1) console.error(`${onlyByName} runs alone`)
+    else if (!values.help) return { chosen, quick: values.quick ?? false, rounds, only: values.only ?? null, rows }
   } catch (error) {
     console.error((error as Error).message)
   }

@@ -28,3 +28,4 @@ drop function if exists dlq.require(boolean, text);
 drop function if exists dlq.attempt_id(uuid, int);
 drop function if exists dlq.next_retry_at(text, int, timestamptz);
 drop function if exists dlq.policy_of(text);
+drop index if exists dlq.idx_dlq_messages_ungrouped;

@@ -2,6 +2,9 @@
 -- those whose policy says "delivery: pull" claim, resolve and fail their dead letters by themselves. The
 -- functions run as their owner, so that an application needs no right to any table.
 
+-- What SQL has stored and no retrier has found the error group of yet; empty but for moments.
+create index idx_dlq_messages_ungrouped on dlq.dlq_messages (id) where group_id is null;
+
 -- What the rows of dlq_policies say about an original topic, and the built-in defaults. The more exact
 -- pattern wins, field by field: packages/dlq-core/src/effective-policy.ts, without the configuration's
 -- files, which the database does not know.
@@ -278,6 +281,9 @@ begin
                                  when p_retry_after is not null then clock_timestamp() + p_retry_after
                                  else dlq.next_retry_at(m.original_topic, m.retry_count) end,
             error_message = left(p_error, 65536), error_class = coalesce(p_error_class, m.error_class),
+            -- Another error may belong to another group; a retrier finds it.
+            group_id = case when m.error_message = left(p_error, 65536) and m.error_class is not distinct from coalesce(p_error_class, m.error_class)
+                then m.group_id end,
             -- The stored headers may refer to the column (packages/dlq-core/src/header-json.ts).
             record_headers = case when p_stack_trace is null or m.error_stacktrace is null then m.record_headers
                 else replace(m.record_headers::text, '{"column":"error_stacktrace"}', to_json(m.error_stacktrace)::text)::json end,

@@ -12,6 +12,7 @@ import { createBreaker } from './breaker.ts'
 import { createCooldown } from './cooldown.ts'
 import type { PassFaultPoint } from './fault-points.ts'
 import { createGroupPauses } from './group-pauses.ts'
+import { groupUngrouped } from './group-ungrouped.ts'
 import { createIdempotentProducer } from './idempotent-producer.ts'
 import { listenForDue } from './listen-for-due.ts'
 import { createDueTopics } from './plan-claim.ts'
@@ -42,6 +43,7 @@ export type RetryForeverDeps = {
 
 const sweepIntervalMs = 2000
 const leaseSweepIntervalMs = 5000
+const groupIntervalMs = 5000
 const noteIntervalMs = 2000
 const reviewIntervalMs = 2000
 const transactionTimeoutMs = 60_000
@@ -73,6 +75,7 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
         signal,
         log,
       }),
+      runLoop(() => groupUngrouped({ sql }), { name: 'group', intervalMs: groupIntervalMs, signal, log }),
       ...(publishes === 'nothing' ? [] : [runSlots(deps, { publishes, breaker })]),
     ])
   } finally {

@@ -16,6 +16,7 @@ import { greatestMessageId, releaseExpiredLeases } from './message-retry.ts'
 import { giveBack, holdsMessages, listRunTopics, takeIntoRun } from './run-messages.ts'
 import { takeAbandonedSlot } from './slots.ts'
 import type { Sql } from './sql.ts'
+import { lockUngrouped } from './ungrouped.ts'
 
 const database = useDatabase()
 const rowCount = 20_000
@@ -25,7 +26,7 @@ beforeAll(async () => {
   await database.sql`
     insert into dlq.dlq_messages (
       id, original_topic, error_message, dlq_topic, record_value, status, next_retry_at, lease_token, lease_until,
-      lease_slot, lease_batch, order_key)
+      lease_slot, lease_batch, order_key, group_id)
     select
       (case place when 0 then '00000000-0000' when 1 then 'ffffffff-ffff'
                   else left(dlq.uuid_floor(now() + (place - 2) * interval '1 month')::text, 13) end
@@ -36,7 +37,7 @@ beforeAll(async () => {
       case when n % 1000 = 0 then gen_random_uuid() end,
       case when n % 1000 = 0 then now() + (n - 15000) * interval '1 s' end,
       case when n % 1000 = 0 then 1 end, case when n % 1000 = 0 then 1 end,
-      case when topic = 7 then n % 10 end
+      case when topic = 7 then n % 10 end, case when n % 1000 <> 0 then gen_random_uuid() end
     from (
       select n, abs(hashint4(n)) % 50 as topic, abs(hashint4(n)) / 50 % 6 as place from generate_series(1, ${rowCount}) n
     ) spread`
@@ -139,6 +140,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ],
   ['the settling of a program', byId, (sql) => sql`select dlq.resolve_messages(${sql.array(ids)}::uuid[], ${token})`],
   ['the failure that a program reports', byId, (sql) => sql`select dlq.fail_message(${ids[0]!}, ${token}, 'again')`],
+  ['the messages that have no group yet', /_(first|last|\d\d)_id_idx$/, (sql) => lockUngrouped(sql, { limit: 500 })],
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
   ['the settling of a batch', byId, (sql) => settleMessages(sql, { ...slot, batch: 1n, messages: settled })],
   ['the release of a part of a batch', byIdOrLease, (sql) => releaseBatch(sql, { ...slot, batch: 1n, ids })],

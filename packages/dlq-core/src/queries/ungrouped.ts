@@ -1,0 +1,36 @@
+// dlq_messages: dead letters without an error group, which SQL has stored. What a failure has in common with
+// others is read in TypeScript (error-fingerprint.ts), so a retrier does it, seconds later.
+
+import { type Sql, toJson } from './sql.ts'
+
+export type Ungrouped = {
+  id: string
+  original_topic: string
+  error_class: string | null
+  error_message: string
+  error_stacktrace: string | null
+}
+
+/** As much as fingerprints read of a stack trace. */
+const readCharacters = 20_480
+
+/** Locks up to `limit` of them; those that somebody else is working on are left to them. */
+export async function lockUngrouped(sql: Sql, { limit }: { limit: number }): Promise<Ungrouped[]> {
+  return sql<Ungrouped[]>`
+    select id, original_topic, error_class, error_message, left(error_stacktrace, ${readCharacters}::int) as error_stacktrace
+    from dlq.dlq_messages
+    where group_id is null
+    order by id
+    limit ${limit}
+    for update skip locked`
+}
+
+/** Writes their groups. */
+export async function assignGroups(sql: Sql, groups: readonly { id: string; group_id: string }[]): Promise<void> {
+  if (groups.length === 0) return
+  await sql`
+    update dlq.dlq_messages m set group_id = found.group_id
+    from json_to_recordset(${toJson(groups)}::json) as found (id uuid, group_id uuid)
+    -- The ids once more, because the planner takes the JSON for a hundred rows and may join it by reading every partition.
+    where m.id = found.id and m.id = any(${sql.array(groups.map(({ id }) => id))}::uuid[])`
+}

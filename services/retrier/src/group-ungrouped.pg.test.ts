@@ -1,0 +1,40 @@
+// The error groups of dead letters that SQL has stored.
+import { fingerprint } from 'dlq-core/error-fingerprint.ts'
+import { useServiceDatabase } from 'dlq-testing/service-database.ts'
+import { useDatabase } from 'dlq-testing/test-database.ts'
+import { expect, test } from 'vitest'
+import { groupUngrouped } from './group-ungrouped.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+const groups = () =>
+  database.sql`
+    select m.error_class, m.group_id, g.title from dlq.dlq_messages m left join dlq.dlq_groups g on g.id = m.group_id
+    order by m.error_class, m.id`
+
+test('what SQL dead-letters gets the group that the same failure of a consumer has, once, and another error another one', async () => {
+  await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
+  await database.sql`
+    select dlq.dead_letter('orders', '{}', 'item ' || n || ' is gone', case when n < 3 then 'Gone' else 'Late' end, p_retry_after => '0')
+    from generate_series(1, 3) n`
+  // Two retriers at once share the work.
+  const passes = await Promise.all([groupUngrouped(service), groupUngrouped(service)])
+  expect(passes[0]!.grouped + passes[1]!.grouped).toBe(3)
+  expect(await groupUngrouped(service)).toEqual({ more: false, grouped: 0 })
+
+  const { id } = fingerprint({ errorClass: 'Gone', errorMessage: 'item 7 is gone', errorStacktrace: null })
+  const [one, two, late] = await groups()
+  expect([one!.group_id, two!.group_id, one!.title]).toEqual([id, id, expect.stringContaining('Gone')])
+  expect(late!.group_id).not.toBe(id)
+  const topics = await database.sql`select dlq_topic from dlq.dlq_group_topics where group_id = ${id}`
+  expect([...topics]).toEqual([{ dlq_topic: 'orders' }])
+
+  const [claimed] = await database.sql`select id, lease_token from dlq.claim_messages('orders', 1)`
+  const fail = (error: string) =>
+    database.sql`select dlq.fail_message(${claimed!.id}, ${claimed!.lease_token}, ${error}, 'Broken')`
+  await fail('broken')
+  expect((await groups())[0]).toMatchObject({ error_class: 'Broken', group_id: null })
+  expect(await groupUngrouped(service)).toMatchObject({ grouped: 1 })
+  expect((await groups())[0]).toMatchObject({ title: expect.stringContaining('Broken') })
+})

@@ -19,16 +19,17 @@ export function createUpkeepMetrics(registry: Registry) {
       labelNames: ['table'],
       registers,
     }),
+    // Not "job": Prometheus gives every series a label of that name.
     interval: new Gauge({
       name: 'dlq_cron_interval_seconds',
       help: 'The time between the next two ticks of the cron job; missing where it is off.',
-      labelNames: ['job'],
+      labelNames: ['cron'],
       registers,
     }),
     lastSuccess: new Gauge({
       name: 'dlq_cron_last_success_timestamp_seconds',
       help: 'When the cron job was last done, by whichever retrier.',
-      labelNames: ['job'],
+      labelNames: ['cron'],
       registers,
     }),
   }
@@ -53,7 +54,7 @@ export function createUpkeepWatch({ sql, log, metrics, jobs, now }: WatchDeps) {
     const tick = nextTick(job, at)
     next.set(job.name, tick)
     const following = tick && nextTick(job, tick)
-    if (following) metrics.interval.set({ job: job.name }, (following.getTime() - tick.getTime()) / 1000)
+    if (following) metrics.interval.set({ cron: job.name }, (following.getTime() - tick.getTime()) / 1000)
     return tick
   }
 
@@ -73,7 +74,7 @@ export function createUpkeepWatch({ sql, log, metrics, jobs, now }: WatchDeps) {
       metrics.lead.set({ table }, months)
       if (months < 1) log.error({ table, months }, 'partitions_run_out')
     }
-    for (const { job, at } of await lastCronSuccesses(sql)) metrics.lastSuccess.set({ job }, at)
+    for (const { job, at } of await lastCronSuccesses(sql)) metrics.lastSuccess.set({ cron: job }, at)
     return { more: false }
   }
 }

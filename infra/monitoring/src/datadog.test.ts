@@ -1,0 +1,23 @@
+// The configuration of Datadog's check: every pattern takes something, and every metric of ours is taken.
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { metricsOf, processMetrics, sections } from './service-metrics.ts'
+
+type Check = { instances: { openmetrics_endpoint: string; namespace: string; metrics: string[] }[] }
+const { instances }: Check = parse(readFileSync(new URL('../../datadog/openmetrics.yaml', import.meta.url), 'utf8'))
+/** The agent knows a counter without the suffix. */
+const shortOf = ({ name, type }: { name: string; type: string }) =>
+  type === 'counter' ? name.replace(/_total$/, '') : name
+const ours = sections.flatMap(metricsOf).map(shortOf)
+const all = [...ours, ...processMetrics().map(shortOf)]
+
+test.each(instances)(
+  '$openmetrics_endpoint is read with all metrics of ours, and no pattern is in vain',
+  ({ metrics }) => {
+    const takes = (pattern: string, name: string) =>
+      new RegExp(pattern.startsWith('^') ? pattern : `^${pattern}$`).test(name)
+    expect(metrics.filter((pattern) => !all.some((name) => takes(pattern, name)))).toEqual([])
+    expect(ours.filter((name) => !metrics.some((pattern) => takes(pattern, name)))).toEqual([])
+  },
+)

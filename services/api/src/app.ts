@@ -2,6 +2,7 @@
 
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { isDatabaseAway, isReplicaFault } from 'dlq-core/runtime/database-errors.ts'
+import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { MiddlewareHandler } from 'hono'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -9,8 +10,10 @@ import { cors } from 'hono/cors'
 import { anonymous, mayActAs, roleNames } from './access.ts'
 import { ApiError, sendError } from './api-error.ts'
 import type { Authenticate } from './authenticate.ts'
+import { authenticateWith, type BrokerTokens } from './broker-tokens.ts'
 import type { ApiDeps, ApiEnv, Route } from './define-route.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
+import { linkMessage } from './link-message.ts'
 import { observeRequests } from './observe-requests.ts'
 import { openApiDocument } from './open-api.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -26,10 +29,12 @@ export type AppDeps = ApiDeps & {
   stopping: AbortSignal
   version: string
   authenticate: Authenticate
+  brokerTokens: BrokerTokens
   /** Requests per second and asker; not for those who need not authenticate. */
   rateLimit: number
   requestTimeoutMs: number
   slowRequestMs: number
+  tracing: Tracing
   /** Origins of web pages that may use the API. */
   corsOrigins: readonly string[]
 }
@@ -40,12 +45,13 @@ const documentPath = '/openapi.json'
 const maxUrlBytes = 8192
 
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
-  const { sql, log, registry, version, authenticate, rateLimit, slowRequestMs, corsOrigins } = deps
+  const { sql, log, registry, tracing, version, authenticate, brokerTokens, rateLimit, slowRequestMs, corsOrigins } =
+    deps
   const app = new Hono<ApiEnv>()
   const limit = createRateLimit(rateLimit)
 
   createFleetMetrics({ sql, registry, log })
-  app.use(observeRequests({ registry, log, slowRequestMs }))
+  app.use(observeRequests({ registry, log, tracing, slowRequestMs }))
   app.use(securityHeaders)
   if (corsOrigins.length > 0) app.use(cors({ origin: [...corsOrigins], ...corsOptions }))
   app.use(async (c, next) => {
@@ -59,7 +65,10 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   })
   app.use(async (c, next) => {
     const isPublic = c.req.path === documentPath || findRoute(allRoutes, c.req.method, c.req.path)?.role === null
-    const access = isPublic ? anonymous : await authenticate(c.req.header('authorization'))
+    const asked = { path: c.req.path, header: (name: string) => c.req.header(name) }
+    const access = isPublic
+      ? anonymous
+      : await authenticateWith(brokerTokens, asked, () => authenticate(c.req.header('authorization')))
     if (access !== anonymous) limit(access.actor)
     c.set('access', access)
     await next()
@@ -108,6 +117,7 @@ function mount(app: Hono<ApiEnv>, route: Route, deps: AppDeps): void {
     if (route.role !== null && !mayActAs(access.role, route.role))
       throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames[route.role]}`)
     const read = await readRequest(c.req, route)
+    if (deps.tracing.isOn) await linkMessage(deps.sql, c.get('span'), c.req.param('id'))
     const by = { actor: access.actor, role: access.role, request_id: c.get('requestId') }
     const handle = (timeUp: AbortSignal, sql = deps.sql) => {
       const signal = AbortSignal.any([c.req.raw.signal, deps.stopping, timeUp])

@@ -27,13 +27,14 @@ import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 import type { Readiness } from 'dlq-core/runtime/readiness.ts'
+import type { Span } from 'dlq-core/runtime/tracing.ts'
 import type { Context } from 'hono'
 import type { Registry } from 'prom-client'
 import * as v from 'valibot'
 import type { Access, Role } from './access.ts'
 import type { ApiErrorCode } from './api-error.ts'
 
-export type ApiEnv = { Variables: { requestId: string; access: Access } }
+export type ApiEnv = { Variables: { requestId: string; access: Access; span: Span } }
 
 /** What handlers work with. */
 export type ApiDeps = {

@@ -11,12 +11,13 @@ import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createApp } from './app.ts'
 import { createAuthenticate } from './authenticate.ts'
+import { createBrokerTokens } from './broker-tokens.ts'
 import { connectReplica } from './connect-replica.ts'
 import { createWakeRetriers } from './wake-retriers.ts'
 
 await runService(
   { name: 'api', needs: ['database', 'auth-beyond-loopback'] },
-  async ({ config, login, stack, signal, log, registry }) => {
+  async ({ config, login, stack, signal, log, registry, tracing }) => {
     const { request_timeout, drain_delay } = config.server
     // Nobody waits for a statement's answer longer than for the request's.
     const statement_timeout = Math.min(config.database.statement_timeout, request_timeout)
@@ -36,6 +37,7 @@ await runService(
       replica,
       log,
       registry,
+      tracing,
       readiness,
       policies: createPolicySource({ sql, log, configured: policyLayers }),
       policyLayers,
@@ -45,6 +47,7 @@ await runService(
       stopping: signal,
       version: config.app.version,
       authenticate: createAuthenticate(config.auth),
+      brokerTokens: createBrokerTokens(config.auth),
       rateLimit: config.auth.rate_limit,
       requestTimeoutMs: request_timeout,
       slowRequestMs: config.server.slow_request,

@@ -2,7 +2,9 @@
 // they asked for: a filter may hold what a payload holds.
 
 import { randomBytes } from 'node:crypto'
+import type { Header } from 'dlq-core/record.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
+import { noTracing, type Tracing, traceparentOf } from 'dlq-core/runtime/tracing.ts'
 import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 import { Counter, Histogram, type Registry } from 'prom-client'
@@ -11,10 +13,12 @@ import type { ApiEnv } from './define-route.ts'
 export function observeRequests({
   registry,
   log,
+  tracing = noTracing,
   slowRequestMs,
 }: {
   registry: Registry
   log: Log
+  tracing?: Tracing
   slowRequestMs: number
 }): MiddlewareHandler<ApiEnv> {
   const requests = new Counter({
@@ -36,12 +40,24 @@ export function observeRequests({
     c.set('requestId', requestId)
     c.header('X-Request-Id', requestId)
     const start = performance.now()
+    const span = tracing.start({
+      ...{ name: c.req.method, kind: 'server', parent: traceparentOf(traceHeaders(c.req.header('traceparent'))) },
+      attributes: { 'http.request.method': c.req.method, 'dlq.request_id': requestId },
+    })
+    c.set('span', span)
     await next()
     const ms = performance.now() - start
     const [method, route, status] = [c.req.method, routePath(c, -1), c.res.status]
     requests.inc({ method, route, status })
     seconds.observe({ method, route }, ms / 1000)
+    span.rename(`${method} ${route}`)
+    span.set({ 'http.route': route, 'http.response.status_code': status })
+    span.end(status >= 500 ? `answered ${status}` : undefined)
     if (ms >= slowRequestMs)
       log.warn({ method, route, status, ms: Math.round(ms), requestId, actor: c.get('access')?.actor }, 'slow_request')
   }
+}
+
+function traceHeaders(traceparent: string | undefined): Header[] {
+  return traceparent === undefined ? [] : [['traceparent', Buffer.from(traceparent)]]
 }

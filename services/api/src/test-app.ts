@@ -11,12 +11,14 @@ import type { Database } from 'dlq-core/runtime/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
+import { noTracing } from 'dlq-core/runtime/tracing.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
 import { Registry } from 'prom-client'
 import * as v from 'valibot'
 import { errorSchema, statusOf } from './api-error.ts'
 import { type AppDeps, createApp } from './app.ts'
 import { createAuthenticate } from './authenticate.ts'
+import { createBrokerTokens } from './broker-tokens.ts'
 import { faultsOf } from './open-api.ts'
 import { findRoute } from './route-table.ts'
 import { allRoutes } from './routes/all-routes.ts'
@@ -38,6 +40,7 @@ export function createTestApp(sql: Database, { auth, ...settings }: TestAppOptio
     sql,
     log,
     registry: new Registry(),
+    tracing: noTracing,
     readiness: createReadiness({ database: () => pingDatabase(sql) }),
     policies: createPolicySource({ sql, log, configured: policyLayers }),
     policyLayers,
@@ -47,6 +50,7 @@ export function createTestApp(sql: Database, { auth, ...settings }: TestAppOptio
     stopping: new AbortController().signal,
     version: '0.1.0',
     authenticate: createAuthenticate(v.parse(authSchema, auth ?? {})),
+    brokerTokens: createBrokerTokens(v.parse(authSchema, auth ?? {})),
     rateLimit: 1_000_000,
     requestTimeoutMs: 30_000,
     slowRequestMs: 30_000,

@@ -10,6 +10,7 @@ import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { type PolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
 import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
+import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Admin, Kafka } from 'kafkajs'
 import { completeRecords } from './complete-records.ts'
 import { consumeTopics } from './consume-topics.ts'
@@ -18,6 +19,7 @@ import { fetchOriginals } from './fetch-originals.ts'
 import { createGroupRegister } from './group-register.ts'
 import type { IngesterMetrics } from './ingester-metrics.ts'
 import { type StoreDeps, storeBatch } from './store-batch.ts'
+import { traceBatch } from './trace-batch.ts'
 import { createLogWatch, lookEveryMs } from './watch-logs.ts'
 
 export type IngestDeps = {
@@ -27,6 +29,7 @@ export type IngestDeps = {
   log: Log
   signal: AbortSignal
   metrics: IngesterMetrics
+  tracing: Tracing
   groupId: string
   patterns: readonly string[]
   refreshIntervalMs: number
@@ -84,7 +87,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         signal: changed,
         store: async (batch, options) => {
           const stop = metrics.seconds.startTimer()
-          const outcome = await storeBatch(store, batch, options)
+          const outcome = await traceBatch(deps, batch, () => storeBatch(store, batch, options))
           stop()
           return outcome
         },

@@ -15,7 +15,7 @@ import { createIngesterMetrics } from './ingester-metrics.ts'
 
 await runService(
   { name: 'ingester', needs: ['database', 'kafka'] },
-  async ({ config, latest, login, stack, signal, log, registry }) => {
+  async ({ config, latest, login, stack, signal, log, registry, tracing }) => {
     registerCodecs()
     const kafkaConfig = config.kafka as KafkaConfig
     const kafka = connectKafka(kafkaConfig, log, () => latest().kafka)
@@ -41,6 +41,7 @@ await runService(
       log,
       signal,
       metrics: createIngesterMetrics(registry),
+      tracing,
       groupId: kafkaConfig.consumer_group,
       patterns: kafkaConfig.dlq_topic_pattern,
       refreshIntervalMs: kafkaConfig.topic_refresh_interval,

@@ -28,7 +28,7 @@ import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
 await runService(
   { name: 'retrier', needs: ['database', 'kafka-if-set'] },
-  async ({ config, latest, login, stack, signal, log, registry }) => {
+  async ({ config, latest, login, stack, signal, log, registry, tracing }) => {
     const sql = stack.adopt(
       connectDatabase(config.database, { applicationName: 'dlq-retrier', log, registry, login }),
       (sql) => sql.end({ timeout: 5 }),
@@ -68,6 +68,7 @@ await runService(
         kafka,
         policies,
         metrics: createRetrierMetrics(registry),
+        tracing,
         log,
         signal,
         settings: config.retry,

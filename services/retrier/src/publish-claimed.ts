@@ -11,17 +11,20 @@ import { nextBatchNumbers } from 'dlq-core/queries/slots.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
+import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Cooldown } from './cooldown.ts'
 import type { HeldSlot } from './hold-slot.ts'
 import { type Outgoing, type PrepareDeps, prepareOutgoing } from './outgoing.ts'
 import type { RetrierMetrics } from './retrier-metrics.ts'
 import { settleBatch } from './settle-batch.ts'
 import type { Part, PublishResult, SlotProducer } from './slot-producer.ts'
+import { tracePublishing } from './trace-publishing.ts'
 
 export type PublishDeps = PrepareDeps & {
   sql: Database
   cooldown: Cooldown
   metrics: RetrierMetrics
+  tracing: Tracing
   log: Log
   random: () => number
   /** Aborted where waiting for the database to settle in must end. */
@@ -57,7 +60,7 @@ export async function publishClaimed(deps: PublishDeps, work: Work, claimed: Cla
   let parts: Part[] = [{ batch, token, records }]
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     if (part.records.length === 0) continue
-    const result = await timed(deps, () => work.producer.publish(part!))
+    const result = await timed(deps, () => tracePublishing(deps.tracing, part!, () => work.producer.publish(part!)))
     for (const topic of result.fault?.topics ?? []) deps.cooldown.add(topic)
     // What was known of the topic may not be true any more.
     for (const { topic } of result.refused) deps.targets.forget(topic)

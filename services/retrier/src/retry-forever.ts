@@ -7,6 +7,7 @@ import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
+import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Kafka } from 'kafkajs'
 import { createBreaker } from './breaker.ts'
 import { createCooldown } from './cooldown.ts'
@@ -31,6 +32,7 @@ export type RetryForeverDeps = {
   kafka: Kafka | null
   policies: PolicySource
   metrics: RetrierMetrics
+  tracing: Tracing
   log: Log
   signal: AbortSignal
   settings: Config['retry']
@@ -100,7 +102,7 @@ async function runSlots(deps: RetryForeverDeps, { publishes, breaker }: Publishi
     policies.policyFor({ originalTopic: original_topic, dlqTopic: dlq_topic }).policy
   const pauses = createGroupPauses({ sql, log, policyOf, loadPolicies: policies.load })
   const slotDeps: SlotDeps = {
-    ...{ sql, metrics, log, signal, breaker, targets, dueTopics, topicOrder, policyOf, pauses },
+    ...{ sql, metrics, tracing: deps.tracing, log, signal, breaker, targets, dueTopics, topicOrder, policyOf, pauses },
     retrierId: deps.retrierId,
     createProducer: (slot) => createProducer(deps, { publishes, slot }),
     loadPolicies: policies.load,

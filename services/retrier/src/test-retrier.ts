@@ -4,6 +4,7 @@ import { dlqTopicsAmong } from 'dlq-core/queries/topics.ts'
 import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/retry-policy.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { noTracing } from 'dlq-core/runtime/tracing.ts'
 import type { Kafka } from 'kafkajs'
 import { Registry } from 'prom-client'
 import { createBreaker } from './breaker.ts'
@@ -37,6 +38,7 @@ export function testSlotDeps(options: TestRetrierOptions, more: Partial<SlotDeps
     ...{ sql, log, batchSize },
     signal: new AbortController().signal,
     metrics: createRetrierMetrics(new Registry()),
+    tracing: noTracing,
     breaker: createBreaker({ now: Date.now, random: () => 0, firstMs: 1, maxMs: 1 }),
     cooldown: createCooldown({ now: Date.now }),
     targets: createTargetTopics({ kafka, dlqPatterns, dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics) }),

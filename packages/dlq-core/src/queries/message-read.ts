@@ -68,3 +68,10 @@ export async function countByTopicAndStatus(sql: Sql): Promise<StatusCount[]> {
     group by original_topic, status
     order by original_topic, status`
 }
+
+/** The message's record headers as they are stored; null where there is no such message, or it never was a record. */
+export async function getRecordHeaders(sql: Sql, id: string): Promise<string | null> {
+  const [row] = await sql<{ record_headers: string | null }[]>`
+    select record_headers from dlq.dlq_messages where id = ${id}`
+  return row?.record_headers ?? null
+}

@@ -14,14 +14,16 @@ const topicGlobs = v.pipe(
   ),
 )
 
+const tokenHash = v.pipe(
+  v.string('must be text'),
+  v.regex(/^[0-9a-f]{64}$/i, 'must be the SHA-256 of the token: 64 hexadecimal digits'),
+  v.toLowerCase(),
+)
+
 const token = v.strictObject({
   /** Who it is, in the audit. */
   name: v.pipe(text, v.maxLength(200, 'must be at most 200 characters')),
-  sha256: v.pipe(
-    v.string('must be text'),
-    v.regex(/^[0-9a-f]{64}$/i, 'must be the SHA-256 of the token: 64 hexadecimal digits'),
-    v.toLowerCase(),
-  ),
+  sha256: tokenHash,
   role: v.picklist(roleNames, `must be one of ${roleNames.join(', ')}`),
   /** Only these topics; absent: all. */
   topics: v.optional(topicGlobs),
@@ -62,6 +64,18 @@ export const auth = v.strictObject({
       ),
     ),
     {},
+  ),
+  /** X-Broker-Channel-Token and X-Broker-Consumer-Token of the observability specification's deletions. */
+  channel_tokens: v.optional(
+    v.array(v.strictObject({ channel: text, sha256: tokenHash }), 'must be a list of { channel, sha256 }'),
+    [],
+  ),
+  consumer_tokens: v.optional(
+    v.array(
+      v.strictObject({ channel: text, consumer: text, sha256: tokenHash }),
+      'must be a list of { channel, consumer, sha256 }',
+    ),
+    [],
   ),
   /** Requests per second and token. */
   rate_limit: v.optional(decimal('a number of requests per second', 0.1, 1_000_000), 100),

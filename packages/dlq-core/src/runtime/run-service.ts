@@ -14,6 +14,7 @@ import { type DatabaseLogin, followLogin } from './database-login.ts'
 import { describeConfig } from './effective-config.ts'
 import { createLog, type Log } from './log.ts'
 import { runLoop } from './run-loop.ts'
+import { startTracing, type Tracing } from './tracing.ts'
 
 // sysexits.h: starting again will not help.
 const exitUsage = 64
@@ -35,6 +36,7 @@ export type ServiceContext = {
   signal: AbortSignal
   log: Log
   registry: Registry
+  tracing: Tracing
 }
 
 export type ServiceOptions = { name: string; needs: readonly Need[] }
@@ -97,7 +99,9 @@ export async function runService(
       'service_starting',
     )
     void runLoop(login.look, { name: 'database-login', intervalMs: loginIntervalMs, signal: stopping.signal, log })
-    await main({ config, latest: () => latest, login, stack, signal: stopping.signal, log, registry })
+    const tracing = stack.use(await startTracing({ service: name, version: config.app.version, env: process.env }))
+    if (tracing.isOn) log.info('tracing_started')
+    await main({ config, latest: () => latest, login, stack, signal: stopping.signal, log, registry, tracing })
   } catch (error) {
     log.fatal({ error }, 'service_failed')
     code = 1

@@ -6,12 +6,20 @@ import { deleteSpent, purgeSpent } from 'dlq-core/queries/message-purge.ts'
 import { countDeadByConsumer } from 'dlq-core/queries/summary.ts'
 import * as v from 'valibot'
 import { ApiError, notFound } from '../api-error.ts'
+import { brokerHeaders } from '../broker-tokens.ts'
 import { defineRoute } from '../define-route.ts'
 import { requireExactCounts } from '../exact-counts.ts'
 import { noConsumer } from '../no-consumer.ts'
 import { idOf, topicPath } from '../request-schemas.ts'
 
 const consumerPath = { channelId: topicPath.entries.topic, consumerId: topicPath.entries.topic }
+
+const brokerToken = (what: string) =>
+  v.exactOptional(v.pipe(v.string(), v.description(`The token of the ${what}; both instead of a bearer token.`)))
+const brokerTokenHeaders = v.object({
+  [brokerHeaders.channel]: brokerToken('channel'),
+  [brokerHeaders.consumer]: brokerToken('consumer'),
+})
 
 const statusSchema = v.strictObject({
   consumers: v.array(
@@ -84,6 +92,7 @@ export const dlqStatusRoutes = [
         'what the counts say, and can be repeated for the rest. Messages that were given up with attempts left stay.',
       ].join(' '),
       role: 'write',
+      headers: brokerTokenHeaders,
       params: v.object(consumerPath),
       answers: {
         200: {
@@ -125,6 +134,7 @@ export const dlqStatusRoutes = [
       path: '/channel/:channelId/consumer/:consumerId/job/:jobId',
       summary: 'Delete one message that is DEAD with its budget spent',
       role: 'write',
+      headers: brokerTokenHeaders,
       params: v.object({ ...consumerPath, jobId: idOf('job') }),
       answers: {
         200: {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { faultsIn, knownSeries } from './known-names.ts'
-import { metricsOf, sections } from './service-metrics.ts'
+import { metricsOf } from './service-metrics.ts'
 
 type Panel = {
   id: number
@@ -47,24 +47,4 @@ test('the fleet’s gauges, which every API shows, are never added up over repli
     gauges.some((name) => new RegExp(`\\bsum(?: by \\([^)]*\\))? \\(?\\(?${name}\\b`).test(expr)),
   )
   expect(bare).toEqual([])
-})
-
-test('every metric of ours is looked at by the dashboard or an alert, or is one of the few that explain others', () => {
-  const rules = readFileSync(new URL('../../prometheus/dlq-manager.rules.yaml', import.meta.url), 'utf8')
-  const text = queries.map(([, expr]) => expr).join('\n') + rules
-  const unseen = sections
-    .flatMap(metricsOf)
-    .map(({ name }) => name)
-    .filter((name) => !new RegExp(`\\b${name}(_bucket)?\\b`).test(text))
-  expect(unseen.toSorted()).toEqual([
-    'dlq_database_connections_max',
-    'dlq_fleet_read_seconds',
-    'dlq_ingest_lag_records',
-    'dlq_ingest_topics',
-    'dlq_job_seconds',
-    'dlq_jobs_released_total',
-    'dlq_stored_timestamp_seconds',
-    'dlq_summary_counted_timestamp_seconds',
-    'dlq_topics',
-  ])
 })

@@ -77,7 +77,7 @@ async function makeDatabase(
     })
     step('counted for the first time')
     const [size] = await sql<{ bytes: number }[]>`select pg_database_size(current_database())::float8 as bytes`
-    print(`  ${formatNumber(size!.bytes / 2 ** 30, 1)} GiB`)
+    print(`  ${formatNumber(size!.bytes / 2 ** 30, 1)} GiB, ${formatNumber(size!.bytes / rows)} bytes a row`)
     await sql`checkpoint`
     await sql`comment on database ${sql(name)} is ${sql.unsafe(`'${complete}'`)}`
   } finally {

@@ -27,7 +27,7 @@ const onlyByName = 'size'
 const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N] [--only TEXT]… [--rows N]]
   --quick      small sizes: whether it works, not what it gives
   --rounds N   how often every variant is measured (3)
-  --only TEXT  of the API, cases whose names hold it; more than once for more of them
+  --only TEXT  of the answers of the API, cases whose names hold it; more than once for more of them
   --rows N     of the benchmark ${onlyByName}, which runs alone and only by its name: rows of the large database (23,000,000)
 DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
 

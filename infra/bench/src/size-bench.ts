@@ -44,13 +44,15 @@ function titles([small, large]: Sizes, what: string): string[] {
 /** Each case on one API after the other, so that both have the same machine. */
 async function benchReads(run: BenchRun, sizes: Sizes): Promise<void> {
   await using stack = new AsyncDisposableStack()
+  const isWanted = ({ name }: Case) => run.only === null || run.only.some((text) => name.includes(text))
   const env = { DLQ_LOG_LEVEL: 'warn', DLQ_AUTH_RATE_LIMIT: '1000000', KAFKA_BROKERS: undefined }
   const apis: { service: ServiceProcess; cases: readonly Case[] }[] = []
   for (const database of sizes) {
     const options = { name: 'api' as const, databaseUrl: database.url, env }
     const service = stack.adopt(await startBenchService(run, options), (service) => service.stop('SIGTERM', 15_000))
     await service.ready()
-    apis.push({ service, cases: [...(await casesOf(database, database.rows)), ...otherCases] })
+    const cases = [...(await casesOf(database, database.rows)), ...otherCases]
+    apis.push({ service, cases: cases.filter(isWanted) })
   }
   const seconds = run.quick ? 2 : 5
   const rows: string[][] = []

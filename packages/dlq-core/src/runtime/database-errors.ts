@@ -15,14 +15,20 @@ export function isMissingPartition(error: unknown): boolean {
   return sqlState(error) === '23514' && /no partition of relation/.test((error as Error).message)
 }
 
-/** A standby broke a query off because of what it replays (40001), does not know the login yet (28), or its schema (42P01). */
+/** A standby broke a query off because of what it replays (40001), or does not know the schema yet (42P01, 3D000). */
 export function isReplicaFault(error: unknown): boolean {
-  return /^(40001|28...|42P01|3D000)$/.test(sqlState(error))
+  return /^(40001|42P01|3D000)$/.test(sqlState(error))
 }
 
-/** PostgreSQL cannot be reached, is starting or stopping, or took too long: later may be better. */
+/** PostgreSQL does not take the user or the password. */
+export function isLoginRefused(error: unknown): boolean {
+  return sqlState(error).startsWith('28')
+}
+
+/** PostgreSQL cannot be reached, is starting or stopping, took too long, or refuses the login: later may be better. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = sqlState(error)
+  if (isLoginRefused(error)) return true
   // Class 08 (connection), 57P (shutdown), 53 (resources), 57014 (statement_timeout); the driver's and Node's own codes.
   if (/^(08...|57P..|53...|57014)$/.test(code)) return true
   return /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/.test(

@@ -4,7 +4,7 @@
 // reach a request. Connections of the former login are then replaced as they become free.
 
 import type { DatabaseConfig } from './config-schema.ts'
-import { isDatabaseAway } from './database-errors.ts'
+import { isDatabaseAway, isLoginRefused } from './database-errors.ts'
 import type { Log } from './log.ts'
 import type { PassResult } from './run-loop.ts'
 
@@ -72,7 +72,7 @@ export function followLogin(start: DatabaseConfig, { reread, prove, log }: Follo
         candidate = reread() ?? candidate
         if (candidate !== null) await adopt(candidate)
       } catch (error) {
-        if (!isDatabaseAway(error)) note(error)
+        if (isLoginRefused(error) || !isDatabaseAway(error)) note(error)
       }
       return { more: false }
     },

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { isDatabaseAway, isDataError, isLoginRefused } from './database-errors.ts'
+
+const fault = (code: string) => Object.assign(new Error(code), { code })
+
+test.each(['08006', '57P01', '53300', '57014', 'ECONNREFUSED', 'CONNECT_TIMEOUT', '28P01', '28000'])(
+  'after %s the database may be there later',
+  (code) => expect(isDatabaseAway(fault(code))).toBe(true),
+)
+
+test.each(['23505', '42P01', '22021', '', 'ENOENT'])('%s has nothing to do with where the database is', (code) => {
+  expect(isDatabaseAway(fault(code))).toBe(false)
+})
+
+test('a login that is refused is told from a database that is away, and from a value that is refused', () => {
+  expect(isLoginRefused(fault('28P01'))).toBe(true)
+  expect(isLoginRefused(fault('ECONNREFUSED'))).toBe(false)
+  expect(isDataError(fault('28P01'))).toBe(false)
+})

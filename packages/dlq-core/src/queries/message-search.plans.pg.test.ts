@@ -13,6 +13,7 @@ import type { MessageSort } from './message-scan.ts'
 import { countMessages, searchIds, searchMessages } from './message-search.ts'
 import { listStoredTopics, resolveTopic } from './message-topic.ts'
 import type { Sql } from './sql.ts'
+import { countByValue } from './summary.ts'
 import { countRecentFailures, oldestPendingOf } from './topic-overview.ts'
 
 const database = useDatabase()
@@ -37,7 +38,8 @@ beforeAll(async () => {
       select n, abs(hashint4(n)) % 50 as topic, n / 3334 as place from generate_series(1, 20000) n
     ) spread
     order by n`
-  await database.sql`vacuum analyze dlq.dlq_messages`
+  await database.sql`select dlq.fold_summary(100000)`
+  await database.sql`vacuum analyze dlq.dlq_messages, dlq.dlq_summary, dlq.dlq_summary_deltas`
 })
 
 const deep = {
@@ -131,6 +133,21 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     // The primary key gives what is newest, and nothing else: with a condition it would pass over any number of rows.
     const filtered = onFilled.filter((node) => 'Filter' in node && /_pkey$/.test(node['Index Name'] ?? ''))
     expect(filtered).toEqual([])
+  })
+
+  test.each([
+    ['original_topic', 'topic-7', 'dlq_summary_key'],
+    ['dlq_topic', 'topic-7.dlq.v1', 'idx_dlq_summary_dlq_topic'],
+    ['group_id', groupId, 'idx_dlq_summary_group_id'],
+  ] as const)('the counts of one %s are added up along an index', async (column, value, index) => {
+    const plans = await plansOf(database.url, planCacheMode, (sql) =>
+      countByValue(sql, { column, values: [value], scope: null }),
+    )
+    const nodes = plans.flatMap(nodesOf)
+    expect(nodes.map((node) => node['Index Name'] ?? '')).toContain(index)
+    expect(nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])).toEqual([
+      'dlq_summary_deltas',
+    ])
   })
 
   test('the stored topics are gone through from name to name', async () => {

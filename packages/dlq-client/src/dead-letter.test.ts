@@ -67,7 +67,8 @@ test("Spring's are too, and a plain error says what it can", () => {
 test('key, value and foreign headers are kept; of an earlier failure nothing, of a retry all', () => {
   const headers: KafkaHeaders = {
     trace: Buffer.from([0xff]),
-    tag: [Buffer.from('a'), Buffer.from('b')],
+    tag: [Buffer.from('a'), null, Buffer.from('b')],
+    empty: null,
     [headerNames.errorMessage]: Buffer.from('an earlier one'),
     [headerNames.errorStacktrace]: Buffer.from('an earlier one'),
     'dlq-message-id': Buffer.from('550e8400-e29b-41d4-a716-446655440000'),
@@ -78,7 +79,8 @@ test('key, value and foreign headers are kept; of an earlier failure nothing, of
   expect(messages[0]).toMatchObject({ key: Buffer.from('k'), value: Buffer.from('{"n":1}') })
   expect(messages[0].headers).toMatchObject({
     trace: Buffer.from([0xff]),
-    tag: [Buffer.from('a'), Buffer.from('b')],
+    tag: [Buffer.from('a'), null, Buffer.from('b')],
+    empty: null,
     'dlq-message-id': Buffer.from('550e8400-e29b-41d4-a716-446655440000'),
     'dlq-error-message': 'thrown text',
   })

@@ -64,9 +64,9 @@ export function toDeadLetter(record: ConsumedRecord, options: DeadLetterOptions)
   const { key = null, value = null } = message
   const { error, dlqTopic = `${topic}.dlq.v1`, format = 'dlq-manager', maxBytes = 1_000_000 } = options
   const failure = describeError(error, options)
-  const kept = withoutNull(message.headers ?? {})
+  const kept = keptOf(message.headers ?? {})
   const headersWith = (stack: string) => ({
-    ...without(kept, ownNames),
+    ...kept,
     ...writers[format](record, options, { ...failure, stack }),
   })
   // The record itself may be as large as its topic allows; then the stack trace is what can be spared.
@@ -132,21 +132,15 @@ function bigEndian(bytes: 4 | 8, value: bigint): Buffer {
   return buffer
 }
 
-/** kafkajs cannot write a header without a value; an empty one is as near as it gets. */
-function withoutNull(headers: KafkaHeaders): Headers {
-  const entries = Object.entries(headers).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, Array.isArray(value) ? value.map((item) => item ?? '') : (value ?? '')]),
-  )
-}
-
-function without(headers: Headers, names: ReadonlySet<string>): Headers {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.has(name)))
+/** A header without a value is null: kafkajs reads and writes it so, although its types do not say so. */
+function keptOf(headers: KafkaHeaders): Headers {
+  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && !ownNames.has(name))
+  return Object.fromEntries(kept) as Headers
 }
 
 function sizeOf(headers: Headers): number {
   const sizes = Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().map((value) => name.length + Buffer.byteLength(value) + 10),
+    [value].flat().map((value) => name.length + Buffer.byteLength(value ?? '') + 10),
   )
   return sizes.reduce((sum, size) => sum + size, 0)
 }

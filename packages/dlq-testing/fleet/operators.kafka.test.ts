@@ -67,7 +67,14 @@ beforeAll(async () => {
 
 test('an incident is seen, grouped, edited, retried and verified with the commands of the documentation', async () => {
   const order = { order_id: 'order-7', amount: -5 }
-  const sent = { key: order.order_id, value: JSON.stringify(order), headers: { trace: 'abc' } }
+  const sent = {
+    key: order.order_id,
+    value: JSON.stringify(order),
+    headers: [
+      ['trace', Buffer.from('abc')],
+      ['none', null],
+    ] as [string, Buffer | null][],
+  }
   await fleet.producer.send({ topic: fleet.original, messages: [sent] })
   const client = createDlqClient({ baseUrl: fleet.services.get('api').url })
   const found = await eventually(async () => {
@@ -84,6 +91,10 @@ test('an incident is seen, grouped, edited, retried and verified with the comman
     error_stacktrace: expect.stringContaining('operators.kafka.test.ts'),
     original: { topic: fleet.original, topic_source: 'header', partition: 0 },
     key: { value: 'order-7' },
+    headers: expect.arrayContaining([
+      { name: 'trace', value: 'abc', encoding: 'text' },
+      { name: 'none', value: null, encoding: 'text' },
+    ]),
   })
 
   await using shell = openDocumentShell({ cwd: '/', env: { API: fleet.services.get('api').url } })

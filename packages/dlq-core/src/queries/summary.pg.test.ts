@@ -115,7 +115,10 @@ describe('a partition', () => {
     expect(await counts()).toEqual({ 'orders PENDING': 2 })
   })
 
-  test('that is dropped takes its messages off the counts, unless that is taken back', async () => {
+  test('that is dropped takes its messages off the counts, and their edits along, unless that is taken back', async () => {
+    await service.sql`
+      insert into dlq.dlq_message_edits (message_id, number, actor, fields)
+      select id, 1, 'maria', '{value}'::text[] from dlq.dlq_messages`
     const drop = (sql: { unsafe: Database['unsafe'] }) =>
       sql.unsafe(`select dlq.drop_message_partition('${month}') as dropped`)
     await service.sql
@@ -128,6 +131,7 @@ describe('a partition', () => {
 
     expect([...(await drop(service.sql))]).toEqual([{ dropped: 5n }])
     expect(await counts()).toEqual({ 'orders PENDING': 2 })
+    expect(await service.sql`delete from dlq.dlq_message_edits returning 1`).toHaveLength(2)
   })
 
   test('is dropped only where a statement sees all that is in it, and only if it is one', async () => {

@@ -184,6 +184,8 @@ export const groupRoutes = [
       const clean = (text: string | null | undefined) =>
         typeof text === 'string' ? textForPostgres(text, 16_000) : text
 
+      // Before the change: an answer of 503 means that nothing was done.
+      await requireExactCounts({ sql, log })
       const after = await sql.begin(async (sql) => {
         const before = await getGroup(sql, { id, scope, hold: true })
         if (!before) throw noGroup(id)

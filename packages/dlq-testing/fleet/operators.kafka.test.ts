@@ -110,6 +110,7 @@ test('an incident is seen, grouped, edited, retried and verified with the comman
   expect(retried).toContain('"status":"RESOLVED"')
   expect(verified).toMatch(/"outcome":"published".*"failed_again":null/s)
   expect(verified).toContain('"action":"message.retry_forced"')
+  expect(ended).toContain('"dry_run":true')
   expect(ended).toContain('0 messages retried')
   expect(ended).toContain('"state":"resolved"')
 

@@ -67,6 +67,7 @@ export const topicPath = v.object({
   topic: v.pipe(
     v.string(),
     v.maxLength(maxTopicLength, `invalid topic name: it must be at most ${maxTopicLength} characters`),
+    v.metadata({ pattern: '^[^\\u0000-\\u001f]*$' }),
     v.check(
       // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
       (topic) => !/[\u0000-\u001f]/.test(topic) && topic.isWellFormed(),

@@ -5441,7 +5441,12 @@ export interface operations {
     deleteChannelByChannelIdConsumerByConsumerIdDlq: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The token of the channel; both instead of a bearer token. */
+                "x-broker-channel-token"?: string;
+                /** @description The token of the consumer; both instead of a bearer token. */
+                "x-broker-consumer-token"?: string;
+            };
             path: {
                 channelId: string;
                 consumerId: string;
@@ -5548,7 +5553,12 @@ export interface operations {
     deleteChannelByChannelIdConsumerByConsumerIdJobByJobId: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The token of the channel; both instead of a bearer token. */
+                "x-broker-channel-token"?: string;
+                /** @description The token of the consumer; both instead of a bearer token. */
+                "x-broker-consumer-token"?: string;
+            };
             path: {
                 channelId: string;
                 consumerId: string;

@@ -9,6 +9,7 @@ import { observeRequests } from '../../../services/api/src/observe-requests.ts'
 import { createIngesterMetrics } from '../../../services/ingester/src/ingester-metrics.ts'
 import { createUpkeepMetrics } from '../../../services/retrier/src/cron/watch-upkeep.ts'
 import { createRetrierMetrics } from '../../../services/retrier/src/retrier-metrics.ts'
+import { createRunMetrics } from '../../../services/retrier/src/runs/run-metrics.ts'
 import { createWorkerMetrics } from '../../../services/retrier/src/worker/worker-metrics.ts'
 
 export type Metric = { name: string; type: string; labels: readonly string[]; help: string }
@@ -27,6 +28,7 @@ const register: Record<Section, (registry: Registry) => void> = {
     createRetrierMetrics(registry)
     createUpkeepMetrics(registry)
     createWorkerMetrics(registry)
+    createRunMetrics(registry)
   },
 }
 

@@ -1449,6 +1449,13 @@ export interface components {
                 [key: string]: number;
             };
             sample: string[];
+            /** @description Of an edit: what it would make of the sample. */
+            diff?: {
+                id: string;
+                before: unknown;
+                after: unknown;
+                problem: ("no_json" | "patch_does_not_fit" | "unchanged") | null;
+            }[];
         };
         /** Run */
         Run: {
@@ -5783,7 +5790,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    kind: "retry" | "redirect" | "dead" | "delete" | "archive" | "purge";
+                    kind: "retry" | "redirect" | "dead" | "delete" | "archive" | "purge" | "edit";
                     selection: {
                         filter?: {
                             status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
@@ -5845,6 +5852,36 @@ export interface operations {
                     max_refailure?: number | string;
                     /** @default null */
                     target_topic?: string | null;
+                    patch?: ({
+                        /** @constant */
+                        op: "add";
+                        path: string;
+                        value: unknown;
+                    } | {
+                        /** @constant */
+                        op: "remove";
+                        path: string;
+                    } | {
+                        /** @constant */
+                        op: "replace";
+                        path: string;
+                        value: unknown;
+                    } | {
+                        /** @constant */
+                        op: "move";
+                        from: string;
+                        path: string;
+                    } | {
+                        /** @constant */
+                        op: "copy";
+                        from: string;
+                        path: string;
+                    } | {
+                        /** @constant */
+                        op: "test";
+                        path: string;
+                        value: unknown;
+                    })[];
                     reason?: string;
                     /** @default false */
                     dry_run?: boolean;

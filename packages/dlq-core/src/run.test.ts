@@ -25,9 +25,10 @@ test('a retry skips what is settled, being sent, out of budget or in another run
 })
 
 test('no run touches what is being sent', () => {
-  for (const kind of runKinds) expect(eligibleStatuses(kind)).not.toContain('RETRYING')
-  expect(eligibleStatuses('delete', ['DEAD', 'RETRYING'])).toEqual(['DEAD'])
-  expect(eligibleStatuses('retry', ['DEAD'])).toEqual([])
+  for (const kind of runKinds) expect(eligibleStatuses(kind, {})).not.toContain('RETRYING')
+  expect(eligibleStatuses('delete', { status: ['DEAD', 'RETRYING'] })).toEqual(['DEAD'])
+  expect(eligibleStatuses('retry', { status: ['DEAD'] })).toEqual([])
+  expect(eligibleStatuses('retry', { status: ['DEAD'], archived: true })).toEqual(['DEAD'])
 })
 
 test('a count is as expected within the tolerance, and never where counting ended early', () => {

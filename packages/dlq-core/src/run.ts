@@ -49,9 +49,13 @@ const touchable: Readonly<Record<RunKind, readonly Status[]>> = {
   purge: ['RESOLVED', 'DEAD'],
 }
 
+/** Kinds that may be about archived messages. What is sent is restored first. */
+export const archiveKinds: readonly RunKind[] = ['retry', 'redirect', 'purge']
+
 /** The statuses that a run of this kind touches, of those that the filter names. */
-export function eligibleStatuses(kind: RunKind, named?: readonly Status[]): Status[] {
-  return touchable[kind].filter((status) => named === undefined || named.includes(status))
+export function eligibleStatuses(kind: RunKind, { status: named, archived = false }: MessageFilter): Status[] {
+  const statuses: readonly Status[] = archived ? touchable.purge : touchable[kind]
+  return statuses.filter((status) => named === undefined || named.includes(status))
 }
 
 export type Candidate = {

@@ -141,3 +141,13 @@ export async function lockUnfinished(
     limit ${limit}
     for update skip locked`
 }
+
+/** Deletes sagas that ended before that time, with their logs. Returns how many. */
+export async function deleteEndedSagas(sql: Sql, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const result = await sql`
+    delete from saga.saga_states where id in (
+      select id from saga.saga_states
+      where created_at < ${before} and updated_at < ${before} and status in ('COMPLETED', 'FAILED', 'CANCELLED')
+      order by created_at limit ${limit})`
+  return result.count
+}

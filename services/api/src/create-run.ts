@@ -47,7 +47,8 @@ export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']
   return sql.begin(async (sql) => {
     if (!(await hasJobQueue(sql))) throw new ApiError('SYS_DLQ_UNAVAILABLE', 'the database is not migrated yet')
     const cutoff = await freezeNow(sql)
-    const untilId = kind === 'purge' ? greatestId : ((await greatestMessageId(sql)) ?? greatestId)
+    const isOfArchive = 'filter' in selection && selection.filter.archived === true
+    const untilId = isOfArchive ? greatestId : ((await greatestMessageId(sql)) ?? greatestId)
     const matched = await countSelection(sql, selection, { kind, scope })
     if (expect !== null && !isAsExpected(matched, expect)) {
       const found = `${matched.relation === 'gte' ? 'at least ' : ''}${matched.value}`

@@ -1,11 +1,11 @@
 // From a request to what its route has declared. Faults come back one per field, each with its remedy.
 
 import { isUtf8 } from 'node:buffer'
+import { exactJsonOf } from 'dlq-core/exact-json.ts'
 import type { HonoRequest } from 'hono'
 import * as v from 'valibot'
 import { ApiError, type ErrorDetail, invalidField } from './api-error.ts'
 import type { Call, Route } from './define-route.ts'
-import { exactJsonOf } from './exact-json.ts'
 
 type Read = Pick<
   Call<v.GenericSchema, v.GenericSchema, v.GenericSchema, v.GenericSchema>,

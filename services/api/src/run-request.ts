@@ -1,6 +1,7 @@
 // What may stand in the request for a run.
 
 import { parseDuration } from 'dlq-core/duration.ts'
+import { jsonPatchSchema } from 'dlq-core/json-patch.ts'
 import { runKinds } from 'dlq-core/run.ts'
 import * as v from 'valibot'
 import { reason, topicName } from './request-schemas.ts'
@@ -64,10 +65,7 @@ const canarySchema = v.pipe(
 
 export const runBody = v.pipe(
   v.strictObject({
-    kind: v.picklist(
-      runKinds.filter((kind) => kind !== 'edit'),
-      'must be retry, redirect, dead, delete, archive or purge',
-    ),
+    kind: v.picklist(runKinds, `must be one of ${runKinds.join(', ')}`),
     selection: selectionSchema,
     all: v.optional(v.boolean('must be true or false'), false),
     expect_count: v.optional(count('expect_count')),
@@ -80,6 +78,7 @@ export const runBody = v.pipe(
     ),
     max_refailure: v.optional(shareSchema, 0.05),
     target_topic: v.optional(v.nullable(topicName), null),
+    patch: v.optional(jsonPatchSchema),
     reason,
     dry_run: v.optional(v.boolean('must be true or false'), false),
   }),
@@ -89,5 +88,9 @@ export const runBody = v.pipe(
       'belongs to kind "redirect", and only to it',
     ),
     ['target_topic'],
+  ),
+  v.forward(
+    v.check(({ kind, patch }) => (kind === 'edit') === (patch !== undefined), 'belongs to kind "edit", and only to it'),
+    ['patch'],
   ),
 )

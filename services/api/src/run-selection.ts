@@ -8,7 +8,7 @@ import { countFailedAgain, listFailedAgain } from 'dlq-core/queries/run-items.ts
 import { type SurveyRow, surveyMessages } from 'dlq-core/queries/run-messages.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
-import { eligibleStatuses, ineligibility, type RunKind, type RunSelection } from 'dlq-core/run.ts'
+import { archiveKinds, eligibleStatuses, ineligibility, type RunKind, type RunSelection } from 'dlq-core/run.ts'
 import * as v from 'valibot'
 import { invalidField } from './api-error.ts'
 
@@ -47,12 +47,12 @@ export function toSelection(input: SelectionInput, { kind, all }: { kind: RunKin
   const filter: MessageFilter = input.group ? { group_id: input.group } : input.filter!
   const narrows = Object.keys(filter).some((field) => field !== 'archived' && field !== 'status')
   if (!narrows && !all) throw invalidField('selection.filter', 'means every message: say so with "all": true')
-  if (Boolean(filter.archived) !== (kind === 'purge'))
+  if (kind === 'purge' && !filter.archived)
+    throw invalidField('selection.filter.archived', 'must be true: purge deletes from the archive')
+  if (filter.archived && !archiveKinds.includes(kind))
     throw invalidField(
       'selection.filter.archived',
-      kind === 'purge'
-        ? 'must be true: purge deletes from the archive'
-        : 'must not be true: restore archived messages first',
+      `must not be true: only ${archiveKinds.join(', ')} may be about the archive`,
     )
   return { filter }
 }
@@ -69,7 +69,7 @@ export async function countSelection(
   if ('failed_again_in' in selection)
     return { value: await countFailedAgain(sql, selection.failed_again_in), relation: 'eq' }
   const search = await searchOf(sql, selection.filter, {
-    statuses: eligibleStatuses(kind, selection.filter.status),
+    statuses: eligibleStatuses(kind, selection.filter),
     scope,
   })
   if (search === null) return { value: 0, relation: 'eq' }
@@ -115,10 +115,12 @@ export async function surveySelection(
   { kind, scope }: { kind: RunKind; scope: TopicScope },
 ) {
   const { ids, isAll } = await listIds(sql, selection, scope)
-  const rows = await surveyMessages(sql, { ids, scope, archived: kind === 'purge' })
+  const archived = 'filter' in selection && selection.filter.archived === true
+  const rows = await surveyMessages(sql, { ids, scope, archived })
   const ineligible: Record<string, number> = {}
   const eligible = rows.filter((row) => {
-    const reason = ineligibility(kind, candidateOf(row))
+    // What is archived has ended already, and is sent all the same.
+    const reason = archived ? null : ineligibility(kind, candidateOf(row))
     if (reason !== null) ineligible[reason] = (ineligible[reason] ?? 0) + row.count
     return reason === null
   })

@@ -1,6 +1,7 @@
 // Bulk runs through the API, carried on job by job, with a retrier that takes every record as published.
 import { randomUUID } from 'node:crypto'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
+import { archiveMessages } from 'dlq-core/queries/archive.ts'
 import { listOutstandingMessages, releaseBatch } from 'dlq-core/queries/batches.ts'
 import { recordFailedAgain } from 'dlq-core/queries/message-reopen.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
@@ -18,7 +19,7 @@ const request: TestApp = (methodAndPath, init) => createTestApp(service.sql)(met
 
 beforeEach(async () => {
   await database.sql`
-    truncate dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_attempts, dlq.dlq_runs, dlq.dlq_run_deltas, dlq.dlq_run_skipped,
+    truncate dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_message_edits, dlq.dlq_attempts_archive, dlq.dlq_attempts, dlq.dlq_runs, dlq.dlq_run_deltas, dlq.dlq_run_skipped,
       saga.saga_states, saga.saga_step_logs, graphile_worker._private_jobs`
 })
 
@@ -247,6 +248,57 @@ test('what programs pull is made due for them at once, and the run is done with 
   await database.sql`truncate dlq.dlq_policies`
 })
 
+describe('an edit', () => {
+  const patch = [
+    { op: 'test', path: '/currency', value: 'EUR' },
+    { op: 'replace', path: '/currency', value: 'USD' },
+  ]
+  const insertValue = (value: string) => insert({ record_value: Buffer.from(value), record_headers: [] })
+
+  test('patches values digit by digit, keeps what was there before, and says why it left some alone', async () => {
+    const edited = await insertValue('{"amount": 12345678901234567890.12, "currency": "EUR"}')
+    for (const value of ['{"currency": "GBP"}', 'no json']) await insertValue(value)
+    const run = await begin({ kind: 'edit', patch })
+    await workOnRuns(service.sql)
+    expect(await read(run)).toMatchObject({
+      status: 'completed',
+      progress: { done: 1, skipped: { patch_does_not_fit: 1, no_json: 1 } },
+    })
+    const [row] = await database.sql`
+      select m.record_value, e.record_value as before, e.actor, e.request_id
+      from dlq.dlq_messages m join dlq.dlq_message_edits e on e.message_id = m.id where m.id = ${edited}`
+    expect(String(row!.record_value)).toBe('{"amount":12345678901234567890.12,"currency":"USD"}')
+    expect(String(row!.before)).toBe('{"amount": 12345678901234567890.12, "currency": "EUR"}')
+    expect(row!.request_id).toBe(`run ${run}`)
+  })
+
+  test('shows in a dry run what it would make of them, and changes nothing', async () => {
+    const id = await insertValue('{"amount":12345678901234567890.12,"currency":"EUR"}')
+    const init = {
+      body: JSON.stringify({ kind: 'edit', selection: orders, patch, dry_run: true }),
+      headers: { 'content-type': 'application/json' },
+    }
+    const text = await (await request('POST /api/v1/runs', init)).text()
+    expect(text).toContain('"after":{"amount":12345678901234567890.12,"currency":"USD"}')
+    expect(JSON.parse(text).diff).toMatchObject([{ id, problem: null }])
+    expect(await database.sql`select from dlq.dlq_message_edits`).toHaveLength(0)
+  })
+})
+
+test('what is archived is restored and retried', async () => {
+  const ids = [await insert({ status: 'RESOLVED' }), await insert({ status: 'DEAD', retry_count: 3 })]
+  await archiveMessages(service.sql, { ids, now: new Date() })
+  const other = await insert()
+  const run = await begin({ selection: { filter: { topic: 'orders', archived: true } } })
+  expect(await until(run, { status: 'completed' })).toMatchObject({
+    matched: { value: 2 },
+    progress: { taken: 2, resolved: 2, waiting: 0 },
+  })
+  expect(await database.sql`select from dlq.dlq_messages_archive`).toHaveLength(0)
+  const [row] = await database.sql`select status from dlq.dlq_messages where id = ${other}`
+  expect(row).toEqual({ status: 'PENDING' })
+})
+
 describe('a redirect', () => {
   test('sends to another topic, and leaves the messages as they were when it is cancelled', async () => {
     const id = await insert({ target_topic: 'orders.edited' })
@@ -347,11 +399,14 @@ describe('asking', () => {
     [{ kind: 'retry', selection: { ...orders, ids: [randomUUID()] } }, 'exactly one'],
     [{ kind: 'redirect', selection: orders }, 'redirect'],
     [{ kind: 'redirect', selection: orders, target_topic: 'orders.dlq.v1' }, 'DLQ topic'],
-    [{ kind: 'retry', selection: { filter: { topic: 'x', archived: true } } }, 'restore'],
+    [{ kind: 'dead', selection: { filter: { topic: 'x', archived: true } } }, 'archive'],
+    [{ kind: 'edit', selection: orders }, 'edit'],
+    [{ kind: 'edit', selection: orders, patch: [] }, 'empty'],
+    [{ kind: 'retry', selection: orders, patch: [{ op: 'remove', path: '/a' }] }, 'edit'],
     [{ kind: 'purge', selection: orders }, 'archive'],
     [{ kind: 'retry', selection: orders, rate_per_second: 0 }, 'from 0.0001'],
     [{ kind: 'retry', selection: orders, canary: thenShare('101%') }, 'share'],
-    [{ kind: 'explode', selection: orders }, 'must be retry'],
+    [{ kind: 'explode', selection: orders }, 'must be one of retry'],
   ])('for %j is refused', async (body, why) => {
     expect(await ask(body)).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining(why) } } })
   })

@@ -1,5 +1,6 @@
 // Carrying runs on in the API's tests: the workflows of the retrier, job after job, as graphile-worker would.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { runSagaJob } from 'saga-core/run-saga-job.ts'
 import type { SagaJobPayload } from 'saga-core/saga-jobs.ts'
@@ -7,7 +8,7 @@ import { createRunWorkflows } from '../../retrier/src/runs/run-workflows.ts'
 
 /** Runs the jobs of runs that are due, one after the other. Returns how many. */
 export async function workOnRuns(sql: Database, { maxActive = 4 } = {}): Promise<number> {
-  const workflows = createRunWorkflows({ maxActive, now: () => new Date() })
+  const workflows = createRunWorkflows({ maxActive, policyOf: () => defaultRetryPolicy, now: () => new Date() })
   for (let ran = 0; ; ran += 1) {
     const [job] = await sql<{ id: string; attempts: number; task: string; payload: string }[]>`
       with next as (

@@ -21,7 +21,8 @@ import { createUpkeepMetrics, createUpkeepWatch } from './cron/watch-upkeep.ts'
 import { createFaultPoints } from './fault-points.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { retryForever } from './retry-forever.ts'
-import { recoverRuns } from './runs/recover-runs.ts'
+import { recoverRuns, recoveryJob } from './runs/recover-runs.ts'
+import { createRunMetrics, gaugeRuns } from './runs/run-metrics.ts'
 import { createRunWorkflows } from './runs/run-workflows.ts'
 import { runWorker } from './worker/run-worker.ts'
 import { createWorkerMetrics } from './worker/worker-metrics.ts'
@@ -48,19 +49,33 @@ await runService(
 
     const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
-    const jobs = upkeepJobs({
-      ...{ sql, log, policies },
-      schedules: config.cron,
-      retentions: config.archive,
+    const workflows = createRunWorkflows({
+      maxActive: config.worker.max_active_runs,
+      policyOf: (topics) => policies.policyFor(topics).policy,
+      now: () => new Date(),
     })
+    const jobs = [
+      ...upkeepJobs({
+        ...{ sql, log, policies },
+        schedules: config.cron,
+        retentions: config.archive,
+      }),
+      recoveryJob({ sql, log, workflows, schedule: config.cron.sagas }),
+    ]
     const watchUpkeep = createUpkeepWatch({
       ...{ sql, log, jobs },
       metrics: createUpkeepMetrics(registry),
       now: () => new Date(),
     })
-    const workflows = createRunWorkflows({ maxActive: config.worker.max_active_runs, now: () => new Date() })
+    const runMetrics = createRunMetrics(registry)
+    // What stands still is found by the clock too; this one asks until the database has answered once.
+    const startedSagas = async () => {
+      await recoverRuns({ sql, log, workflows })
+      return { more: false }
+    }
     await Promise.all([
-      runLoop(() => recoverRuns({ sql, log, workflows }), { name: 'recover-sagas', intervalMs: 60_000, signal, log }),
+      runLoop(startedSagas, { name: 'recover-sagas', intervalMs: 86_400_000, signal, log }),
+      runLoop(() => gaugeRuns({ sql, metrics: runMetrics }), { name: 'gauge-runs', intervalMs: 15_000, signal, log }),
       runLoop(watchUpkeep, { name: 'watch-upkeep', intervalMs: 30_000, signal, log }),
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
       retryForever({

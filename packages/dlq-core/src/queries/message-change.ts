@@ -1,6 +1,7 @@
 // dlq_messages: what people change about one message. The row is locked first, decided upon, and written
 // then; whoever comes second finds the state that the first one left, and another ETag.
 
+import type { AfterEdit, MessageContent } from '../edit-message.ts'
 import type { RetryState } from '../message.ts'
 import { etag } from './message-read.ts'
 import type { Sql } from './sql.ts'
@@ -44,25 +45,24 @@ export async function writeState(
     where id = ${id}`
 }
 
-/** What can be edited, as it is now. */
-export type MessageContent = {
-  record_key: Buffer | null
-  record_value: Buffer | null
-  /** As header-json.ts stores them; null for a message that never was a record. */
-  record_headers: string | null
-  /** JSON text. */
-  payload: string | null
-  target_topic: string | null
-  error_stacktrace: string | null
-  order_key: bigint | null
-  edits: number
-}
-
 export async function readContent(sql: Sql, id: string): Promise<MessageContent> {
   const [row] = await sql<[MessageContent]>`
     select record_key, record_value, record_headers, payload, target_topic, error_stacktrace, order_key, edits
     from dlq.dlq_messages where id = ${id}`
   return row
+}
+
+export type CandidateContent = MessageContent & { id: string; original_topic: string; dlq_topic: string | null }
+
+/** The same of several messages, in the order of ids. */
+export async function readContents(
+  sql: Sql,
+  { ids, scope }: { ids: readonly string[]; scope: TopicScope },
+): Promise<CandidateContent[]> {
+  return sql<CandidateContent[]>`
+    select id, original_topic, dlq_topic, record_key, record_value, record_headers, payload, target_topic, error_stacktrace,
+           order_key, edits
+    from dlq.dlq_messages where id = any(${sql.array([...ids])}::uuid[]) and ${inScope(sql, scope)} order by id`
 }
 
 export type Edit = {
@@ -72,10 +72,7 @@ export type Edit = {
   request_id: string
   /** Which of key, value, headers and target_topic differ. */
   fields: readonly string[]
-  after: Pick<
-    MessageContent,
-    'record_key' | 'record_value' | 'record_headers' | 'payload' | 'target_topic' | 'order_key'
-  >
+  after: AfterEdit
 }
 
 /**

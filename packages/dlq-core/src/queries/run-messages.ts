@@ -63,6 +63,15 @@ export async function takeIntoRun(
   return { taken, handedOver, left: left === null ? [] : JSON.parse(left) }
 }
 
+/** Lets messages that came back from the archive be retried once more: PENDING, until somebody takes them. */
+export async function reviveRestored(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql`
+    update dlq.dlq_messages set
+      status = 'PENDING', next_retry_at = null, retry_requested = false, max_retries = greatest(max_retries, retry_count + 1)
+    where id = any(${sql.array([...ids])}::uuid[]) and status in ('RESOLVED', 'DEAD')`
+}
+
 /** Locks the messages and tells what they are. */
 export async function lockCandidates(sql: Sql, chosen: Chosen): Promise<CandidateRow[]> {
   return sql<CandidateRow[]>`

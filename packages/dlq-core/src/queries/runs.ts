@@ -254,3 +254,23 @@ export async function listRuns(
   const [row] = await sql<{ total: number }[]>`select count(*)::int as total from dlq.dlq_runs r ${where}`
   return { runs: [...runs], total: row!.total }
 }
+
+/** The runs that have not ended: how many are in each status, and what became of their messages together. */
+export async function countRuns(sql: Sql): Promise<{ statuses: Record<string, number>; counts: RunCounts }> {
+  const runs = await sql<RunView[]>`${viewOf(sql)} where r.ended_at is null`
+  const statuses: Record<string, number> = {}
+  const counts = { taken: 0, done: 0, resolved: 0, failed: 0, failedAgain: 0, withdrawn: 0, givenBack: 0 }
+  for (const run of runs) {
+    statuses[run.status] = (statuses[run.status] ?? 0) + 1
+    for (const key of Object.keys(counts) as (keyof RunCounts)[]) counts[key] += run[key]
+  }
+  return { statuses, counts }
+}
+
+/** Deletes runs that ended before that time, with what they skipped. Returns how many. */
+export async function deleteOldRuns(sql: Sql, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const result = await sql`
+    delete from dlq.dlq_runs where id in (
+      select id from dlq.dlq_runs where created_at < ${before} and ended_at < ${before} order by created_at limit ${limit})`
+  return result.count
+}

@@ -154,6 +154,7 @@ const cron = v.strictObject({
   fold: v.optional(schedule, '* * * * *'),
   reconcile: v.optional(schedule, '0 4 * * *'),
   sweep: v.optional(schedule, '* * * * *'),
+  sagas: v.optional(schedule, '* * * * *'),
 })
 
 const archive = v.strictObject({

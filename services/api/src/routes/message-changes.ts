@@ -1,12 +1,12 @@
 // One dead letter, changed: retried, given up, revived, edited, deleted.
 
+import { applyEdit, type Wanted } from 'dlq-core/edit-message.ts'
 import { editMessage, type HeldMessage, readContent, writeSchedule } from 'dlq-core/queries/message-change.ts'
 import { deleteMessage, getMessage } from 'dlq-core/queries/message-read.ts'
 import * as v from 'valibot'
 import { ApiError, notFound } from '../api-error.ts'
 import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from '../change-message.ts'
 import { type Call, defineRoute } from '../define-route.ts'
-import { applyEdit, type Wanted } from '../edit-message.ts'
 import { bytesOf, contentInput, headersInput, headersOf } from '../message-content.ts'
 import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../message-json.ts'
 import { refuseTarget } from '../refuse-target.ts'

@@ -1,11 +1,11 @@
 // The edits of a dead letter, and what each replaced. The first one holds the message as it came.
 
+import { sentValue } from 'dlq-core/edit-message.ts'
 import { findEdit, listEdits } from 'dlq-core/queries/message-change.ts'
 import { getMessage } from 'dlq-core/queries/message-read.ts'
 import * as v from 'valibot'
 import { ApiError, notFound } from '../api-error.ts'
 import { defineRoute } from '../define-route.ts'
-import { sentValue } from '../edit-message.ts'
 import { contentJson, contentSchema, headersSchema, shownHeaders } from '../message-content.ts'
 import { count, sendJsonText, timestamp, timestampText } from '../message-json.ts'
 import { idOf, messagePath, wholeNumberInPath } from '../request-schemas.ts'

@@ -10,6 +10,7 @@ import { mayActAs, roleNames } from '../access.ts'
 import { ApiError } from '../api-error.ts'
 import { auditRun, changeRun, createRun, findRun, type RunChange } from '../create-run.ts'
 import { type Call, defineRoute } from '../define-route.ts'
+import { previewPatch } from '../preview-patch.ts'
 import { refuseTarget } from '../refuse-target.ts'
 import { refuseWithoutKafka } from '../refuse-without-kafka.ts'
 import { idOf, pageQuery, reason, wholeNumber } from '../request-schemas.ts'
@@ -31,6 +32,19 @@ const surveySchema = v.pipe(
     groups: counts,
     ages: counts,
     sample: v.array(v.string()),
+    diff: v.exactOptional(
+      v.pipe(
+        v.array(
+          v.strictObject({
+            id: v.string(),
+            before: v.unknown(),
+            after: v.unknown(),
+            problem: v.nullable(v.picklist(['no_json', 'patch_does_not_fit', 'unchanged'])),
+          }),
+        ),
+        v.description('Of an edit: what it would make of the sample.'),
+      ),
+    ),
   }),
   v.title('RunSurvey'),
 )
@@ -104,12 +118,17 @@ export const runRoutes = [
       const selection = toSelection(body.selection, { kind, all: body.all })
       if ('failed_again_in' in selection) await findRun(sql, { id: selection.failed_again_in, scope })
       if (body.target_topic !== null) await refuseTarget(call, body.target_topic)
-      if (body.dry_run) return c.json({ dry_run: true, ...(await surveySelection(sql, selection, { kind, scope })) })
+      const patch = body.patch === undefined ? null : call.exactJson('patch')
+      if (body.dry_run) {
+        const survey = await surveySelection(sql, selection, { kind, scope })
+        const diff = patch === null ? {} : { diff: await previewPatch(sql, { ids: survey.sample, patch, scope }) }
+        return c.json({ dry_run: true, ...survey, ...diff })
+      }
       if (isSent(kind)) await refuseWithoutKafka(sql)
       const id = await createRun(
         sql,
         {
-          ...{ kind, selection, scope, reason: body.reason ?? null, retryAllTopic: null, patch: null },
+          ...{ kind, selection, scope, reason: body.reason ?? null, retryAllTopic: null, patch },
           expect: expected === undefined ? null : { expected, tolerance },
           targetTopic: body.target_topic,
           ratePerSecond: body.rate_per_second,

@@ -5,6 +5,7 @@ import { deleteOldCronRuns } from 'dlq-core/queries/cron-runs.ts'
 import { releaseExpiredLeases } from 'dlq-core/queries/message-retry.ts'
 import { makePartitionsAhead } from 'dlq-core/queries/partitions.ts'
 import { forgetDeadRetriers } from 'dlq-core/queries/retriers.ts'
+import { deleteOldRuns } from 'dlq-core/queries/runs.ts'
 import { listAbandonedSlots } from 'dlq-core/queries/slots.ts'
 import { foldSummary, getSummaryState, reconcileSummary } from 'dlq-core/queries/summary.ts'
 import { deleteFailedJobs } from 'dlq-core/queries/workers.ts'
@@ -12,6 +13,7 @@ import type { Config } from 'dlq-core/runtime/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
+import { deleteEndedSagas } from 'saga-core/saga-store.ts'
 import { archiveSettled } from './archive-settled.ts'
 import type { CronJob } from './cron-job.ts'
 import { dropExpired } from './drop-expired.ts'
@@ -66,6 +68,8 @@ export function upkeepJobs({ sql, log, policies, schedules, retentions }: Upkeep
           ...(await dropExpired({ sql, archiveRetentionMs: retentions.retention }, context)),
           audit: await inPieces(ago(retentions.audit_retention), deleteOldAudit),
           idempotency_keys: await inPieces(ago(idempotencyKeysKeptMs), deleteOldIdempotencyKeys),
+          runs: await inPieces(ago(retentions.audit_retention), deleteOldRuns),
+          sagas: await inPieces(ago(retentions.audit_retention), deleteEndedSagas),
           cron_runs: await deleteOldCronRuns(sql, ago(runsKeptMs)),
           failed_jobs: await deleteFailedJobs(sql, ago(failedJobsKeptMs)),
         }

@@ -1,21 +1,23 @@
 // One chunk of a run: the next of its messages are taken, or touched, and counted. In the transaction of the
 // chunk, so that the messages, the cursor, the counts, the saga's log and its next job are written together.
 
-import { archiveMessages } from 'dlq-core/queries/archive.ts'
+import { archiveMessages, restoreArchived } from 'dlq-core/queries/archive.ts'
 import { noteSkipped, type Skipped } from 'dlq-core/queries/run-items.ts'
 import {
   type CandidateRow,
   lockCandidates,
   purgeArchived,
+  reviveRestored,
   takeIntoRun,
   touchMessages,
 } from 'dlq-core/queries/run-messages.ts'
 import { type HeldRun, writeProgress } from 'dlq-core/queries/runs.ts'
 import { ineligibility, isSent, nextChunkSize } from 'dlq-core/run.ts'
 import type { Transaction } from 'dlq-core/runtime/database.ts'
-import { selectChunk } from './select-chunk.ts'
+import { type EditDeps, editChunk } from './edit-chunk.ts'
+import { isOfArchive, selectChunk } from './select-chunk.ts'
 
-export type ChunkDeps = { now: () => Date }
+export type ChunkDeps = EditDeps & { now: () => Date }
 
 /** At most `limit` messages. Returns the run as it is then. */
 export async function runChunk(
@@ -45,6 +47,8 @@ type Chunked = { taken: number; done: number; skipped: Skipped[] }
 
 async function take(sql: Transaction, run: HeldRun, ids: readonly string[]): Promise<Chunked> {
   const { id: runId, kind, cutoff, scope } = run
+  // What is archived comes back first, due when the run's turn comes.
+  if (isOfArchive(run)) await reviveRestored(sql, await restoreArchived(sql, ids))
   const { taken, handedOver, left } = await takeIntoRun(sql, {
     ...{ runId, ids, cutoff, scope },
     redirects: kind === 'redirect',
@@ -52,7 +56,7 @@ async function take(sql: Transaction, run: HeldRun, ids: readonly string[]): Pro
   return { taken, done: handedOver, skipped: left.map((row) => toSkipped(run, row)) }
 }
 
-async function touch({ now }: ChunkDeps, sql: Transaction, run: HeldRun, ids: readonly string[]): Promise<Chunked> {
+async function touch(deps: ChunkDeps, sql: Transaction, run: HeldRun, ids: readonly string[]): Promise<Chunked> {
   const { kind, cutoff, scope } = run
   if (kind === 'purge') return { taken: 0, done: await purgeArchived(sql, ids), skipped: [] }
   const candidates = await lockCandidates(sql, { ids, cutoff, scope })
@@ -60,9 +64,11 @@ async function touch({ now }: ChunkDeps, sql: Transaction, run: HeldRun, ids: re
   const left = new Set(skipped.map(({ id }) => id))
   const chosen = candidates.map(({ id }) => id).filter((id) => !left.has(id))
   const touched = (done: number): Chunked => ({ taken: 0, done, skipped })
-  if (kind === 'archive') return touched(await archiveMessages(sql, { ids: chosen, now: now() }))
+  if (kind === 'archive') return touched(await archiveMessages(sql, { ids: chosen, now: deps.now() }))
   if (kind === 'dead' || kind === 'delete') return touched(await touchMessages(sql, { kind, ids: chosen }))
-  throw new Error(`a run of kind ${kind} cannot be carried out by this version`)
+  if (kind !== 'edit') throw new Error(`a run of kind ${kind} sends its messages`)
+  const edited = await editChunk(deps, sql, run, chosen)
+  return { taken: 0, done: edited.done, skipped: [...skipped, ...edited.skipped] }
 }
 
 function toSkipped({ kind }: HeldRun, { id, ...row }: CandidateRow): Skipped {

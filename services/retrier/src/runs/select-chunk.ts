@@ -23,7 +23,7 @@ export async function selectChunk(sql: Transaction, run: HeldRun, limit: number)
   if ('failed_again_in' in selection)
     return chunkOf(await listFailedAgain(sql, { runId: selection.failed_again_in, after: run.cursor, limit }), limit)
 
-  const statuses = eligibleStatuses(run.kind, selection.filter.status)
+  const statuses = eligibleStatuses(run.kind, selection.filter)
   if (statuses.length === 0) return { ids: [], cursor: run.cursor, isExhausted: true }
   const filter: MessageFilter = { ...selection.filter, status: statuses }
   const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic)
@@ -33,6 +33,12 @@ export async function selectChunk(sql: Transaction, run: HeldRun, limit: number)
   })
   if (examinedTo !== null) return { ids, cursor: examinedTo, isExhausted: false }
   return chunkOf(ids, limit)
+}
+
+/** Whether the run is about archived messages. */
+export function isOfArchive(run: Pick<HeldRun, 'selection'>): boolean {
+  const selection = JSON.parse(run.selection) as RunSelection
+  return 'filter' in selection && selection.filter.archived === true
 }
 
 function chunkOf(ids: string[], limit: number): SelectedChunk {

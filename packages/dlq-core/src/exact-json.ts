@@ -7,8 +7,12 @@ type RawJson = {
 // Not in TypeScript's library yet: https://github.com/tc39/proposal-json-parse-with-source
 const { parse, rawJSON } = JSON as unknown as RawJson
 
+/** Every number is an object that JSON.stringify writes with the digits that it has in `text`. */
+export function parseExact(text: string): unknown {
+  return parse(text, (_, value, { source }) => (typeof value === 'number' ? rawJSON(source!) : value))
+}
+
 /** The field at the path as JSON text, without white space, every number with the digits that it has in `text`. */
 export function exactJsonOf(text: string, path: readonly string[]): string {
-  const exact = parse(text, (_, value, { source }) => (typeof value === 'number' ? rawJSON(source!) : value))
-  return JSON.stringify(path.reduce((value, key) => (value as Record<string, unknown>)[key], exact))
+  return JSON.stringify(path.reduce((value, key) => (value as Record<string, unknown>)[key], parseExact(text)))
 }

@@ -1,11 +1,31 @@
 // An edit: what it makes of a message, and what of it differs.
 
-import { decodeHeaders, encodeHeaders } from 'dlq-core/header-json.ts'
-import { orderKey } from 'dlq-core/order-key.ts'
-import { projectPayload } from 'dlq-core/payload-projection.ts'
-import type { Edit, MessageContent } from 'dlq-core/queries/message-change.ts'
-import type { Header } from 'dlq-core/record.ts'
-import type { RetryPolicy } from 'dlq-core/retry-policy.ts'
+import { exactJsonOf } from './exact-json.ts'
+import { decodeHeaders, encodeHeaders } from './header-json.ts'
+import { PatchError, patchJson } from './json-patch.ts'
+import { orderKey } from './order-key.ts'
+import { projectPayload } from './payload-projection.ts'
+import type { Header } from './record.ts'
+import type { RetryPolicy } from './retry-policy.ts'
+
+/** What can be edited, as it is now. */
+export type MessageContent = {
+  record_key: Buffer | null
+  record_value: Buffer | null
+  /** As header-json.ts stores them; null for a message that never was a record. */
+  record_headers: string | null
+  /** JSON text. */
+  payload: string | null
+  target_topic: string | null
+  error_stacktrace: string | null
+  order_key: bigint | null
+  edits: number
+}
+
+export type AfterEdit = Pick<
+  MessageContent,
+  'record_key' | 'record_value' | 'record_headers' | 'payload' | 'target_topic' | 'order_key'
+>
 
 /** What is to be edited; absent fields stay. */
 export type Wanted = {
@@ -15,7 +35,8 @@ export type Wanted = {
   targetTopic?: string | null
 }
 
-export type EditedContent = Pick<Edit, 'fields' | 'after'>
+/** `fields`: which of key, value, headers and target_topic differ. */
+export type EditedContent = { fields: readonly string[]; after: AfterEdit }
 
 /** The message after the edit. No fields where nothing differs. */
 export function applyEdit(before: MessageContent, wanted: Wanted, policy: RetryPolicy): EditedContent {
@@ -29,7 +50,7 @@ export function applyEdit(before: MessageContent, wanted: Wanted, policy: RetryP
 
   const editsRecord = fields.some((field) => field !== 'target_topic')
   const key = fields.includes('key') ? wanted.key! : before.record_key
-  const after: Edit['after'] = {
+  const after: AfterEdit = {
     record_key: key,
     record_value: before.record_value,
     record_headers: fields.includes('headers') ? headers! : before.record_headers,
@@ -62,4 +83,25 @@ function plainHeaders({ record_headers, error_stacktrace }: MessageContent): str
 
 function isSame(a: Buffer | null, b: Buffer | null): boolean {
   return a === null || b === null ? a === b : a.equals(b)
+}
+
+export type PatchedValue = {
+  /** JSON text; null where the value is none. */
+  before: string | null
+  after: string | null
+  /** Why the message is left alone. */
+  problem: 'no_json' | 'patch_does_not_fit' | 'unchanged' | null
+}
+
+/** The message's value after a JSON Patch. */
+export function patchValue(message: Parameters<typeof sentValue>[0], patch: string): PatchedValue {
+  const before = projectPayload(sentValue(message))
+  if (before === null) return { before, after: null, problem: 'no_json' }
+  try {
+    const after = patchJson(before, patch)
+    return { before, after, problem: after === exactJsonOf(before, []) ? 'unchanged' : null }
+  } catch (error) {
+    if (error instanceof PatchError) return { before, after: null, problem: 'patch_does_not_fit' }
+    throw error
+  }
 }

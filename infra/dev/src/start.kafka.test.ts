@@ -1,12 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { openDocumentShell } from 'dlq-testing/document-shell.ts'
+import { shellBlocks } from 'dlq-testing/shell-blocks.ts'
 import { afterEach, expect, test } from 'vitest'
 import { isAlive } from './runner-lock.ts'
 import { readStackFile, type StackFile } from './stack-file.ts'
 
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 const running = new Set<ChildProcess>()
 /** To start everything, with databases to make, takes long on a busy machine. */
@@ -64,6 +67,22 @@ function isZombie(pid: number): boolean {
   return existsSync(`/proc/${pid}`) && !existsSync(`/proc/${pid}/exe`)
 }
 
+/** What the document has its reader type while `npm start` runs; the stack's folder is the clone's .dev there. */
+async function runCommandsOf(document: string, dir: string): Promise<void> {
+  const clone = newDir()
+  symlinkSync(dir, `${clone}/.dev`)
+  await using shell = openDocumentShell({ cwd: clone, env: {} })
+  for (const { runIn, text } of shellBlocks(`${root}/${document}`)) {
+    if (runIn !== 'infra/dev/src/start.kafka.test.ts' || text === 'npm start\n') continue
+    if (text.startsWith('psql') && !hasPsql()) console.log(`no psql here, so not run:\n${text}`)
+    else expect(await shell.run(text)).toContain('orders')
+  }
+}
+
+function hasPsql(): boolean {
+  return spawnSync('psql', ['--version']).status === 0
+}
+
 async function statusesOf({ api }: StackFile): Promise<string[]> {
   const response = await fetch(`${api}/api/v1/dlq/orders?page_size=100`)
   const { messages } = (await response.json()) as { messages: { status: string }[] }
@@ -90,6 +109,8 @@ test('the demo shows messages resolve and one go DEAD; a killed service comes ba
   await until('one is resolved and one is DEAD', async () =>
     new Set(await statusesOf(stack)).isSupersetOf(new Set(['RESOLVED', 'DEAD'])),
   )
+
+  await runCommandsOf('README.md', fleet.dir)
 
   const last = fleet.stack()!
   fleet.child.kill('SIGINT')

@@ -1,5 +1,5 @@
-// `npm run chart`: everything that can be told about the chart and the workflows without a cluster. With
-// --write it first brings up to date what the chart repeats of the project. --package FOLDER packs it.
+// `npm run chart`: everything that can be told about the chart and the workflows without a cluster; with
+// --package FOLDER it is packed then. --write only brings up to date what the chart repeats of the project.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,10 @@ process.exitCode = main()
 
 function main(): number {
   const { values: options } = parseArgs({ options: { write: { type: 'boolean' }, package: { type: 'string' } } })
-  if (options.write) writeGeneratedFiles()
+  if (options.write) {
+    writeGeneratedFiles()
+    return 0
+  }
   const tools = installTools()
   const faults = [
     ...checkGenerated(),

@@ -132,13 +132,10 @@ describe('documents', () => {
   })
 })
 
-/** What watches the fleet is kept apart from it; while one of these is not there, links into it are let be. */
-const optionalFolders = ['infra/prometheus', 'infra/grafana', 'infra/docs/runbook'].map((folder) => join(root, folder))
-
 function leadsSomewhere(file: string, link: string): boolean {
   const [path, anchor] = link.split('#', 2)
   const target = path ? join(root, dirname(file), path) : join(root, file)
-  if (!existsSync(target)) return !existsSync(dirname(target)) && optionalFolders.includes(dirname(target))
+  if (!existsSync(target)) return false
   if (anchor === undefined || !target.endsWith('.md')) return true
   const headings = [...readFileSync(target, 'utf8').matchAll(/^#+ +(.*)$/gm)].map(([, heading]) => anchorOf(heading!))
   return headings.includes(anchor)

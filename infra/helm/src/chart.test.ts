@@ -1,10 +1,11 @@
 // The templates, rendered by helm itself. Where there is none this is left out: `npm run chart` builds one.
 
 import { createHash } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { loadConfig, type Need } from 'dlq-core/runtime/config.ts'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { type Manifest, render, renderText, type Values } from './render.ts'
 import { findHelm, root } from './tools.ts'
 
@@ -313,7 +314,11 @@ describe.skipIf(!helm)('the chart', () => {
       'dlq-manager-retrier',
     ])
     expect(find(manifests, 'PrometheusRule', 'dlq-manager').metadata.labels.release).toBe('prometheus')
-    expect(find(manifests, 'ConfigMap', 'dlq-manager-dashboards').metadata.labels.grafana_dashboard).toBe('1')
+    const rules = parse(readFileSync(join(root, 'infra/prometheus/dlq-manager.rules.yaml'), 'utf8'))
+    expect(find(manifests, 'PrometheusRule', 'dlq-manager').spec).toEqual(rules)
+    const dashboards = find(manifests, 'ConfigMap', 'dlq-manager-dashboards')
+    expect(dashboards.metadata.labels.grafana_dashboard).toBe('1')
+    expect(dashboards.data['dlq-manager.json']).toBe(readFileSync(join(root, 'infra/grafana/dlq-manager.json'), 'utf8'))
   })
 
   test.each<[string, Values, RegExp]>([

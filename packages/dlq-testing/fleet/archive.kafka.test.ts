@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { expect, test, vi } from 'vitest'
 import { insertDueRows } from '../src/due-rows.ts'
+import { eventually } from '../src/eventually.ts'
 import { type TestFleet, useFleet } from '../src/test-fleet.ts'
 
 const isFull = process.env.DLQ_SOAK === '1'
@@ -20,6 +21,13 @@ async function insertSettled(table: string): Promise<void> {
     insert into ${table} (original_topic, error_message, status, updated_at)
     select 'settled-' || n % 2, 'failed ' || n, (array['RESOLVED', 'DEAD'])[1 + n % 2], now() - interval '31 days'
     from generate_series(1, ${settled}) n`)
+}
+
+/** The same as an ingester stores it, with an error group; else a retrier would find one, and touch the message. */
+async function insertGrouped(): Promise<void> {
+  await database.sql`alter table dlq.dlq_messages alter column group_id set default gen_random_uuid()`
+  await insertSettled('dlq.dlq_messages')
+  await database.sql`alter table dlq.dlq_messages alter column group_id drop default`
 }
 
 /** Runs a procedure on a connection of its own. */
@@ -86,14 +94,14 @@ async function runOurs({ services, original, topics }: TestFleet) {
   await services.startAll()
   const second = await services.start('retrier', 'second')
   await second.ready()
-  await insertSettled('dlq.dlq_messages')
+  await insertGrouped()
   const before = await idsIn('dlq.dlq_messages')
   await insertDueRows(database.sql, { count: due, topics: [original] })
 
   let isDone = false
   const done = () => isDone
   const meanwhile = Promise.all([touchUntil('dlq.dlq_messages', done), worstInsertUntil(done)])
-  await Promise.all([1, 2].map(() => call('call dlq.archive_old_dlq_messages()')))
+  const ends = await Promise.all([1, 2].map(() => call('call dlq.archive_old_dlq_messages()')))
   isDone = true
   const [touched, worstMs] = await meanwhile
   await vi.waitFor(async () => {
@@ -102,6 +110,7 @@ async function runOurs({ services, original, topics }: TestFleet) {
     expect(row).toEqual({ waiting: 0 })
   }, patient)
 
+  for (const end of ends) expect(end).toMatch(/^Archived/)
   const here = await idsIn('dlq.dlq_messages')
   const archived = await idsIn('dlq.dlq_messages_archive')
   expect([...here, ...archived].toSorted()).toEqual(before)
@@ -128,20 +137,36 @@ async function runSpecification(): Promise<{ lost: number; doubled: number; erro
   await insertSettled('spec.dlq_messages')
   let isDone = false
   const touching = touchUntil('spec.dlq_messages', () => isDone)
-  const ends = await Promise.all([1, 2].map(() => call('call spec.archive_old_dlq_messages()')))
+  const ends = await whileOneIsLocked(() => Promise.all([1, 2].map(() => call('call spec.archive_old_dlq_messages()'))))
   isDone = true
-  const touched = await touching
+  await touching
   const [row] = await database.sql<[{ stays: number; archived: number; different: number }]>`
     select (select count(*)::int from spec.dlq_messages) as stays,
            (select count(*)::int from spec.dlq_messages_archive) as archived,
            (select count(distinct id)::int from (
               select id from spec.dlq_messages union all select id from spec.dlq_messages_archive) everywhere) as different`
-  expect(touched).toBeGreaterThan(0)
   return {
     lost: settled - row.different,
     doubled: row.stays + row.archived - row.different,
     errors: ends.filter((end) => !end.startsWith('Archived')),
   }
+}
+
+/** Holds the first message locked until an archiver waits for it: its copy has passed over it, its deletion has not. */
+async function whileOneIsLocked<T>(archive: () => Promise<T>): Promise<T> {
+  const { archiving } = await database.sql.begin(async (sql) => {
+    await sql`select id from spec.dlq_messages order by ctid limit 1 for update`
+    const archiving = archive()
+    await eventually(async () => {
+      const [row] = await database.sql`
+        select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like 'call spec.%'`
+      expect(row!.waiting).toBeGreaterThan(0)
+    })
+    // A promise would be waited for, and with it the lock.
+    return { archiving }
+  })
+  return archiving
 }
 
 // As in the specification, but for the schema's name, and without the archive's key, which would end it at the first

@@ -248,6 +248,23 @@ test('what programs pull is made due for them at once, and the run is done with 
   await database.sql`truncate dlq.dlq_policies`
 })
 
+test('what programs pull since a run took it does not wait for ever: the run is done with it', async () => {
+  const [id] = await insertMany(1)
+  const run = await begin({})
+  const afterItsJobs = async () => {
+    await database.sql`update graphile_worker._private_jobs set run_at = now()`
+    await workOnRuns(service.sql)
+    return read(run)
+  }
+  await expect.poll(afterItsJobs).toMatchObject({ status: 'running', progress: { waiting: 1 } })
+  await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
+  await expect.poll(afterItsJobs).toMatchObject({
+    ...{ status: 'completed', progress: { taken: 0, done: 1, waiting: 0, withdrawn: 0 } },
+  })
+  expect([...(await database.sql`select id from dlq.claim_messages('orders')`)]).toEqual([{ id }])
+  await database.sql`truncate dlq.dlq_policies`
+})
+
 describe('an edit', () => {
   const patch = [
     { op: 'test', path: '/currency', value: 'EUR' },

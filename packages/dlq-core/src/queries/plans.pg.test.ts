@@ -13,7 +13,7 @@ import { deleteSpent, purgeSpent } from './message-purge.ts'
 import { deleteMessage, getMessage } from './message-read.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
 import { greatestMessageId, releaseExpiredLeases } from './message-retry.ts'
-import { giveBack, holdsMessages, listRunTopics, takeIntoRun } from './run-messages.ts'
+import { giveBack, handOverPulled, holdsMessages, listRunTopics, takeIntoRun, touchMessages } from './run-messages.ts'
 import { takeAbandonedSlot } from './slots.ts'
 import type { Sql } from './sql.ts'
 import { lockUngrouped } from './ungrouped.ts'
@@ -51,6 +51,8 @@ beforeAll(async () => {
 })
 
 const ids = Array.from({ length: 100 }, (_, n) => `${randomUUID().slice(0, 34)}${String(n % 100).padStart(2, '0')}`)
+/** As many as a chunk of a run may have: enough for a planner who knows it to read whole partitions. */
+const manyIds = Array.from({ length: 5000 }, () => randomUUID())
 const token = randomUUID()
 const reopened = ids.map(
   (id): ReopenedMessage => ({
@@ -121,8 +123,10 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   [
     'the taking of messages into a run',
     byId,
-    (sql) => takeIntoRun(sql, { runId: run, ids, cutoff: 'infinity', scope: null, redirects: false }),
+    (sql) => takeIntoRun(sql, { runId: run, ids: manyIds, cutoff: 'infinity', scope: null, redirects: false }),
   ],
+  ['the marking dead of what a run means', byId, (sql) => touchMessages(sql, { kind: 'dead', ids: manyIds })],
+  ['the handing over of what programs pull', byRun, (sql) => handOverPulled(sql, { runId: run, limit: 1000 })],
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
   [
     'the count of what is due',

@@ -29,36 +29,75 @@ export type Taken = {
   left: CandidateRow[]
 }
 
+/** The array of a subquery, which the planner takes for ten ids. Told how many there are, it reads all of the partition. */
+function idsAsFew(sql: Sql, ids: readonly string[]) {
+  return sql`array(select unnest(${sql.array([...ids])}::uuid[]))`
+}
+
+type Taking = Chosen & { runId: string; redirects: boolean }
+
+/** What a run may take. Of the table's own columns, because it decides what is locked. */
+function takeable(sql: Sql) {
+  return sql`status = 'PENDING' and run_id is null and retry_count < max_retries`
+}
+
 /**
  * Takes those of the messages into the run that can be retried and are in no other run. Of one that is missing in
  * all of the answer there is nothing to be seen. `redirects`: the run sends to a topic of its own, also what others pull.
  */
-export async function takeIntoRun(
-  sql: Sql,
-  { runId, redirects, ...chosen }: Chosen & { runId: string; redirects: boolean },
-): Promise<Taken> {
-  const takeable = sql`status = 'PENDING' and run_id is null and retry_count < max_retries`
+export async function takeIntoRun(sql: Sql, taking: Taking): Promise<Taken> {
+  const taken = await takePlain(sql, taking)
+  if (taken === taking.ids.length) return { taken, handedOver: 0, left: [] }
+  const rest = await takeRest(sql, taking)
+  return { ...rest, taken: taken + rest.taken }
+}
+
+/**
+ * What nearly every message of a run is: one that can be taken, of a topic that no policy might give to programs that
+ * pull. Locked and changed in one go, for what a bare update costs; looking first would cost twice that. Returns how many.
+ */
+async function takePlain(sql: Sql, { runId, redirects, ids, cutoff, scope }: Taking): Promise<number> {
+  if (ids.length === 0) return 0
+  const sorted = ids.toSorted()
+  const maybePulled = sql`
+    original_topic like any(array(
+      select replace(replace(replace(pattern, '_', '\\_'), '*', '%'), '?', '_') from dlq.dlq_policies where delivery = 'pull'))`
+  const result = await sql`
+    update dlq.dlq_messages set run_id = ${runId}::uuid
+    -- Along the key, and so in the order in which everybody locks messages.
+    where id = any(${idsAsFew(sql, sorted)})
+      -- Leaves the other partitions out.
+      and id between ${sorted[0]!} and ${sorted.at(-1)!}
+      and created_at <= ${cutoff}::text::timestamptz and ${inScope(sql, scope)}
+      and ${takeable(sql)} and (${redirects} or not (${maybePulled}))`
+  return result.count
+}
+
+/** Looks at what is left, one by one. */
+async function takeRest(sql: Sql, { runId, redirects, ...chosen }: Taking): Promise<Taken> {
   const [row] = await sql<{ taken: number; handed_over: number; left: string | null }[]>`
-    with locked as materialized (${lockChosen(sql, chosen)}),
+    with locked as materialized (
+      select * from (${lockChosen(sql, chosen)}) chosen where run_id is distinct from ${runId}::uuid
+    ),
+    -- By itself, or the policy would be looked up for each message.
+    topics as materialized (select distinct original_topic from locked),
     pulled as materialized (
-      select original_topic from (select distinct original_topic from locked) topics
-      where not ${redirects} and (dlq.policy_of(original_topic)).delivery = 'pull'
+      select original_topic from topics where not ${redirects} and (dlq.policy_of(original_topic)).delivery = 'pull'
     ),
     taken as (
       update dlq.dlq_messages m set
-        run_id          = case when chosen.is_pulled then null else ${runId}::uuid end,
-        next_retry_at   = case when chosen.is_pulled then now() else m.next_retry_at end,
-        retry_requested = m.retry_requested or chosen.is_pulled
-      from (
-        select id, original_topic in (select original_topic from pulled) as is_pulled from locked where ${takeable}
-      ) chosen
-      where m.id = chosen.id
-      returning chosen.is_pulled
+        run_id          = case when pulled.original_topic is null then ${runId}::uuid end,
+        next_retry_at   = case when pulled.original_topic is null then m.next_retry_at else now() end,
+        retry_requested = m.retry_requested or pulled.original_topic is not null
+      from topics left join pulled using (original_topic)
+      -- As an array, or all of the partition may be read.
+      where m.id = any(array(select id from locked where ${takeable(sql)})) and m.original_topic = topics.original_topic
+      returning pulled.original_topic is not null as is_pulled
     )
     select (select count(*)::int from taken where not is_pulled) as taken,
            (select count(*)::int from taken where is_pulled) as handed_over,
            (select json_agg(json_build_object('id', id, 'status', status, 'retryCount', retry_count, 'maxRetries', max_retries, 'runId', run_id))
-            from locked where not (${takeable})) as left`
+            from locked where not (${takeable(sql)})) as left`
   const { taken, handed_over: handedOver, left } = row!
   return { taken, handedOver, left: left === null ? [] : JSON.parse(left) }
 }
@@ -104,6 +143,36 @@ export async function dropUnsendable(sql: Sql, { runId, limit }: { runId: string
       for update skip locked
     )
     update dlq.dlq_messages m set run_id = null from lost where m.id = lost.id and m.run_id = ${runId}`
+  return result.count
+}
+
+/**
+ * Makes due what the run holds of topics whose messages programs pull since it took them: no retrier sends those.
+ * Returns how many. The topics are found from one to the next along idx_dlq_messages_run.
+ */
+export async function handOverPulled(sql: Sql, { runId, limit }: { runId: string; limit: number }): Promise<number> {
+  const result = await sql`
+    with recursive topics as (
+      (select original_topic from dlq.dlq_messages where run_id = ${runId} order by original_topic limit 1)
+      union all
+      select (select m.original_topic from dlq.dlq_messages m
+              where m.run_id = ${runId} and m.original_topic > t.original_topic
+              order by m.original_topic limit 1)
+      from topics t where t.original_topic is not null
+    ),
+    pulled as materialized (
+      select original_topic from topics
+      where original_topic is not null and (dlq.policy_of(original_topic)).delivery = 'pull'
+    ),
+    unsent as materialized (
+      select id from dlq.dlq_messages
+      where run_id = ${runId} and status = 'PENDING' and original_topic = any(array(select original_topic from pulled))
+      order by original_topic, id
+      limit ${limit}
+      for update
+    )
+    update dlq.dlq_messages m set run_id = null, next_retry_at = now(), retry_requested = true
+    from unsent where m.id = unsent.id and m.run_id = ${runId}`
   return result.count
 }
 
@@ -153,16 +222,15 @@ export async function touchMessages(
   { kind, ids }: { kind: Extract<RunKind, 'dead' | 'delete'>; ids: readonly string[] },
 ): Promise<number> {
   if (ids.length === 0) return 0
-  const chosen = sql`unnest(${sql.array([...ids])}::uuid[])`
+  const chosen = idsAsFew(sql, ids)
   if (kind === 'dead') {
     const result = await sql`
-      update dlq.dlq_messages m set status = 'DEAD', next_retry_at = null, retry_requested = false
-      from ${chosen} as chosen (id) where m.id = chosen.id`
+      update dlq.dlq_messages set status = 'DEAD', next_retry_at = null, retry_requested = false where id = any(${chosen})`
     return result.count
   }
   const result = await sql`
     with deleted as (
-      delete from dlq.dlq_messages m using ${chosen} as chosen (id) where m.id = chosen.id returning m.id
+      delete from dlq.dlq_messages where id = any(${chosen}) returning id
     ),
     attempts as (
       delete from dlq.dlq_attempts a using deleted where a.message_id = deleted.id
@@ -176,7 +244,7 @@ export async function purgeArchived(sql: Sql, ids: readonly string[]): Promise<n
   if (ids.length === 0) return 0
   const result = await sql`
     with deleted as (
-      delete from dlq.dlq_messages_archive where id = any(${sql.array([...ids])}::uuid[]) returning id
+      delete from dlq.dlq_messages_archive where id = any(${idsAsFew(sql, ids)}) returning id
     ),
     attempts as (
       delete from dlq.dlq_attempts_archive a using deleted where a.message_id = deleted.id

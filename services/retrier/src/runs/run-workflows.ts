@@ -3,7 +3,7 @@
 // does not send touches its messages chunk by chunk; what is touched stays so.
 
 import { notifyDue } from 'dlq-core/queries/message-retry.ts'
-import { dropUnsendable, giveBack, holdsMessages } from 'dlq-core/queries/run-messages.ts'
+import { dropUnsendable, giveBack, handOverPulled, holdsMessages } from 'dlq-core/queries/run-messages.ts'
 import { admitRun, type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs.ts'
 import { type Canary, refailsTooMuch, runPriority, runWorkflows, waitingOf } from 'dlq-core/run.ts'
 import type { Transaction } from 'dlq-core/runtime/database.ts'
@@ -110,12 +110,23 @@ function mostOf(step: TakeStep, { matched }: HeldRun, canary: Canary | null): nu
   return step === 'first' ? canary.first : Math.ceil(matched * canary.share)
 }
 
+/** Makes due for the programs that pull them what a retry took before its topics were theirs: it is done with those. */
+async function handOver(sql: Transaction, run: HeldRun): Promise<HeldRun> {
+  // A redirect sends them all the same.
+  const count = run.kind === 'retry' ? await handOverPulled(sql, { runId: run.id, limit: giveBackSize }) : 0
+  return { ...run, taken: run.taken - count, done: run.done + count }
+}
+
 /** Waits for what became of the canary; pauses the run once where too much of it came back. */
-async function judge(sql: Transaction, run: HeldRun, { waitMs, maxRefailure }: Canary): Promise<Chunk> {
+async function judge(sql: Transaction, held: HeldRun, { waitMs, maxRefailure }: Canary): Promise<Chunk> {
+  const run = await handOver(sql, held)
   const { id } = run
   const response = { taken: run.taken, failed_again: run.failedAgain }
   // Resumed by somebody who knows.
-  if (run.isJudged) return { isLast: true, response }
+  if (run.isJudged) {
+    await writeProgress(sql, run)
+    return { isLast: true, response }
+  }
   const own = { resolved: run.resolved - run.baseResolved, failedAgain: run.failedAgain - run.baseFailedAgain }
   const tooMuch = refailsTooMuch(own, { maxRefailure, sample: 1 })
   if (!tooMuch && ((await holdsMessages(sql, id)) || run.quietMs < waitMs)) {
@@ -134,9 +145,9 @@ const settle: RunStep = {
   async executeChunk(sql: Transaction, { payload }) {
     const held = await hold(sql, payload)
     const { id } = held
+    if (held.status !== 'running') return whilePaused
     const lost = await dropUnsendable(sql, { runId: id, limit: giveBackSize })
-    let run = { ...held, step: 'settle', withdrawn: held.withdrawn + lost }
-    if (run.status !== 'running') return whilePaused
+    let run = await handOver(sql, { ...held, step: 'settle', withdrawn: held.withdrawn + lost })
     if (!(await holdsMessages(sql, id))) {
       // Once more, because the last of it may have been settled since: what is missing then was deleted.
       run = { ...run, ...pickSettled((await holdRun(sql, id))!) }

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import postgres from 'postgres'
 import { beforeEach, expect, test } from 'vitest'
@@ -6,7 +7,7 @@ import { beforeEach, expect, test } from 'vitest'
 const database = useDatabase()
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_messages_archive`
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_messages_archive')
 })
 
 /** `count` messages that nobody touched for `days` days. */

@@ -1,4 +1,5 @@
 // Each role may do what it is for, and nothing else.
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import type postgres from 'postgres'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -13,7 +14,7 @@ beforeAll(async () => {
   await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('pulled', 'pull')`
 })
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages')
 })
 
 /** Runs statements as a member of the role, and takes them back. Returns the last one's rows. */

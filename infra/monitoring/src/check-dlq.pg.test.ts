@@ -1,9 +1,11 @@
 // infra/nagios/check_dlq against a live API, in each state that it can find.
+
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { createReaper } from 'dlq-testing/reaper.ts'
 import { type ServiceProcess, startService } from 'dlq-testing/service-process.ts'
@@ -28,7 +30,7 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_topics, dlq.dlq_topic_partitions, dlq.dlq_retriers`
+  await emptyTables(database.sql, 'dlq.dlq_topic_partitions', 'dlq.dlq_messages', 'dlq.dlq_topics', 'dlq.dlq_retriers')
   await database.sql`insert into dlq.dlq_retriers (id, publishes) values ('r', 'exactly-once')`
 })
 

@@ -1,7 +1,9 @@
 // Handling dead letters by SQL: many instances, killed ones among them, and scheduled passes.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DeadLetter } from './dead-letter-functions.ts'
@@ -17,7 +19,7 @@ beforeAll(async () => {
   await database.sql`create table effects (message_id uuid, attempt int, pid int)`
 })
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_locks, handlings, effects`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_locks', 'handlings', 'effects')
 })
 
 const deadLetter = async (payload: object = {}) => {

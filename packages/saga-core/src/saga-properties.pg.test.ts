@@ -1,5 +1,6 @@
 // Sagas of random steps that fail, time out and are cancelled, in processes that die between any two
 // statements: whatever happens, a saga ends, what was executed is compensated, and log and state agree.
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import fc from 'fast-check'
 import { runMigrations } from 'graphile-worker'
@@ -160,7 +161,7 @@ function workflowOf(world: World, sql: postgres.Sql, { steps }: Plan): Workflow 
 /** Runs the plan to its end. Returns the saga as it is stored then. */
 async function live(plan: Plan, world: World) {
   const { sql } = database
-  await sql`truncate effects, saga.saga_states, saga.saga_step_logs, graphile_worker._private_jobs`
+  await emptyTables(sql, 'saga.saga_step_logs', 'graphile_worker._private_jobs', 'effects', 'saga.saga_states')
   const workflow = workflowOf(world, sql, plan)
   const { id } = await sql.begin((sql) => startSaga(sql, workflow, { payload: { n: 1 } }))
   const lives = [...plan.lives]

@@ -1,5 +1,6 @@
 // Sagas step by step, with a worker that does what the test says.
 
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { runMigrations } from 'graphile-worker'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -12,7 +13,7 @@ import { defineWorkflow, type Json, PermanentStepError, type Step, type StepCont
 
 const database = useDatabase()
 beforeAll(() => runMigrations({ connectionString: database.url }))
-beforeEach(() => database.sql`truncate saga.saga_states, saga.saga_step_logs, graphile_worker._private_jobs`)
+beforeEach(() => emptyTables(database.sql, 'saga.saga_step_logs', 'graphile_worker._private_jobs', 'saga.saga_states'))
 
 const once = { timeoutMs: 5000, retry: { maxAttempts: 1, delayMs: 0 } }
 
@@ -481,7 +482,7 @@ describe('after a crash', () => {
     const calls: string[] = []
     const workflow = defineWorkflow({ name: 'recovered', steps: [noting(calls, 'a'), noting(calls, 'b')] })
     const ids = [await start(workflow), await start(workflow), await start(workflow)]
-    await database.sql`truncate graphile_worker._private_jobs`
+    await emptyTables(database.sql, 'graphile_worker._private_jobs')
     const recover = () => recoverSagas(database.sql, { workflows: [workflow] })
     const recovered = await Promise.all([recover(), recover(), recover()])
     expect(recovered.reduce((sum, n) => sum + n)).toBe(3)

@@ -1,4 +1,5 @@
 // What the API does with requests that it cannot serve, and while the database is away.
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { freePort } from 'dlq-testing/free-port.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/message-rows.ts'
 import { connectAsService, useServiceDatabase } from 'dlq-testing/service-database.ts'
@@ -68,7 +69,7 @@ describe('a query that makes no sense', () => {
     `POST /api/v1/dlq/messages/${id}/retry`,
     'POST /api/v1/dlq/orders.events.v1/retry-all',
   ])('%s takes no parameters, and does nothing when it is given one', async (methodAndPath) => {
-    await database.sql`truncate dlq.dlq_messages`
+    await emptyTables(database.sql, 'dlq.dlq_messages')
     await insertMessageRow(database.sql, { id })
 
     expect(await answerOf(request(`${methodAndPath}?status=DEAD`))).toEqual(invalid('unknown query parameter: status'))

@@ -1,6 +1,8 @@
 // The specification's endpoints, each example as a whole answer.
+
 import { randomUUID } from 'node:crypto'
 import { recordTopics } from 'dlq-core/queries/topics.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
@@ -35,7 +37,7 @@ const exampleJson = {
 }
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_topics`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_topics')
 })
 
 describe('GET /api/v1/dlq/:topic', () => {

@@ -1,7 +1,9 @@
 // Every declared route with every kind of token: none gives more than it says.
+
 import { createHash } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { recordTopics } from 'dlq-core/queries/topics.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -53,7 +55,15 @@ function exampleOf(route: Route): [methodAndPath: string, init: RequestInit] {
 }
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_topics, dlq.dlq_attempts, dlq.dlq_audit, dlq.dlq_policies, dlq.dlq_message_edits`
+  await emptyTables(
+    database.sql,
+    'dlq.dlq_attempts',
+    'dlq.dlq_message_edits',
+    'dlq.dlq_messages',
+    'dlq.dlq_topics',
+    'dlq.dlq_audit',
+    'dlq.dlq_policies',
+  )
   await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', topicId: null, partitions: 1 }] })
   await insertMessageRow(database.sql, { id: ordersId, original_topic: orders, dlq_topic: 'orders.dlq.v1' })
 })

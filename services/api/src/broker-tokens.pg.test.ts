@@ -1,5 +1,7 @@
 // The specification's tokens of channels and consumers, over its deletions.
+
 import { createHash } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -21,7 +23,7 @@ const both = { 'x-broker-channel-token': 'channel', 'x-broker-consumer-token': '
 const path = 'DELETE /channel/orders/consumer/payments/dlq'
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_audit`
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_audit')
   for (const consumer_group of ['payments', 'mail'])
     await insertMessageRow(database.sql, { original_topic: 'orders', consumer_group, status: 'DEAD', retry_count: 3 })
 })

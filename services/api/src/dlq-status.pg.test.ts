@@ -1,5 +1,7 @@
 // The observability specification's endpoints, and the status page.
+
 import { randomUUID } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -11,7 +13,7 @@ const service = useServiceDatabase(database)
 const request: TestApp = (...args) => createTestApp(service.sql)(...args)
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_topics, dlq.dlq_audit`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_topics', 'dlq.dlq_audit')
 })
 
 const insert = (columns: MessageColumns = {}) => insertMessageRow(database.sql, columns)
@@ -262,7 +264,7 @@ describe('GET /api/v1/status', () => {
     expect((await answerOf(limitedTo(['pat*'])('GET /api/v1/status'))).body).toMatchObject({
       loss_clock: [{ topic: 'patient' }],
     })
-    await database.sql`truncate dlq.dlq_topic_partitions`
+    await emptyTables(database.sql, 'dlq.dlq_topic_partitions')
   })
 
   test('of nothing is all zeros', async () => {

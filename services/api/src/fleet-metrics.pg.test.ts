@@ -1,5 +1,7 @@
 // The gauges of the fleet, as a scrape shows them.
+
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -14,8 +16,15 @@ const service = useServiceDatabase(database)
 const log = createLog({ service: 'api', level: 'silent' })
 
 beforeEach(async () => {
-  await database.sql`
-    truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_topics, dlq.dlq_topic_partitions, dlq.dlq_positions, dlq.dlq_retriers`
+  await emptyTables(
+    database.sql,
+    'dlq.dlq_attempts',
+    'dlq.dlq_topic_partitions',
+    'dlq.dlq_positions',
+    'dlq.dlq_messages',
+    'dlq.dlq_topics',
+    'dlq.dlq_retriers',
+  )
 })
 
 const insert = (columns: MessageColumns = {}) => insertMessageRow(database.sql, columns)

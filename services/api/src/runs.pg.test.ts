@@ -1,10 +1,12 @@
 // Bulk runs through the API, carried on job by job, with a retrier that takes every record as published.
+
 import { randomUUID } from 'node:crypto'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
 import { archiveMessages } from 'dlq-core/queries/archive.ts'
 import { listOutstandingMessages, releaseBatch } from 'dlq-core/queries/batches.ts'
 import { recordFailedAgain } from 'dlq-core/queries/message-reopen.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -18,9 +20,20 @@ const service = useServiceDatabase(database)
 const request: TestApp = (methodAndPath, init) => createTestApp(service.sql)(methodAndPath, init)
 
 beforeEach(async () => {
-  await database.sql`
-    truncate dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_message_edits, dlq.dlq_attempts_archive, dlq.dlq_attempts, dlq.dlq_runs, dlq.dlq_run_deltas, dlq.dlq_run_skipped,
-      saga.saga_states, saga.saga_step_logs, graphile_worker._private_jobs`
+  await emptyTables(
+    database.sql,
+    'dlq.dlq_message_edits',
+    'dlq.dlq_attempts',
+    'saga.saga_step_logs',
+    'graphile_worker._private_jobs',
+    'dlq.dlq_messages',
+    'dlq.dlq_messages_archive',
+    'dlq.dlq_attempts_archive',
+    'dlq.dlq_runs',
+    'dlq.dlq_run_deltas',
+    'dlq.dlq_run_skipped',
+    'saga.saga_states',
+  )
 })
 
 const insert = (columns = {}) => insertMessageRow(database.sql, { original_topic: 'orders', ...columns })
@@ -245,7 +258,7 @@ test('what programs pull is made due for them at once, and the run is done with 
   await workOnRuns(service.sql)
   expect(await read(run)).toMatchObject({ status: 'completed', progress: { taken: 0, done: 1, waiting: 0 } })
   expect([...(await database.sql`select id from dlq.claim_messages('orders')`)]).toEqual([{ id }])
-  await database.sql`truncate dlq.dlq_policies`
+  await emptyTables(database.sql, 'dlq.dlq_policies')
 })
 
 test('what programs pull since a run took it does not wait for ever: the run is done with it', async () => {

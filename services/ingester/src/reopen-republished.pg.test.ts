@@ -1,10 +1,12 @@
 // Messages of ours that failed again, as the ingester meets them in batches.
+
 import { randomUUID } from 'node:crypto'
 import { deriveMessageId } from 'dlq-core/message-id.ts'
 import { settleAttempts } from 'dlq-core/queries/attempts.ts'
 import { settleMessages } from 'dlq-core/queries/batches.ts'
 import type { DeadLetterRecord } from 'dlq-core/record.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -19,7 +21,7 @@ const now = new Date('2026-06-01T12:00:00Z')
 const store = (records: readonly DeadLetterRecord[]) =>
   storeBatch(storeDeps(service.sql, { now: () => now }), batchOf(records, { fetchedOffset: 0n }))
 const read = (id: string) => readMessageRow(database.sql, id)
-const forgetPositions = () => database.sql`truncate dlq.dlq_positions`
+const forgetPositions = () => emptyTables(database.sql, 'dlq.dlq_positions')
 
 async function countMessages(): Promise<number> {
   const [row] = await database.sql`select count(*)::int as count from dlq.dlq_messages`
@@ -60,7 +62,13 @@ async function publish(id: string) {
 }
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_attempts, dlq.dlq_positions`
+  await emptyTables(
+    database.sql,
+    'dlq.dlq_attempts',
+    'dlq.dlq_positions',
+    'dlq.dlq_messages',
+    'dlq.dlq_messages_archive',
+  )
 })
 
 test('a message that fails again after being resolved reopens its row', async () => {

@@ -1,7 +1,9 @@
 // Every record once: what is stored, what is dropped, and what happens to rows that PostgreSQL does not like.
+
 import { deriveMessageId } from 'dlq-core/message-id.ts'
 import { resetPosition } from 'dlq-core/queries/positions.ts'
 import type { DeadLetterRecord } from 'dlq-core/record.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -13,7 +15,7 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_positions`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_positions', 'dlq.dlq_messages')
 })
 
 const store = (records: readonly DeadLetterRecord[], more = {}, options = {}) =>

@@ -1,8 +1,10 @@
 // What the ingester writes down of Kafka's logs, against the shared broker and a database of its own.
+
 import { listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
 import { recordTopics } from 'dlq-core/queries/topics.ts'
 import { registerCodecs } from 'dlq-core/runtime/kafka-codecs.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { useTopics } from 'dlq-testing/test-topics.ts'
@@ -19,7 +21,7 @@ const timestamp = Date.now() - 3_600_000
 
 beforeAll(() => registerCodecs())
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_positions, dlq.dlq_topics, dlq.dlq_topic_partitions`
+  await emptyTables(database.sql, 'dlq.dlq_positions', 'dlq.dlq_topic_partitions', 'dlq.dlq_topics')
 })
 
 const find = (...found: string[]) =>

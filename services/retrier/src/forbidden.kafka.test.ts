@@ -1,9 +1,11 @@
 // A cluster that forbids something, by ACLs: a topic, or what exactly-once needs. On a broker of its own.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTopics } from 'dlq-testing/create-topics.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { startKafka } from 'dlq-testing/kafka.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
@@ -51,7 +53,7 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages')
 })
 
 type Forbidden = { type: number; name: string; operation: number; pattern?: number }

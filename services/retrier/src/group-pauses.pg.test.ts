@@ -1,9 +1,11 @@
 // A burst of re-failures pauses its error group, one probe at a time finds out when it is over.
+
 import { randomUUID } from 'node:crypto'
 import { claimBatch } from 'dlq-core/queries/batches.ts'
 import { takeSlot } from 'dlq-core/queries/slots.ts'
 import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -18,7 +20,7 @@ const policy = { ...defaultRetryPolicy, refailureThreshold: 5, refailureWindowMs
 let pauses: GroupPauses
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_group_pauses, dlq.dlq_slots`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_group_pauses', 'dlq.dlq_slots')
   const log = createLog({ service: 'test', level: 'silent' })
   pauses = createGroupPauses({ sql: service.sql, log, loadPolicies: async () => {}, policyOf: () => policy })
 })

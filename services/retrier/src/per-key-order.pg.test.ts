@@ -1,9 +1,11 @@
 // Per-key order under concurrency: whatever the slots do in which order, no message is published while
 // an earlier one of its key is not resolved.
+
 import { randomUUID } from 'node:crypto'
 import { orderKey } from 'dlq-core/order-key.ts'
 import { claimBatch, releaseBatch, settleMessages } from 'dlq-core/queries/batches.ts'
 import { takeSlot } from 'dlq-core/queries/slots.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import fc from 'fast-check'
@@ -18,7 +20,7 @@ const keys = 4
 
 /** Messages of some keys, in a random order of ids and due times; `keyed` of them have their order key already. */
 async function insertMessages(count: number, keyed: boolean): Promise<void> {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_slots`
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_slots')
   await database.sql`
     insert into dlq.dlq_messages (original_topic, error_message, record_key, original_partition, original_offset, next_retry_at)
     select ${topic}, 'failed', convert_to('key ' || n % ${keys}::int, 'UTF8'), n % ${keys}::int % 2, n,

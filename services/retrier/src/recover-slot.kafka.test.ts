@@ -1,8 +1,10 @@
 // Retriers that died at some point of a batch, and what their successor finds.
+
 import { randomUUID } from 'node:crypto'
 import { findTopicsOfUnplaced } from 'dlq-core/queries/message-correlate.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
@@ -23,7 +25,7 @@ let topic: string
 let options: TestRetrierOptions
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_slots`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_slots')
   topic = await topics.createTopic('orders', { partitions: 2 })
   options = { sql: service.sql, kafka: topics.kafka, prefix: topics.groupName('retrier') }
   await insertDueRows(database.sql, { count, topics: [topic], partitions: 2 })

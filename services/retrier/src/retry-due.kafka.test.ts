@@ -1,7 +1,9 @@
 // What becomes of due messages: where their records go, and which are refused alone.
+
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
 import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
@@ -17,7 +19,7 @@ const topics = useTopics()
 const closing: (() => Promise<void>)[] = []
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_topics`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_topics')
 })
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()

@@ -1,5 +1,7 @@
 // A retrier that has no Kafka configured.
+
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { createReaper } from 'dlq-testing/reaper.ts'
@@ -13,7 +15,7 @@ const reaper = createReaper()
 afterAll(() => reaper.close())
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_slots`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_slots')
   await insertDueRows(database.sql, { count: 30, topics: ['orders', 'payments'] })
 })
 

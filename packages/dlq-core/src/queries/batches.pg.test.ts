@@ -1,5 +1,7 @@
 // Claiming for a slot, splitting and settling.
+
 import { randomUUID } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -20,7 +22,7 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_slots`
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_slots')
 })
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
@@ -51,16 +53,17 @@ const idsOf = (messages: readonly { id: string }[]) => messages.map(({ id }) => 
 const resolved = (ids: readonly string[]) => ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
 
 describe('the due topics', () => {
-  test('are those with something due, each with the DLQ topic of its oldest', async () => {
+  test('are those with something due, each with the DLQ topic and the time of its oldest', async () => {
     await insertDue({ dlq_topic: 'young.dlq.v1', next_retry_at: ago(10) })
-    await insertDue({ dlq_topic: 'old.dlq.v1', next_retry_at: ago(20) })
-    await insertDue({ original_topic: 'payments' })
+    const since = { orders: ago(20), payments: ago(1) }
+    await insertDue({ dlq_topic: 'old.dlq.v1', next_retry_at: since.orders })
+    await insertDue({ original_topic: 'payments', next_retry_at: since.payments })
     await insertDue({ original_topic: 'later', next_retry_at: ago(-60) })
     await insertDue({ original_topic: 'manual', next_retry_at: null })
     await insertDue({ original_topic: 'done', status: 'RESOLVED' })
     expect([...(await listDueTopics(service.sql))]).toEqual([
-      { original_topic: 'orders', dlq_topic: 'old.dlq.v1' },
-      { original_topic: 'payments', dlq_topic: null },
+      { original_topic: 'orders', dlq_topic: 'old.dlq.v1', due_at: since.orders },
+      { original_topic: 'payments', dlq_topic: null, due_at: since.payments },
     ])
   })
 })

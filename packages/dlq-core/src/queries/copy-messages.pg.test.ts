@@ -1,6 +1,7 @@
 // copyMessages against the insert that says the same, and what it does where PostgreSQL refuses: the
 // driver has no way to tell of a fault that comes after a COPY's last byte, so nothing may wait for it.
 
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -13,7 +14,7 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages`
+  await emptyTables(database.sql, 'dlq.dlq_messages')
 })
 
 const headers: Header[] = [
@@ -74,7 +75,7 @@ describe('a row that is copied', () => {
     const same = message(1, changes)
     await insertMessages(service.sql, [same])
     const inserted = await stored()
-    await database.sql`truncate dlq.dlq_messages`
+    await emptyTables(database.sql, 'dlq.dlq_messages')
 
     expect(await copy([same])).toBe(1)
 

@@ -1,5 +1,7 @@
 // dlq.dead_letter and the functions by which applications handle dead letters themselves, as SQL.
+
 import { randomUUID } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import type postgres from 'postgres'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -8,7 +10,7 @@ import { deriveAttemptId } from '../message-id.ts'
 const database = useDatabase()
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_policies`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_policies')
 })
 
 const setPolicy = (policy: Record<string, unknown>) =>

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { claimDue } from 'dlq-testing/claim-due.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import fc from 'fast-check'
@@ -20,7 +21,7 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages`
+  await emptyTables(database.sql, 'dlq.dlq_messages')
 })
 
 const settings = { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] }

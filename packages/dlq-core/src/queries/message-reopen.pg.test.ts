@@ -1,5 +1,7 @@
 // A republished message that came back.
+
 import { randomUUID } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -19,7 +21,7 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts`
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages')
 })
 
 const read = (id: string) => readMessageRow(database.sql, id)

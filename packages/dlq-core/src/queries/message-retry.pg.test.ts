@@ -1,5 +1,7 @@
 // Requests for retries, and the sweep of what programs claimed by SQL.
+
 import { randomUUID } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -10,7 +12,7 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages`
+  await emptyTables(database.sql, 'dlq.dlq_messages')
 })
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)

@@ -1,5 +1,7 @@
 // dlq_positions and dlq_topics: what the ingester knows of Kafka.
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -13,7 +15,7 @@ const partition = { cluster: 'c', topic: 'orders.dlq.v1', partition: 0 }
 const lock = () => service.sql.begin((sql) => lockPosition(sql, partition))
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_positions, dlq.dlq_topics`
+  await emptyTables(database.sql, 'dlq.dlq_positions', 'dlq.dlq_topics')
 })
 
 describe('a position', () => {

@@ -1,4 +1,5 @@
 // Who owns a slot, and what an owner that lost it can still do: nothing.
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -11,7 +12,7 @@ const leaseMs = 60_000
 const take = (lease = leaseMs) => takeSlot(service.sql, { owner: 'test', leaseMs: lease })
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_slots, dlq.dlq_messages`
+  await emptyTables(database.sql, 'dlq.dlq_slots', 'dlq.dlq_messages')
 })
 
 test('every taker gets a slot of its own, however many take at once', async () => {

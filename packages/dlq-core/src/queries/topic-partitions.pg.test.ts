@@ -1,4 +1,5 @@
 // dlq_topic_partitions: what is written down of Kafka's logs, and the lag that follows from it.
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -20,7 +21,7 @@ const topic = 'orders.dlq.v1'
 const retentionMs = 604_800_000n
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_positions, dlq.dlq_topics, dlq.dlq_topic_partitions`
+  await emptyTables(database.sql, 'dlq.dlq_positions', 'dlq.dlq_topic_partitions', 'dlq.dlq_topics')
   await find(topic)
 })
 

@@ -1,3 +1,4 @@
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeEach, expect, test } from 'vitest'
@@ -15,7 +16,12 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_workers, graphile_worker._private_jobs, graphile_worker._private_job_queues`
+  await emptyTables(
+    database.sql,
+    'graphile_worker._private_jobs',
+    'dlq.dlq_workers',
+    'graphile_worker._private_job_queues',
+  )
 })
 
 /** A job in the hands of a pool, taken `secondsAgo`. */

@@ -1,4 +1,5 @@
 import { beginCronRun, failCronRun, finishCronRun, writeCronJobs } from 'dlq-core/queries/cron-runs.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeEach, expect, test } from 'vitest'
@@ -10,7 +11,7 @@ const request = (methodAndPath: string, init?: RequestInit) => createTestApp(ser
 const nextTick = new Date('2031-01-02T03:00:00Z')
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_cron_jobs, dlq.dlq_cron_runs, dlq.dlq_audit`
+  await emptyTables(database.sql, 'dlq.dlq_cron_jobs', 'dlq.dlq_cron_runs', 'dlq.dlq_audit')
   await writeCronJobs(service.sql, [
     { name: 'archive', schedule: '0 3 * * *', next_tick: nextTick },
     { name: 'purge', schedule: null, next_tick: null },

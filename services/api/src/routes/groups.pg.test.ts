@@ -1,5 +1,7 @@
 // Error groups, and what people say about them.
+
 import { listAudit } from 'dlq-core/queries/audit.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -25,7 +27,7 @@ const patch = (n: number, body: object, app = request) =>
   )
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_groups, dlq.dlq_group_topics, dlq.dlq_audit`
+  await emptyTables(database.sql, 'dlq.dlq_group_topics', 'dlq.dlq_messages', 'dlq.dlq_groups', 'dlq.dlq_audit')
   await database.sql`
     insert into dlq.dlq_groups (id, version, error_class, message, title, first_seen_at, last_seen_at)
     select ('00000000-0000-8000-8000-00000000000' || n)::uuid, 1, 'com.example.E' || n, 'm', 'E' || n || ' in 100% of calls',

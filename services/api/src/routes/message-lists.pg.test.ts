@@ -1,5 +1,7 @@
 // Lists and exports by filter. What a filter finds is tested with the queries (dlq-core, message-search.pg.test.ts).
+
 import { recordTopics } from 'dlq-core/queries/topics.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -25,7 +27,7 @@ const list = async (path: string) => (await answerOf(request(`GET /api/v1/${path
 const ids = ({ messages }: PageBody) => messages.map(({ id }) => id)
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_topics`
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_topics')
 })
 
 describe.each(['messages?topic=orders.events.v1&', 'dlq/orders.events.v1?'])('a list at %s', (path) => {

@@ -1,6 +1,8 @@
 // Dead letters reported by HTTP.
+
 import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -18,7 +20,7 @@ const idOf = async (answer: Response) => ((await answer.json()) as { id: string 
 const minimal = { original_topic: 'orders.events.v1', error_message: 'processing failed' }
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_audit, dlq.dlq_idempotency_keys, dlq.dlq_policies`
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_audit', 'dlq.dlq_idempotency_keys', 'dlq.dlq_policies')
 })
 
 test('a report is stored as it is, and sent back as it was', async () => {

@@ -1,6 +1,8 @@
 // All that is shown of one dead letter.
+
 import { encodeHeaders } from 'dlq-core/header-json.ts'
 import { upsertPolicy } from 'dlq-core/queries/policies.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -16,7 +18,14 @@ const archive = (id: string) => database.sql`
   insert into dlq.dlq_messages_archive select *, '2026-05-05T00:00:00Z' from gone`
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_attempts, dlq.dlq_policies, dlq.dlq_group_pauses`
+  await emptyTables(
+    database.sql,
+    'dlq.dlq_attempts',
+    'dlq.dlq_messages',
+    'dlq.dlq_messages_archive',
+    'dlq.dlq_policies',
+    'dlq.dlq_group_pauses',
+  )
 })
 
 describe('the detail of a dead letter', () => {

@@ -1,9 +1,11 @@
 // The resources around the messages: topics, consumer groups, positions, status.
+
 import { listAudit } from 'dlq-core/queries/audit.ts'
 import { upsertPolicy } from 'dlq-core/queries/policies.ts'
 import { resetPosition } from 'dlq-core/queries/positions.ts'
 import { recordLogBounds, recordTopicSettings } from 'dlq-core/queries/topic-partitions.ts'
 import { recordTopics } from 'dlq-core/queries/topics.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -20,8 +22,15 @@ const bodyOf = async (path: string, app = request) =>
   (await answerOf(app(`GET /api/v1/${path}`))).body as Record<string, unknown>
 
 beforeEach(async () => {
-  await database.sql`
-    truncate dlq.dlq_messages, dlq.dlq_topics, dlq.dlq_positions, dlq.dlq_policies, dlq.dlq_retriers, dlq.dlq_audit`
+  await emptyTables(
+    database.sql,
+    'dlq.dlq_positions',
+    'dlq.dlq_messages',
+    'dlq.dlq_topics',
+    'dlq.dlq_policies',
+    'dlq.dlq_retriers',
+    'dlq.dlq_audit',
+  )
   const topics = ['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1']
   await recordTopics(service.sql, {
     cluster: 'c',

@@ -1,4 +1,5 @@
 // Policies by HTTP, and what they would match.
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -19,7 +20,7 @@ beforeAll(async () => {
     await insertMessageRow(database.sql, { original_topic, dlq_topic })
 })
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_policies, dlq.dlq_audit`
+  await emptyTables(database.sql, 'dlq.dlq_policies', 'dlq.dlq_audit')
 })
 
 const put = (pattern: string, body: unknown, query = '') =>

@@ -1,5 +1,6 @@
 import { listCronJobs, listCronRuns, requestCronRun, writeCronJobs } from 'dlq-core/queries/cron-runs.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { beforeEach, expect, test } from 'vitest'
@@ -11,7 +12,7 @@ const service = useServiceDatabase(database)
 const tick = new Date('2031-05-06T03:00:00Z')
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_cron_jobs, dlq.dlq_cron_runs, graphile_worker._private_jobs`
+  await emptyTables(database.sql, 'graphile_worker._private_jobs', 'dlq.dlq_cron_jobs', 'dlq.dlq_cron_runs')
 })
 
 /** Hands the tick out as graphile-worker does. */

@@ -1,6 +1,7 @@
 import { archiveMessages, restoreArchived } from 'dlq-core/queries/archive.ts'
 import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/partitions.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -15,7 +16,7 @@ const { signal } = new AbortController()
 const dayMs = 86_400_000
 
 beforeEach(async () => {
-  await database.sql`truncate dlq.dlq_messages, dlq.dlq_messages_archive, dlq.dlq_attempts_archive`
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_messages_archive', 'dlq.dlq_attempts_archive')
 })
 
 const drop = (now: string, retentionDays = 365) =>

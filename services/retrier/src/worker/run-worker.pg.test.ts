@@ -1,5 +1,6 @@
 // graphile-worker in processes that are killed, frozen and stopped, on a PostgreSQL of their own that is
 // restarted and frozen.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { addJob } from 'dlq-core/queries/workers.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { migrateUp } from 'dlq-db/migrate.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { freezeProcess } from 'dlq-testing/process-tree.ts'
@@ -45,7 +47,7 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  await sql`truncate test_runs, test_released, dlq.dlq_workers, graphile_worker._private_jobs`
+  await emptyTables(sql, 'graphile_worker._private_jobs', 'test_runs', 'test_released', 'dlq.dlq_workers')
 })
 
 afterEach(async () => {

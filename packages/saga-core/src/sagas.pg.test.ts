@@ -1,66 +1,14 @@
 // Sagas step by step, with a worker that does what the test says.
 
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { runMigrations } from 'graphile-worker'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cancelSaga } from './cancel-saga.ts'
-import { recoverSagas } from './recover-sagas.ts'
-import { getSaga, listSagas } from './saga-list.ts'
+import { listSagas } from './saga-list.ts'
 import { startSaga } from './start-saga.ts'
-import { claimJob, releaseJobs, runAll, runClaimed } from './test-worker.ts'
-import { defineWorkflow, type Json, PermanentStepError, type Step, type StepContext } from './workflow.ts'
+import { createGate, noting, once, useSagas } from './test-sagas.ts'
+import { claimJob, runAll, runClaimed } from './test-worker.ts'
+import { defineWorkflow, PermanentStepError, type Step, type StepContext } from './workflow.ts'
 
-const database = useDatabase()
-beforeAll(() => runMigrations({ connectionString: database.url }))
-beforeEach(() => emptyTables(database.sql, 'saga.saga_step_logs', 'graphile_worker._private_jobs', 'saga.saga_states'))
-
-const once = { timeoutMs: 5000, retry: { maxAttempts: 1, delayMs: 0 } }
-
-/** A step that notes what it was called for, and answers with its name. */
-function noting(calls: string[], name: string, rest: Partial<Step> = {}): Step {
-  return {
-    name,
-    ...once,
-    async execute() {
-      calls.push(`execute ${name}`)
-      return name
-    },
-    async compensate() {
-      calls.push(`compensate ${name}`)
-      return undefined
-    },
-    ...rest,
-  }
-}
-
-async function start(workflow: ReturnType<typeof defineWorkflow>, payload: Json = null): Promise<string> {
-  const { id } = await database.sql.begin((sql) => startSaga(sql, workflow, { payload, initiatedBy: 'test' }))
-  return id
-}
-
-function workerOf(workflow: ReturnType<typeof defineWorkflow>) {
-  return { sql: database.sql, pool: database.sql, workflow }
-}
-
-async function readSaga(id: string) {
-  const saga = await getSaga(database.sql, id)
-  return { ...saga!, log: saga!.steps.map(({ step_name, action, status }) => `${step_name} ${action} ${status}`) }
-}
-
-/** A point that a step reaches, and a gate that lets it go on. */
-function createGate() {
-  const reached = Promise.withResolvers<void>()
-  const opened = Promise.withResolvers<void>()
-  return {
-    reached: reached.promise,
-    open: opened.resolve,
-    async pass() {
-      reached.resolve()
-      await opened.promise
-    },
-  }
-}
+const { database, start, workerOf, readSaga } = useSagas()
 
 describe('a saga whose steps succeed', () => {
   test('executes them in order, hands answers on, and is COMPLETED', async () => {
@@ -308,97 +256,6 @@ describe('a saga that is cancelled', () => {
   })
 })
 
-describe('a step in chunks', () => {
-  const counting = (chunks: number, rest: Partial<Step> = {}): Step => ({
-    name: 'count',
-    ...once,
-    async executeChunk(sql, { progress }) {
-      const n = Number(progress ?? 0) + 1
-      await sql`insert into done (n) values (${n})`
-      return { isLast: n === chunks, response: n }
-    },
-    async compensateChunk(sql) {
-      const [row] = await sql`delete from done where n = (select max(n) from done) returning n`
-      const [left] = await sql<{ left: number }[]>`select count(*)::int as left from done`
-      return { isLast: left!.left === 0, response: Number(row!.n) }
-    },
-    ...rest,
-  })
-  const done = async () => (await database.sql<{ n: number }[]>`select n from done order by n`).map(({ n }) => n)
-
-  beforeEach(() =>
-    database.sql`drop table if exists done`.then(() => database.sql`create table done (n int primary key)`),
-  )
-
-  test('makes each chunk in one transaction with its log, of one row that moves on', async () => {
-    const workflow = defineWorkflow({ name: 'chunks', steps: [counting(3)] })
-    const id = await start(workflow)
-    const worker = workerOf(workflow)
-    await runClaimed(worker, (await claimJob(database.sql, workflow))!)
-    expect((await readSaga(id)).steps).toMatchObject([{ status: 'SUCCESS', response_payload: '1', completed_at: null }])
-    expect(await runAll(worker)).toBe(2)
-    expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', log: ['count EXECUTE SUCCESS'] })
-    expect(await done()).toEqual([1, 2, 3])
-  })
-
-  test('is rolled back where it fails, and tried again', async () => {
-    let failures = 2
-    const workflow = defineWorkflow({
-      name: 'chunks-failing',
-      steps: [
-        counting(2, {
-          retry: { maxAttempts: 3, delayMs: 0 },
-          async executeChunk(sql, context) {
-            const chunk = await counting(2).executeChunk!(sql, context)
-            if (failures-- > 0) await sql`select 1 / 0`
-            return chunk
-          },
-        }),
-      ],
-    })
-    const id = await start(workflow)
-    expect(await runAll(workerOf(workflow))).toBe(4)
-    expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', error_message: null })
-    expect(await done()).toEqual([1, 2])
-  })
-
-  test('is a TIMEOUT where its statement takes too long, and its earlier chunks are compensated', async () => {
-    const workflow = defineWorkflow({
-      name: 'chunks-slow',
-      steps: [
-        counting(5, {
-          timeoutMs: 200,
-          async executeChunk(sql, context) {
-            if (context.progress === 2) await sql`select pg_sleep(60)`
-            return counting(5).executeChunk!(sql, context)
-          },
-        }),
-      ],
-    })
-    const id = await start(workflow)
-    await runAll(workerOf(workflow))
-    expect(await readSaga(id)).toMatchObject({
-      status: 'FAILED',
-      log: ['count EXECUTE TIMEOUT', 'count COMPENSATE SUCCESS'],
-    })
-    expect(await done()).toEqual([])
-  })
-
-  test('can be cancelled between two chunks', async () => {
-    const workflow = defineWorkflow({ name: 'chunks-cancelled', steps: [counting(1000)] })
-    const id = await start(workflow)
-    const worker = workerOf(workflow)
-    for (let n = 0; n < 3; n += 1) await runClaimed(worker, (await claimJob(database.sql, workflow))!)
-    await database.sql.begin((sql) => cancelSaga(sql, { id, by: 'test' }))
-    await runAll(worker)
-    expect(await readSaga(id)).toMatchObject({
-      status: 'CANCELLED',
-      log: ['count EXECUTE SUCCESS', 'count COMPENSATE SUCCESS'],
-    })
-    expect(await done()).toEqual([])
-  })
-})
-
 describe('starting', () => {
   const workflow = defineWorkflow({ name: 'started', steps: [noting([], 'a')] })
 
@@ -422,99 +279,6 @@ describe('starting', () => {
     await expect(failed).rejects.toThrow('changed my mind')
     expect(await claimJob(database.sql, workflow)).toBeNull()
     expect(await listSagas(database.sql, { limit: 10, offset: 0 })).toEqual({ sagas: [], total: 0 })
-  })
-})
-
-describe('after a crash', () => {
-  test('a step that ran, but whose log was not committed, is run again under its key', async () => {
-    const keys: string[] = []
-    const workflow = defineWorkflow({
-      name: 'again',
-      steps: [
-        noting([], 'a', {
-          async execute({ idempotencyKey }) {
-            keys.push(idempotencyKey)
-            return keys.length === 1 ? new Promise(() => {}) : 'done'
-          },
-        }),
-      ],
-    })
-    const id = await start(workflow)
-    // The process stops being; nobody ever hears of this run again.
-    void runClaimed(workerOf(workflow), (await claimJob(database.sql, workflow))!)
-    await expect.poll(() => keys.length, { timeout: 30_000 }).toBe(1)
-    expect(await claimJob(database.sql, workflow)).toBeNull()
-    await releaseJobs(database.sql)
-    await runAll(workerOf(workflow))
-    expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', log: ['a EXECUTE SUCCESS'] })
-    expect(keys[0]).toBe(keys[1])
-  })
-
-  test('a process that was taken for dead, and was not, changes nothing when it comes back', async () => {
-    const gate = createGate()
-    const calls: string[] = []
-    const workflow = defineWorkflow({
-      name: 'zombie',
-      steps: [
-        noting(calls, 'a', {
-          async execute() {
-            calls.push('execute a')
-            if (calls.length === 1) await gate.pass()
-            return calls.length
-          },
-        }),
-        noting(calls, 'b'),
-      ],
-    })
-    const id = await start(workflow)
-    const zombie = runClaimed(workerOf(workflow), (await claimJob(database.sql, workflow))!)
-    await gate.reached
-    await releaseJobs(database.sql)
-    await runClaimed(workerOf(workflow), (await claimJob(database.sql, workflow))!)
-    gate.open()
-    await zombie
-    await runAll(workerOf(workflow))
-    expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', log: ['a EXECUTE SUCCESS', 'b EXECUTE SUCCESS'] })
-    expect(calls).toEqual(['execute a', 'execute a', 'execute b'])
-  })
-
-  test('recovery gives every unfinished saga without a job one, once, however many ask', async () => {
-    const calls: string[] = []
-    const workflow = defineWorkflow({ name: 'recovered', steps: [noting(calls, 'a'), noting(calls, 'b')] })
-    const ids = [await start(workflow), await start(workflow), await start(workflow)]
-    await emptyTables(database.sql, 'graphile_worker._private_jobs')
-    const recover = () => recoverSagas(database.sql, { workflows: [workflow] })
-    const recovered = await Promise.all([recover(), recover(), recover()])
-    expect(recovered.reduce((sum, n) => sum + n)).toBe(3)
-    expect(await recover()).toBe(0)
-    await runAll(workerOf(workflow))
-    for (const id of ids) expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED' })
-    expect(calls).toHaveLength(6)
-  })
-
-  test('recovery lets a job run now that an error of its own holds up, and leaves those alone that run', async () => {
-    const workflow = defineWorkflow({ name: 'held-up', steps: [noting([], 'a')] })
-    await start(workflow)
-    await start(workflow)
-    const running = (await claimJob(database.sql, workflow))!
-    await database.sql`
-      update graphile_worker._private_jobs set run_at = now() + interval '6 hours', last_error = 'the database was away', attempts = 10
-      where id <> ${running.id}`
-    expect(await recoverSagas(database.sql, { workflows: [workflow] })).toBe(1)
-    expect(await recoverSagas(database.sql, { workflows: [workflow] })).toBe(0)
-    const [job] =
-      await database.sql`select run_at <= now() as is_due from graphile_worker.jobs where id <> ${running.id}`
-    expect(job).toEqual({ is_due: true })
-  })
-
-  test('a step that no process survives fails in the end', async () => {
-    const calls: string[] = []
-    const workflow = defineWorkflow({ name: 'deadly', steps: [noting(calls, 'a')] })
-    const id = await start(workflow)
-    await database.sql`update graphile_worker._private_jobs set attempts = 25`
-    await runAll(workerOf(workflow))
-    expect(await readSaga(id)).toMatchObject({ status: 'FAILED', log: ['a EXECUTE FAILED', 'a COMPENSATE SUCCESS'] })
-    expect(calls).toEqual(['compensate a'])
   })
 })
 

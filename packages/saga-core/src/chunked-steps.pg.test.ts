@@ -1,0 +1,100 @@
+// Steps in chunks: each chunk is one transaction with its log.
+
+import { beforeEach, describe, expect, test } from 'vitest'
+import { cancelSaga } from './cancel-saga.ts'
+import { once, useSagas } from './test-sagas.ts'
+import { claimJob, runAll, runClaimed } from './test-worker.ts'
+import { defineWorkflow, type Step } from './workflow.ts'
+
+const { database, start, workerOf, readSaga } = useSagas()
+
+describe('a step in chunks', () => {
+  const counting = (chunks: number, rest: Partial<Step> = {}): Step => ({
+    name: 'count',
+    ...once,
+    async executeChunk(sql, { progress }) {
+      const n = Number(progress ?? 0) + 1
+      await sql`insert into done (n) values (${n})`
+      return { isLast: n === chunks, response: n }
+    },
+    async compensateChunk(sql) {
+      const [row] = await sql`delete from done where n = (select max(n) from done) returning n`
+      const [left] = await sql<{ left: number }[]>`select count(*)::int as left from done`
+      return { isLast: left!.left === 0, response: Number(row!.n) }
+    },
+    ...rest,
+  })
+  const done = async () => (await database.sql<{ n: number }[]>`select n from done order by n`).map(({ n }) => n)
+
+  beforeEach(() =>
+    database.sql`drop table if exists done`.then(() => database.sql`create table done (n int primary key)`),
+  )
+
+  test('makes each chunk in one transaction with its log, of one row that moves on', async () => {
+    const workflow = defineWorkflow({ name: 'chunks', steps: [counting(3)] })
+    const id = await start(workflow)
+    const worker = workerOf(workflow)
+    await runClaimed(worker, (await claimJob(database.sql, workflow))!)
+    expect((await readSaga(id)).steps).toMatchObject([{ status: 'SUCCESS', response_payload: '1', completed_at: null }])
+    expect(await runAll(worker)).toBe(2)
+    expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', log: ['count EXECUTE SUCCESS'] })
+    expect(await done()).toEqual([1, 2, 3])
+  })
+
+  test('is rolled back where it fails, and tried again', async () => {
+    let failures = 2
+    const workflow = defineWorkflow({
+      name: 'chunks-failing',
+      steps: [
+        counting(2, {
+          retry: { maxAttempts: 3, delayMs: 0 },
+          async executeChunk(sql, context) {
+            const chunk = await counting(2).executeChunk!(sql, context)
+            if (failures-- > 0) await sql`select 1 / 0`
+            return chunk
+          },
+        }),
+      ],
+    })
+    const id = await start(workflow)
+    expect(await runAll(workerOf(workflow))).toBe(4)
+    expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', error_message: null })
+    expect(await done()).toEqual([1, 2])
+  })
+
+  test('is a TIMEOUT where its statement takes too long, and its earlier chunks are compensated', async () => {
+    const workflow = defineWorkflow({
+      name: 'chunks-slow',
+      steps: [
+        counting(5, {
+          timeoutMs: 200,
+          async executeChunk(sql, context) {
+            if (context.progress === 2) await sql`select pg_sleep(60)`
+            return counting(5).executeChunk!(sql, context)
+          },
+        }),
+      ],
+    })
+    const id = await start(workflow)
+    await runAll(workerOf(workflow))
+    expect(await readSaga(id)).toMatchObject({
+      status: 'FAILED',
+      log: ['count EXECUTE TIMEOUT', 'count COMPENSATE SUCCESS'],
+    })
+    expect(await done()).toEqual([])
+  })
+
+  test('can be cancelled between two chunks', async () => {
+    const workflow = defineWorkflow({ name: 'chunks-cancelled', steps: [counting(1000)] })
+    const id = await start(workflow)
+    const worker = workerOf(workflow)
+    for (let n = 0; n < 3; n += 1) await runClaimed(worker, (await claimJob(database.sql, workflow))!)
+    await database.sql.begin((sql) => cancelSaga(sql, { id, by: 'test' }))
+    await runAll(worker)
+    expect(await readSaga(id)).toMatchObject({
+      status: 'CANCELLED',
+      log: ['count EXECUTE SUCCESS', 'count COMPENSATE SUCCESS'],
+    })
+    expect(await done()).toEqual([])
+  })
+})

@@ -1,0 +1,103 @@
+// Sagas whose process died, or was taken for dead.
+
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
+import { describe, expect, test } from 'vitest'
+import { recoverSagas } from './recover-sagas.ts'
+import { createGate, noting, useSagas } from './test-sagas.ts'
+import { claimJob, releaseJobs, runAll, runClaimed } from './test-worker.ts'
+import { defineWorkflow } from './workflow.ts'
+
+const { database, start, workerOf, readSaga } = useSagas()
+
+describe('after a crash', () => {
+  test('a step that ran, but whose log was not committed, is run again under its key', async () => {
+    const keys: string[] = []
+    const workflow = defineWorkflow({
+      name: 'again',
+      steps: [
+        noting([], 'a', {
+          async execute({ idempotencyKey }) {
+            keys.push(idempotencyKey)
+            return keys.length === 1 ? new Promise(() => {}) : 'done'
+          },
+        }),
+      ],
+    })
+    const id = await start(workflow)
+    // The process stops being; nobody ever hears of this run again.
+    void runClaimed(workerOf(workflow), (await claimJob(database.sql, workflow))!)
+    await expect.poll(() => keys.length, { timeout: 30_000 }).toBe(1)
+    expect(await claimJob(database.sql, workflow)).toBeNull()
+    await releaseJobs(database.sql)
+    await runAll(workerOf(workflow))
+    expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', log: ['a EXECUTE SUCCESS'] })
+    expect(keys[0]).toBe(keys[1])
+  })
+
+  test('a process that was taken for dead, and was not, changes nothing when it comes back', async () => {
+    const gate = createGate()
+    const calls: string[] = []
+    const workflow = defineWorkflow({
+      name: 'zombie',
+      steps: [
+        noting(calls, 'a', {
+          async execute() {
+            calls.push('execute a')
+            if (calls.length === 1) await gate.pass()
+            return calls.length
+          },
+        }),
+        noting(calls, 'b'),
+      ],
+    })
+    const id = await start(workflow)
+    const zombie = runClaimed(workerOf(workflow), (await claimJob(database.sql, workflow))!)
+    await gate.reached
+    await releaseJobs(database.sql)
+    await runClaimed(workerOf(workflow), (await claimJob(database.sql, workflow))!)
+    gate.open()
+    await zombie
+    await runAll(workerOf(workflow))
+    expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', log: ['a EXECUTE SUCCESS', 'b EXECUTE SUCCESS'] })
+    expect(calls).toEqual(['execute a', 'execute a', 'execute b'])
+  })
+
+  test('recovery gives every unfinished saga without a job one, once, however many ask', async () => {
+    const calls: string[] = []
+    const workflow = defineWorkflow({ name: 'recovered', steps: [noting(calls, 'a'), noting(calls, 'b')] })
+    const ids = [await start(workflow), await start(workflow), await start(workflow)]
+    await emptyTables(database.sql, 'graphile_worker._private_jobs')
+    const recover = () => recoverSagas(database.sql, { workflows: [workflow] })
+    const recovered = await Promise.all([recover(), recover(), recover()])
+    expect(recovered.reduce((sum, n) => sum + n)).toBe(3)
+    expect(await recover()).toBe(0)
+    await runAll(workerOf(workflow))
+    for (const id of ids) expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED' })
+    expect(calls).toHaveLength(6)
+  })
+
+  test('recovery lets a job run now that an error of its own holds up, and leaves those alone that run', async () => {
+    const workflow = defineWorkflow({ name: 'held-up', steps: [noting([], 'a')] })
+    await start(workflow)
+    await start(workflow)
+    const running = (await claimJob(database.sql, workflow))!
+    await database.sql`
+      update graphile_worker._private_jobs set run_at = now() + interval '6 hours', last_error = 'the database was away', attempts = 10
+      where id <> ${running.id}`
+    expect(await recoverSagas(database.sql, { workflows: [workflow] })).toBe(1)
+    expect(await recoverSagas(database.sql, { workflows: [workflow] })).toBe(0)
+    const [job] =
+      await database.sql`select run_at <= now() as is_due from graphile_worker.jobs where id <> ${running.id}`
+    expect(job).toEqual({ is_due: true })
+  })
+
+  test('a step that no process survives fails in the end', async () => {
+    const calls: string[] = []
+    const workflow = defineWorkflow({ name: 'deadly', steps: [noting(calls, 'a')] })
+    const id = await start(workflow)
+    await database.sql`update graphile_worker._private_jobs set attempts = 25`
+    await runAll(workerOf(workflow))
+    expect(await readSaga(id)).toMatchObject({ status: 'FAILED', log: ['a EXECUTE FAILED', 'a COMPENSATE SUCCESS'] })
+    expect(calls).toEqual(['compensate a'])
+  })
+})

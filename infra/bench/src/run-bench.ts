@@ -17,7 +17,8 @@ export async function benchRuns(run: BenchRun): Promise<void> {
   const total = run.quick ? 20_000 : 1_000_000
   run.print(`runs: ${total.toLocaleString('en')} PENDING messages of one topic`)
   const floor = variant('bare UPDATE of the same rows')
-  const taking = variant('run: messages taken')
+  const alone = variant('run: taken, sent later')
+  const both = variant('run: taken and sent')
   const postgresPid = run.stack.postgres?.pid
   for (let round = 1; round <= run.rounds; round++) {
     run.print(`  round ${round} of ${run.rounds}`)
@@ -32,18 +33,23 @@ export async function benchRuns(run: BenchRun): Promise<void> {
       }
       floor.rounds.push(await measureFloor(update, { total, postgresPid }))
     })
-    await withRows(run, total, async (database) => {
-      const watched = await watchRun(run, database, total)
-      taking.rounds.push({ ...empty, rowsPerSecond: watched.taken / watched.seconds })
-      const p99 = watched.latenciesMs.toSorted((a, b) => a - b)[Math.floor(watched.latenciesMs.length * 0.99)]!
-      run.print(
-        `    GET /api/v1/runs/:id meanwhile: p99 ${p99.toFixed(0)} ms of ${watched.latenciesMs.length}; inexact answers: ${watched.inexact}`,
-      )
-      const { resolved, waiting } = watched.run.progress
-      if (resolved !== total || waiting !== 0) throw new Error(`${resolved} of ${total} resolved, ${waiting} waiting`)
-    })
+    for (const [taking, sendsLater] of [
+      [alone, true],
+      [both, false],
+    ] as const) {
+      await withRows(run, total, async (database) => {
+        const watched = await watchRun(run, database, { total, sendsLater })
+        taking.rounds.push({ ...empty, rowsPerSecond: watched.taken / watched.seconds })
+        const p99 = watched.latenciesMs.toSorted((a, b) => a - b)[Math.floor(watched.latenciesMs.length * 0.99)]!
+        run.print(
+          `    ${taking.name}: GET /api/v1/runs/:id p99 ${p99.toFixed(0)} ms of ${watched.latenciesMs.length}; inexact answers: ${watched.inexact}`,
+        )
+        const { resolved, waiting } = watched.run.progress
+        if (resolved !== total || waiting !== 0) throw new Error(`${resolved} of ${total} resolved, ${waiting} waiting`)
+      })
+    }
   }
-  run.print(formatVariants([floor, taking], floor))
+  run.print(formatVariants([floor, alone, both], floor))
 }
 
 const empty: Measurement = { rowsPerSecond: 0, clientMicros: null, postgresMicros: null, peakMemoryMiB: null }
@@ -70,21 +76,28 @@ async function withRows(run: BenchRun, total: number, work: (database: BenchData
   })
 }
 
-/** Starts retrier and API, asks for all, and looks at the run until it has ended. */
-async function watchRun(run: BenchRun, { url: databaseUrl }: BenchDatabase, total: number): Promise<Watched> {
+/**
+ * Starts retrier and API, asks for all, and looks at the run until it has ended. `sendsLater`: by its rate it sends next
+ * to nothing until all is taken, so that what is measured is the taking, and not the sending that shares its CPUs.
+ */
+async function watchRun(
+  run: BenchRun,
+  { url: databaseUrl }: BenchDatabase,
+  { total, sendsLater }: { total: number; sendsLater: boolean },
+): Promise<Watched> {
   const withoutKafka = { ...run, stack: { ...run.stack, kafkaBrokers: [] } }
   const env = { DLQ_RETRY_WITHOUT_KAFKA: 'resolve' }
   return withService(withoutKafka, { name: 'retrier', databaseUrl, env }, (retrier) =>
     withService(withoutKafka, { name: 'api', databaseUrl, env: {} }, async (api) => {
       await Promise.all([retrier.ready(), api.ready()])
-      const asked = await fetch(`${api.url}/api/v1/dlq/${topic}/retry-all`, {
-        method: 'POST',
-        headers: { prefer: 'wait=0' },
-      })
+      const selection = { filter: { topic } }
+      const asked = sendsLater
+        ? await send(`${api.url}/api/v1/runs`, 'POST', { kind: 'retry', selection, rate_per_second: 1 })
+        : await send(`${api.url}/api/v1/dlq/${topic}/retry-all`, 'POST')
       const location = asked.headers.get('location')
       if (location === null) throw new Error(`retry-all answered ${asked.status}: ${await asked.text()}`)
       const latenciesMs: number[] = []
-      let [seconds, taken, inexact] = [0, 0, 0]
+      let [seconds, taken, inexact, isHeldBack] = [0, 0, 0, sendsLater]
       for (;;) {
         const startedAt = performance.now()
         const seen = (await (await fetch(`${api.url}${location}`)).json()) as RunJson
@@ -96,9 +109,18 @@ async function watchRun(run: BenchRun, { url: databaseUrl }: BenchDatabase, tota
           taken = progress.taken
           seconds = seen.started_at === null ? 0 : (Date.now() - Date.parse(seen.started_at)) / 1000
         }
+        if (isHeldBack && progress.taken === total) {
+          await send(`${api.url}${location}`, 'PATCH', { rate_per_second: null })
+          isHeldBack = false
+        }
         if (seen.ended_at !== null) return { seconds, taken, latenciesMs, inexact, run: seen }
         await sleep(pollMs)
       }
     }),
   )
+}
+
+function send(url: string, method: string, body: object = {}): Promise<Response> {
+  const headers = { prefer: 'wait=0', 'content-type': 'application/json' }
+  return fetch(url, { method, headers, body: JSON.stringify(body) })
 }

@@ -22,10 +22,16 @@ const retry = () =>
 const retryAll = () =>
   createTestApp(service.sql)('POST /api/v1/dlq/orders/retry-all', { headers: { prefer: 'wait=0' } })
 
+const run = (kind = 'retry', topic = 'orders', rest = {}) =>
+  createTestApp(service.sql)('POST /api/v1/runs', {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ kind, selection: { filter: { topic } }, ...rest }),
+  })
+
 test('retries are refused where the retriers that live have no Kafka, and change nothing', async () => {
   await note('one', 'nothing')
   const before = await readMessageRow(database.sql, id)
-  for (const answer of [retry(), retryAll()]) {
+  for (const answer of [retry(), retryAll(), run()]) {
     const body = { error: expect.objectContaining({ code: 'SYS_DLQ_KAFKA_UNAVAILABLE' }) }
     expect(await answerOf(answer)).toEqual({ status: 503, body })
   }
@@ -37,6 +43,12 @@ test('an application that retries by itself needs none', async () => {
   await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
   expect((await retry()).status).toBe(202)
   expect((await retryAll()).status).toBe(202)
+  expect((await run()).status).toBe(202)
+  // To another topic a record has to be sent, whoever claims its messages.
+  expect((await run('redirect', 'orders', { target_topic: 'elsewhere' })).status).toBe(503)
+  await insertMessageRow(database.sql, { original_topic: 'payments' })
+  expect((await run('retry', 'payments')).status).toBe(503)
+  expect((await run('dead', 'payments')).status).toBe(202)
 })
 
 test('one retrier with Kafka is enough, and none at all will be back', async () => {

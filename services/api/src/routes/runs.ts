@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listRunItems, runOutcomes } from 'dlq-core/queries/run-items.ts'
 import { changeRate, listRuns } from 'dlq-core/queries/runs.ts'
-import { isSent, runKinds, runStatuses } from 'dlq-core/run.ts'
+import { isSent, type RunKind, type RunSelection, runKinds, runStatuses } from 'dlq-core/run.ts'
 import { streamSSE } from 'hono/streaming'
 import * as v from 'valibot'
 import { mayActAs, roleNames } from '../access.ts'
@@ -69,6 +69,26 @@ function changeRoute(change: RunChange, { summary, description }: { summary: str
   )
 }
 
+/** @throws {ApiError} where nobody could send it; what programs pull is made due for them, which needs no Kafka */
+async function refuseUnsendable(
+  { sql, access, policies }: Pick<Call, 'sql' | 'access' | 'policies'>,
+  kind: RunKind,
+  selection: RunSelection,
+): Promise<void> {
+  try {
+    await refuseWithoutKafka(sql)
+  } catch (refusal) {
+    if (kind !== 'retry') throw refusal
+    await policies.refresh()
+    const isPulled = (topic: string) =>
+      policies.policyFor({ originalTopic: topic, dlqTopic: null }).policy.delivery === 'pull'
+    const { complete, eligible, topics } = await surveySelection(sql, selection, { kind, scope: access.topics })
+    // Of very many topics a survey names only the first.
+    const named = Object.values(topics).reduce((sum, count) => sum + count, 0)
+    if (!complete || named < eligible || !Object.keys(topics).every(isPulled)) throw refusal
+  }
+}
+
 export const runRoutes = [
   defineRoute(
     {
@@ -124,7 +144,7 @@ export const runRoutes = [
         const diff = patch === null ? {} : { diff: await previewPatch(sql, { ids: survey.sample, patch, scope }) }
         return c.json({ dry_run: true, ...survey, ...diff })
       }
-      if (isSent(kind)) await refuseWithoutKafka(sql)
+      if (isSent(kind)) await refuseUnsendable(call, kind, selection)
       const id = await createRun(
         sql,
         {

@@ -44,7 +44,9 @@ export function createGate() {
 export function useSagas() {
   const database = useDatabase()
   beforeAll(() => runMigrations({ connectionString: database.url }))
-  beforeEach(() => emptyTables(database.sql, 'saga.saga_step_logs', 'graphile_worker._private_jobs', 'saga.saga_states'))
+  beforeEach(() =>
+    emptyTables(database.sql, 'saga.saga_step_logs', 'graphile_worker._private_jobs', 'saga.saga_states'),
+  )
 
   async function start(workflow: ReturnType<typeof defineWorkflow>, payload: Json = null): Promise<string> {
     const { id } = await database.sql.begin((sql) => startSaga(sql, workflow, { payload, initiatedBy: 'test' }))

@@ -1,5 +1,6 @@
 // retry-all as the specification has it: an answer with the count where it is done in time, a run where it is not.
 import { recordTopics } from 'dlq-core/queries/topics.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -11,7 +12,7 @@ const service = useServiceDatabase(database)
 const request = (methodAndPath: string, init?: RequestInit) => createTestApp(service.sql)(methodAndPath, init)
 const insert = (columns?: MessageColumns) => insertMessageRow(database.sql, columns)
 
-beforeEach(() => database.sql`truncate dlq.dlq_messages, dlq.dlq_topics`)
+beforeEach(() => emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_topics', 'dlq.dlq_runs'))
 
 describe('POST /api/v1/dlq/:topic/retry-all', () => {
   test('counts the messages that may be retried and leaves the others alone', async () => {

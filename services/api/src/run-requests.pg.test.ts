@@ -1,5 +1,6 @@
 // What may be asked of runs, and what is refused.
 import { randomUUID } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -11,8 +12,15 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 const request: TestApp = (methodAndPath, init) => createTestApp(service.sql)(methodAndPath, init)
 
-beforeEach(
-  () => database.sql`truncate dlq.dlq_messages, dlq.dlq_runs, saga.saga_states, graphile_worker._private_jobs cascade`,
+beforeEach(() =>
+  emptyTables(
+    database.sql,
+    'saga.saga_step_logs',
+    'graphile_worker._private_jobs',
+    'dlq.dlq_messages',
+    'dlq.dlq_runs',
+    'saga.saga_states',
+  ),
 )
 
 const insert = (columns = {}) => insertMessageRow(database.sql, { original_topic: 'orders', ...columns })

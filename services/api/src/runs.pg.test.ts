@@ -275,7 +275,7 @@ test('what programs pull since a run took it does not wait for ever: the run is 
     ...{ status: 'completed', progress: { taken: 0, done: 1, waiting: 0, withdrawn: 0 } },
   })
   expect([...(await database.sql`select id from dlq.claim_messages('orders')`)]).toEqual([{ id }])
-  await database.sql`truncate dlq.dlq_policies`
+  await emptyTables(database.sql, 'dlq.dlq_policies')
 })
 
 describe('an edit', () => {

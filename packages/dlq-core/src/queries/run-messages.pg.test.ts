@@ -1,5 +1,6 @@
 // What a run takes, and what it leaves alone and why.
 import { randomUUID } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -11,7 +12,7 @@ const service = useServiceDatabase(database)
 const runId = randomUUID()
 const otherRun = randomUUID()
 
-beforeEach(() => database.sql`truncate dlq.dlq_messages, dlq.dlq_policies`)
+beforeEach(() => emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_policies'))
 
 const insert = (columns = {}) => insertMessageRow(database.sql, { original_topic: 'orders', ...columns })
 const pull = (pattern: string, delivery = 'pull') =>

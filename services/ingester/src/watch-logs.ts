@@ -28,6 +28,8 @@ export type WatchDeps = {
 /** How old what is written down may become. */
 export const lookEveryMs = 15_000
 const topicsPerLook = 200
+/** A producer may write any time. One beyond this says nothing, and with a retention added leaves every calendar. */
+const latestTimestamp = Date.UTC(9000, 0)
 const settingsEveryMs = 5 * 60_000
 /** Each costs one fetch of one batch. */
 const unreadPerLook = 20
@@ -125,8 +127,9 @@ async function readUnread(admin: WatchDeps['admin'], places: readonly Place[], l
     try {
       const { messages } = await admin.fetchRecords({ topic, partition, offset: String(offset), maxBytes: oneBatch })
       const first = messages.find((message) => BigInt(message.offset) >= offset)
-      if (first && Number(first.timestamp) >= 0) {
-        found.push({ topic, partition, offset: BigInt(first.offset), timestamp: Number(first.timestamp) })
+      const timestamp = Number(first?.timestamp)
+      if (first && timestamp >= 0 && timestamp <= latestTimestamp) {
+        found.push({ topic, partition, offset: BigInt(first.offset), timestamp })
       }
     } catch (error) {
       log.debug({ topic, partition, offset, error }, 'look_failed')

@@ -161,6 +161,8 @@ async function fill(sql: Database, { rows, now }: { rows: number; now: number })
         // Without triggers, whose transition tables would hold every row; all are counted afterwards.
         await sql`set local session_replication_role = replica`
         await sql`set local statement_timeout = 0`
+        // Between two copies the transaction waits for this process to make the rows of the other partitions, too.
+        await sql`set local idle_in_transaction_session_timeout = 0`
         await sql`truncate dlq.${sql(partition)}`
         for (let at = from; at < to; at += rowsPerCopy) {
           const copied = Array.from({ length: Math.min(rowsPerCopy, to - at) }, (_, n) =>

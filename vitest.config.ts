@@ -19,7 +19,10 @@ const minute = 60_000
 const maxWorkers = Math.max(soak ? 3 : 4, availableParallelism())
 
 /** The longest first, or the last of them would run alone at the end. */
-const longest = ['exactly-once', 'start', 'outage', 'ingest-crash', 'crash', 'lifecycle', 'java-producers', 'topics']
+const longest = [
+  ...['exactly-once', 'start', 'outage', 'runs', 'operators', 'restore', 'rotation', 'ingest-crash', 'lifecycle'],
+  ...['java-producers', 'topics'],
+]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -62,7 +65,7 @@ export default defineConfig({
         test: {
           name: 'kafka',
           include: ['**/*.kafka.test.ts', fleet],
-          // What measures time needs a machine to itself.
+          // What measures time needs a machine to itself; what others show in less time can wait for the soak.
           exclude: soak ? never : [...never, '**/*.soak.kafka.test.ts'],
           globalSetup,
           testTimeout: soak ? 60 * minute : 6 * minute,

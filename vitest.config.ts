@@ -20,7 +20,7 @@ const maxWorkers = Math.max(soak ? 3 : 4, availableParallelism())
 
 /** The longest first, or the last of them would run alone at the end. */
 const longest = [
-  ...['exactly-once', 'start', 'outage', 'runs', 'operators', 'restore', 'rotation', 'ingest-crash', 'lifecycle'],
+  ...['exactly-once', 'start', 'outage', 'runs', 'operators', 'restore', 'ingest-crash', 'lifecycle'],
   ...['java-producers', 'topics'],
 ]
 

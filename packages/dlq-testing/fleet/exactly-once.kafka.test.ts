@@ -20,7 +20,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
-const total = soak ? 50_000 : 400
+const total = soak ? 50_000 : 240
 const settledMs = soak ? 1_800_000 : 600_000
 const batchSize = soak ? 100 : 10
 const killEveryMs = 1000

@@ -14,7 +14,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
-const total = soak ? 100_000 : 1500
+const total = soak ? 100_000 : 800
 const batchSize = soak ? 200 : 10
 const partitions = 3
 const patient = { timeout: soak ? 1_800_000 : 90_000, interval: 200 }

@@ -61,9 +61,9 @@ test('each topic has the same policy here and there, and the same waits', async 
         })
         const [row] = await service.sql`
           select p.delivery, p.auto_retry as "autoRetry", p.paused, p.max_retries as "maxRetries", p.backoff,
-                 p.multiplier::float8 as multiplier, extract(epoch from p.initial_delay)::float8 * 1000 as "initialDelayMs",
-                 extract(epoch from p.max_delay)::float8 * 1000 as "maxDelayMs",
-                 extract(epoch from p.run_every)::float8 * 1000 as "runEveryMs",
+                 p.multiplier::float8 as multiplier, (extract(epoch from p.initial_delay) * 1000)::float8 as "initialDelayMs",
+                 (extract(epoch from p.max_delay) * 1000)::float8 as "maxDelayMs",
+                 (extract(epoch from p.run_every) * 1000)::float8 as "runEveryMs",
                  dlq.next_retry_at(${topic}, ${retryCount}::int, ${now}) as due
           from dlq.policy_of(${topic}) p`
         const { due, ...read } = row!

@@ -15,4 +15,5 @@ drop function if exists dlq.try_lock(text, text, interval);
 drop table if exists dlq.dlq_locks;
 drop table if exists dlq.dlq_summary_state;
 drop table if exists dlq.dlq_summary_deltas;
+drop table if exists dlq.dlq_summary_totals;
 drop table if exists dlq.dlq_summary;

@@ -1,6 +1,6 @@
 -- Exact counts without count(*). Statement-level triggers append what a statement changed to
--- dlq_summary_deltas, in its own transaction; dlq.fold_summary() adds deltas up into dlq_summary. Both
--- together, read by one statement, are what count(*) would say. Counters that statements update
+-- dlq_summary_deltas, in its own transaction; dlq.fold_summary() adds deltas up into dlq_summary and
+-- dlq_summary_totals. Deltas and one of these, read by one statement, are what count(*) would say. Counters that statements update
 -- themselves would make writers wait for each other (reference figures: 12,000 rows/s against 117,000).
 -- infra/docs/decisions/061-counts-by-statement-triggers.md says why, and what holds it exact.
 
@@ -22,9 +22,25 @@ create table dlq.dlq_summary (
     autovacuum_vacuum_scale_factor = 0.2
 );
 
--- Counts of a DLQ topic, and of an error group. The count itself is in no index, so folding stays cheap.
-create index idx_dlq_summary_dlq_topic on dlq.dlq_summary (dlq_topic);
+-- The count itself is in no index, so folding stays cheap.
 create index idx_dlq_summary_group_id on dlq.dlq_summary (group_id);
+
+-- The same sums without the error groups, of which there may be many thousands: what overviews add up.
+create table dlq.dlq_summary_totals (
+    dlq_topic      text,
+    original_topic text        not null,
+    consumer_group text,
+    status         text        not null,
+    count          bigint      not null,
+    updated_at     timestamptz not null default now(),
+
+    constraint dlq_summary_totals_key unique nulls not distinct (original_topic, dlq_topic, consumer_group, status)
+) with (
+    fillfactor = 50,
+    autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_scale_factor = 0.2
+);
+create index idx_dlq_summary_totals_dlq_topic on dlq.dlq_summary_totals (dlq_topic);
 
 -- Without a key or an index: rows are only appended, and taken as they come.
 create table dlq.dlq_summary_deltas (
@@ -207,7 +223,7 @@ $$;
 insert into dlq.dlq_summary_state (counted_at)
 select case when not exists (select from dlq.dlq_messages) then now() end;
 
--- Adds up to p_limit deltas to the summary. Returns how many; null where another instance is folding.
+-- Adds up to p_limit deltas to both summaries. Returns how many; null where another instance is folding.
 create function dlq.fold_summary(p_limit int default 10000) returns int
 language plpgsql
 as $$
@@ -235,6 +251,14 @@ begin
         group by dlq_topic, original_topic, consumer_group, group_id, status
         having sum(change) <> 0
         on conflict on constraint dlq_summary_key do update set count = known.count + excluded.count, updated_at = now()
+    ),
+    totalled as (
+        insert into dlq.dlq_summary_totals as known (dlq_topic, original_topic, consumer_group, status, count)
+        select dlq_topic, original_topic, consumer_group, status, sum(change)
+        from folded
+        group by dlq_topic, original_topic, consumer_group, status
+        having sum(change) <> 0
+        on conflict on constraint dlq_summary_totals_key do update set count = known.count + excluded.count, updated_at = now()
     )
     select count(*) into v_folded from folded;
     perform dlq.release_lock('dlq-summary-updater', 'fold ' || pg_backend_pid());
@@ -252,6 +276,7 @@ language plpgsql
 as $$
 declare
     v_drift bigint;
+    v_totals_drift bigint;
     v_first boolean;
 begin
     -- A second one must see what the first one has repaired.
@@ -280,9 +305,30 @@ begin
     )
     select case when v_first then 0 else coalesce(sum(abs(change)), 0) end into v_drift from differences;
 
+    -- Nobody folds meanwhile: what is left between the two summaries is what somebody changed by hand.
+    with differences as materialized (
+        select dlq_topic, original_topic, consumer_group, status, sum(count) as change
+        from (
+            select dlq_topic, original_topic, consumer_group, status, count from dlq.dlq_summary
+            union all
+            select dlq_topic, original_topic, consumer_group, status, -count from dlq.dlq_summary_totals
+        ) counts
+        group by dlq_topic, original_topic, consumer_group, status
+        having sum(count) <> 0
+    ),
+    repaired as (
+        insert into dlq.dlq_summary_totals as known (dlq_topic, original_topic, consumer_group, status, count)
+        select dlq_topic, original_topic, consumer_group, status, change from differences
+        where p_repair
+        on conflict on constraint dlq_summary_totals_key do update set count = known.count + excluded.count, updated_at = now()
+    )
+    select coalesce(sum(abs(change)), 0) into v_totals_drift from differences;
+    v_drift := v_drift + v_totals_drift;
+
     if p_repair then
         -- What has been 0 for a day was a topic, a group or an error that is gone.
         delete from dlq.dlq_summary where count = 0 and updated_at < now() - interval '1 day';
+        delete from dlq.dlq_summary_totals where count = 0 and updated_at < now() - interval '1 day';
         update dlq.dlq_summary_state set counted_at = now(), drift = v_drift;
     end if;
     perform dlq.release_lock('dlq-summary-updater', 'reconcile ' || pg_backend_pid());

@@ -1,6 +1,6 @@
 // What the terminal shows: counts per topic and status, where things are, what to try. Pure.
 
-import type { StatusCount } from 'dlq-core/queries/message-read.ts'
+import type { StatusCount } from 'dlq-core/queries/summary.ts'
 import type { StackFile } from './stack-file.ts'
 
 const statuses = ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD'] as const

@@ -1,7 +1,7 @@
 // Shows how the fleet is doing until it is stopped.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { countByTopicAndStatus, type StatusCount } from 'dlq-core/queries/message-read.ts'
+import { countByTopicAndStatus, type StatusCount } from 'dlq-core/queries/summary.ts'
 import { loadConfig } from 'dlq-core/runtime/config.ts'
 import { connectDatabase } from 'dlq-core/runtime/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'

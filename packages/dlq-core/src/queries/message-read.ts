@@ -58,17 +58,6 @@ export async function deleteMessage(sql: Sql, id: string): Promise<void> {
     delete from dlq.dlq_messages where id = ${id}`
 }
 
-export type StatusCount = { original_topic: string; status: Status; count: number }
-
-/** How many messages each original topic has in each status: the specification's overview. */
-export async function countByTopicAndStatus(sql: Sql): Promise<StatusCount[]> {
-  return sql<StatusCount[]>`
-    select original_topic, status, count(*)::int as count
-    from dlq.dlq_messages
-    group by original_topic, status
-    order by original_topic, status`
-}
-
 /** The message's record headers as they are stored; null where there is no such message, or it never was a record. */
 export async function getRecordHeaders(sql: Sql, id: string): Promise<string | null> {
   const [row] = await sql<{ record_headers: string | null }[]>`

@@ -6,13 +6,13 @@ import { useDatabase } from 'dlq-testing/test-database.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { migrateDown, migrateUp, migrationStatus } from '../../../../db/migrate.ts'
 import type { Database } from '../runtime/database.ts'
-import { foldSummary, getSummaryState, listCounts, reconcileSummary } from './summary.ts'
+import { countByConsumer, foldSummary, getSummaryState, listCounts, reconcileSummary } from './summary.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
-  await service.sql`truncate dlq.dlq_messages, dlq.dlq_summary, dlq.dlq_summary_deltas`
+  await service.sql`truncate dlq.dlq_messages, dlq.dlq_summary, dlq.dlq_summary_totals, dlq.dlq_summary_deltas`
 })
 
 const deltas = () => service.sql`
@@ -206,6 +206,18 @@ describe('the full count', () => {
     expect(await reconcile()).toBe(0)
   })
 
+  test('finds and repairs totals that differ from the counts by error group', async () => {
+    await insertMany(5)
+    await foldSummary(service.sql, { limit: 10 })
+    await service.sql`update dlq.dlq_summary_totals set count = 7`
+    const countTotal = async () => (await countByConsumer(service.sql, { scope: null, limit: 10 }))[0]!.PENDING
+    expect([await countTotal(), await counts()]).toEqual([7, { 'orders PENDING': 5 }])
+
+    expect(await reconcile()).toBe(2)
+    expect(await countTotal()).toBe(5)
+    expect(await reconcile()).toBe(0)
+  })
+
   test('only looks where it is told to', async () => {
     await insertMany(5)
     await unseen('delete from dlq.dlq_messages')
@@ -219,10 +231,14 @@ describe('the full count', () => {
     await service.sql`delete from dlq.dlq_messages`
     await foldSummary(service.sql, { limit: 10 })
     await reconcile()
-    expect(await service.sql`select from dlq.dlq_summary`).toHaveLength(1)
-    await service.sql`update dlq.dlq_summary set updated_at = now() - interval '25 hours'`
+    const tables = ['dlq_summary', 'dlq_summary_totals']
+    const linesLeft = () =>
+      Promise.all(tables.map(async (table) => (await service.sql`select from dlq.${service.sql(table)}`).length))
+    expect(await linesLeft()).toEqual([1, 1])
+    for (const table of tables)
+      await service.sql`update dlq.${service.sql(table)} set updated_at = now() - interval '25 hours'`
     await reconcile()
-    expect(await service.sql`select from dlq.dlq_summary`).toHaveLength(0)
+    expect(await linesLeft()).toEqual([0, 0])
   })
 })
 

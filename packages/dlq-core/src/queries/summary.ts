@@ -1,6 +1,6 @@
-// dlq_summary and dlq_summary_deltas: how many messages there are of each kind, exactly, at any size. A
-// read is one statement over both tables, so it counts what its snapshot sees, however much is folded
-// meanwhile. Nothing but the triggers writes counts.
+// How many messages there are of each kind, exactly, at any size: dlq_summary, or dlq_summary_totals where error
+// groups do not matter, and dlq_summary_deltas. A read is one statement over the deltas and one of the others, so
+// it counts what its snapshot sees, however much is folded meanwhile. Nothing but the triggers writes counts.
 
 import type { Status } from '../message.ts'
 import { likePattern, type MessageFilter } from '../message-filter.ts'
@@ -8,8 +8,17 @@ import type { TopicCondition } from './message-topic.ts'
 import type { Sql } from './sql.ts'
 import { inScope, type TopicScope } from './topic-scope.ts'
 
-/** The lines of both tables, to be added up. */
+/** Lines to be added up. */
 export function lines(sql: Sql) {
+  return sql`(
+    select dlq_topic, original_topic, consumer_group, status, count from dlq.dlq_summary_totals
+    union all
+    select dlq_topic, original_topic, consumer_group, status, change from dlq.dlq_summary_deltas
+  ) line`
+}
+
+/** Lines with their error groups, of which there may be many thousands. */
+export function groupLines(sql: Sql) {
   return sql`(
     select dlq_topic, original_topic, consumer_group, group_id, status, count from dlq.dlq_summary
     union all
@@ -30,9 +39,21 @@ export type Count = {
 export async function listCounts(sql: Sql): Promise<Count[]> {
   return sql<Count[]>`
     select dlq_topic, original_topic, consumer_group, group_id, status, sum(count)::float8 as count
-    from ${lines(sql)}
+    from ${groupLines(sql)}
     group by dlq_topic, original_topic, consumer_group, group_id, status
     having sum(count) <> 0`
+}
+
+export type StatusCount = { original_topic: string; status: Status; count: number }
+
+/** How many messages each original topic has in each status, those that there are: the specification's overview. */
+export async function countByTopicAndStatus(sql: Sql): Promise<StatusCount[]> {
+  return sql<StatusCount[]>`
+    select original_topic, status, sum(count)::float8 as count
+    from ${lines(sql)}
+    group by original_topic, status
+    having sum(count) > 0
+    order by original_topic, status`
 }
 
 export type ConsumerCount = {
@@ -118,7 +139,7 @@ export async function countByValue(
   const list = sql.array([...values])
   const rows = await sql<({ value: string } & StatusCounts)[]>`
     select ${sql(column)} as value, ${byStatus(sql)}
-    from ${lines(sql)}
+    from ${column === 'group_id' ? groupLines(sql) : lines(sql)}
     where ${sql(column)} = any(${column === 'group_id' ? sql`${list}::uuid[]` : sql`${list}::text[]`}) and ${inScope(sql, scope)}
     group by ${sql(column)}`
   return new Map(rows.map(({ value, ...counts }) => [value, counts]))
@@ -187,7 +208,7 @@ export async function countByFilter(
   const [row] = await sql<[{ total: number | null }]>`
     select case when (select counted_at from dlq.dlq_summary_state) is not null then (
       select coalesce(sum(count), 0)::float8
-      from ${lines(sql)}
+      from ${group_id === undefined ? lines(sql) : groupLines(sql)}
       where ${inScope(sql, scope)}
         ${status === undefined ? sql`` : sql`and status = any(${sql.array([...status])}::text[])`}
         ${consumer_group === undefined ? sql`` : sql`and consumer_group = ${consumer_group}`}

@@ -15,7 +15,7 @@ const rowsPerPiece = 250
 /** The rows are spread over so many days, up to now. */
 const days = 60
 
-type Row = {
+export type ApiRow = {
   id: string
   original_topic: string
   error_message: string
@@ -40,7 +40,7 @@ type Row = {
   next_retry_at: Date | null
 }
 
-const columns: CopyColumns<Row> = {
+export const apiColumns: CopyColumns<ApiRow> = {
   id: 'uuid',
   original_topic: 'text',
   error_message: 'text',
@@ -83,17 +83,17 @@ export async function storeApiRows({ sql }: BenchDatabase, total: number): Promi
       const rows = Array.from({ length: Math.min(rowsPerCopy, total - start) }, (_, at) =>
         rowOf(start + at, { total, now, cluster }),
       )
-      const names = Object.keys(columns)
+      const names = Object.keys(apiColumns)
       const stream =
         await connection`copy dlq.dlq_messages (${connection(names)}) from stdin (format binary)`.writable()
-      for (const piece of encodeCopy(columns, rows, rowsPerPiece))
+      for (const piece of encodeCopy(apiColumns, rows, rowsPerPiece))
         await new Promise<void>((resolve) => stream.write(piece, () => resolve()))
       await new Promise<void>((resolve, reject) => stream.once('error', reject).end(() => resolve()))
       await connection`select 1`
     }
     // As retriers do, a minute after each.
     while (await hasDeltas(connection)) await connection`select dlq.fold_summary(100000)`
-    await connection`vacuum analyze dlq.dlq_summary, dlq.dlq_summary_deltas`
+    await connection`vacuum analyze dlq.dlq_summary, dlq.dlq_summary_totals, dlq.dlq_summary_deltas`
     await connection`vacuum analyze dlq.dlq_messages`
     await connection`analyze dlq.dlq_groups`
     await connection`checkpoint`
@@ -126,7 +126,7 @@ export async function storeTopicsAndGroups(
     from generate_series(0, ${groupCount - 1}::int) n`
 }
 
-function rowOf(index: number, { total, now, cluster }: { total: number; now: number; cluster: string }): Row {
+function rowOf(index: number, { total, now, cluster }: { total: number; now: number; cluster: string }): ApiRow {
   const topic = (Math.imul(index, 2654435761) >>> 8) % topicCount
   const createdAt = now - Math.floor(((total - index) / total) * days * 86_400_000)
   const status = statusOf(index)

@@ -8,7 +8,8 @@ export type BenchRecord = { key: Buffer; value: Buffer; headers: Header[] }
 
 const valueBytes = 1024
 const stacktraceBytes = 2048
-const words = [
+/** What texts are made of. */
+export const words = [
   'carrier',
   'pallet',
   'invoice',

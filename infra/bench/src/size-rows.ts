@@ -5,7 +5,8 @@
 import type { Status } from 'dlq-core/message.ts'
 import { deriveMessageId } from 'dlq-core/message-id.ts'
 import type { CopyColumns } from 'dlq-core/queries/copy-format.ts'
-import { groupCount, groupIdOf, topicCount } from './api-rows.ts'
+import { type ApiRow, apiColumns, groupCount, groupIdOf, topicCount } from './api-rows.ts'
+import { words } from './dead-letters.ts'
 
 /** The months that the rows are spread over, the present one among them. */
 export const months = 6
@@ -14,56 +15,13 @@ export const partitionsPerTopic = 8
 const groupsPerTopic = 12
 const keys = 300_000
 
-export type SizeRow = {
-  id: string
-  original_topic: string
-  error_message: string
-  status: Status
-  retry_count: number
-  created_at: Date
-  updated_at: Date
-  dlq_cluster: string
-  dlq_topic: string
-  dlq_partition: number
-  dlq_offset: bigint
-  original_partition: number
-  original_offset: bigint
-  original_topic_source: string
-  consumer_group: string
-  record_key: Buffer
-  record_value: Buffer
-  record_headers: string
-  record_timestamp: Date
-  error_class: string
-  error_stacktrace: string
-  group_id: string
-  next_retry_at: Date | null
-}
+export type SizeRow = Omit<ApiRow, 'payload'> & { updated_at: Date; record_timestamp: Date }
 
+const { payload: _derived, ...columnsOfBoth } = apiColumns
 export const sizeColumns: CopyColumns<SizeRow> = {
-  id: 'uuid',
-  original_topic: 'text',
-  error_message: 'text',
-  status: 'text',
-  retry_count: 'int4',
-  created_at: 'timestamptz',
+  ...columnsOfBoth,
   updated_at: 'timestamptz',
-  dlq_cluster: 'text',
-  dlq_topic: 'text',
-  dlq_partition: 'int4',
-  dlq_offset: 'int8',
-  original_partition: 'int4',
-  original_offset: 'int8',
-  original_topic_source: 'text',
-  consumer_group: 'text',
-  record_key: 'bytea',
-  record_value: 'bytea',
-  record_headers: 'json',
   record_timestamp: 'timestamptz',
-  error_class: 'text',
-  error_stacktrace: 'text',
-  group_id: 'uuid',
-  next_retry_at: 'timestamptz',
 }
 
 /** Row number `index`, which failed at `at` (ms); `now` is when the waiting ones are looked at. */
@@ -118,19 +76,6 @@ function dice(index: number, throwOf: number): number {
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
   return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32
 }
-
-const words = [
-  'carrier',
-  'pallet',
-  'invoice',
-  'northern',
-  'express',
-  'fragile',
-  'standard',
-  'customs',
-  'retour',
-  'depot',
-]
 
 /** Of some 500 bytes. */
 const lines = Array.from({ length: 256 }, (_, of) =>

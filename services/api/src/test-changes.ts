@@ -1,6 +1,7 @@
 // What the tests of changes share: a record in the database, and requests that change it.
 import { encodeHeaders } from 'dlq-core/header-json.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
+import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
@@ -24,7 +25,11 @@ export function useChanges() {
   const service: { readonly sql: Database } = useServiceDatabase(database)
 
   beforeEach(async () => {
-    await database.sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_audit, dlq.dlq_message_edits, dlq.dlq_policies, dlq.dlq_slots`
+    await emptyTables(
+      database.sql,
+      ...['dlq.dlq_attempts', 'dlq.dlq_message_edits', 'dlq.dlq_messages'],
+      ...['dlq.dlq_audit', 'dlq.dlq_policies', 'dlq.dlq_slots'],
+    )
   })
 
   const request = (methodAndPath: string, init?: RequestInit) => createTestApp(service.sql)(methodAndPath, init)

@@ -4,19 +4,19 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
-import { migrateUp } from 'dlq-db/migrate.ts'
 import { createTopics as createServedTopics } from 'dlq-testing/create-topics.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { readWithKcat } from 'dlq-testing/kcat.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
+import { openOwnStack } from 'dlq-testing/own-stack.ts'
 import { readTopic, type TopicRecord } from 'dlq-testing/read-topic.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
+import type { Reaper } from 'dlq-testing/reaper.ts'
 import { createFleet, type Fleet, type FleetOptions } from 'dlq-testing/service-fleet.ts'
-import { type Stack, startStack } from 'dlq-testing/stack.ts'
+import type { Stack } from 'dlq-testing/stack.ts'
 import { createTestKafka } from 'dlq-testing/test-kafka.ts'
 import type { Kafka } from 'kafkajs'
-import postgres from 'postgres'
+import type postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
@@ -36,17 +36,12 @@ let stack: Stack
 let sql: postgres.Sql
 let kafka: Kafka
 let fleet: Fleet
-let reaper: ReturnType<typeof createReaper>
+let reaper: Reaper
 
 beforeAll(async () => {
   await using opened = new AsyncDisposableStack()
-  reaper = opened.adopt(createReaper(), (reaper) => reaper.close())
   const postgresSettings = { shared_buffers: '64MB' }
-  stack = opened.adopt(await startStack({ dataDir: `${logs.path}/stack`, reaper, postgresSettings }), (stack) =>
-    stack.stop({ discard: true }),
-  )
-  await migrateUp({ databaseUrl: stack.databaseUrl })
-  sql = opened.adopt(postgres(stack.databaseUrl, { max: 2, onnotice: () => {} }), (sql) => sql.end({ timeout: 5 }))
+  ;({ stack, sql, reaper } = await openOwnStack(opened, { dataDir: `${logs.path}/stack`, postgresSettings }))
   kafka = createTestKafka(stack.kafkaBrokers)
   release = opened.move()
 })

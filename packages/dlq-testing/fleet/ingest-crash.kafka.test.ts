@@ -6,9 +6,10 @@ import { deriveMessageId } from 'dlq-core/message-id.ts'
 import { migrateUp } from 'dlq-db/migrate.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { createReaper, type Reaper } from 'dlq-testing/reaper.ts'
+import { openOwnStack } from 'dlq-testing/own-stack.ts'
+import type { Reaper } from 'dlq-testing/reaper.ts'
 import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
-import { type Stack, startStack } from 'dlq-testing/stack.ts'
+import type { Stack } from 'dlq-testing/stack.ts'
 import { useTopics } from 'dlq-testing/test-topics.ts'
 import type { Producer } from 'kafkajs'
 import postgres from 'postgres'
@@ -36,7 +37,7 @@ let producer: Producer
 let cluster: string
 let dlq: string
 let group: string
-let reaperOfFile: Reaper
+let reaper: Reaper
 let fleet: Fleet
 let produced = 0
 /** Deleted by an operator. Nothing may bring it back. */
@@ -44,15 +45,13 @@ let deletedId: string | undefined
 
 beforeAll(async () => {
   await using opened = new AsyncDisposableStack()
-  const reaper = opened.adopt(createReaper(), (reaper) => reaper.close())
   const postgresSettings = { fsync: 'off', full_page_writes: 'off', shared_buffers: '64MB' }
   const kafkaBrokers = topics.brokers.join()
-  stack = opened.adopt(
-    await startStack({ dataDir: `${logs.path}/stack`, reaper, postgresSettings, kafkaBrokers }),
-    (stack) => stack.stop({ discard: true }),
-  )
-  await migrateUp({ databaseUrl: stack.databaseUrl })
-  sql = opened.adopt(postgres(stack.databaseUrl, { max: 2, onnotice: () => {} }), (sql) => sql.end({ timeout: 5 }))
+  ;({ stack, sql, reaper } = await openOwnStack(opened, {
+    dataDir: `${logs.path}/stack`,
+    postgresSettings,
+    kafkaBrokers,
+  }))
   dlq = await topics.createTopic('ingest-crash', { partitions, suffix: '.dlq.v1' })
   group = topics.groupName('ingest-crash')
   cluster = (await topics.admin.describeCluster()).clusterId
@@ -60,7 +59,6 @@ beforeAll(async () => {
     producer.disconnect(),
   )
   await producer.connect()
-  reaperOfFile = reaper
   release = opened.move()
   fleet = createIngesters(stack.databaseUrl)
 })
@@ -69,7 +67,7 @@ afterAll(() => release?.disposeAsync())
 
 /** Ingesters on one database, of which none runs yet. */
 function createIngesters(databaseUrl: string): Fleet {
-  const servers = { databaseUrl, kafkaBrokers: topics.brokers, reaper: reaperOfFile }
+  const servers = { databaseUrl, kafkaBrokers: topics.brokers, reaper: reaper }
   const fleet = createFleet({ ...servers, topicPattern: dlq, consumerGroup: group, logDir: logs.path })
   return release!.adopt(fleet, (fleet) => fleet.stop())
 }

@@ -2,20 +2,20 @@
 // outage counts as a failed attempt of a message. On servers of its own, because it freezes and kills them.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { migrateUp } from 'dlq-db/migrate.ts'
 import { createTopics } from 'dlq-testing/create-topics.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
+import { openOwnStack } from 'dlq-testing/own-stack.ts'
 import { freezeProcess } from 'dlq-testing/process-tree.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
+import type { Reaper } from 'dlq-testing/reaper.ts'
 import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
 import { type ServiceName, serviceNames } from 'dlq-testing/service-process.ts'
 import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
-import { type Stack, startStack } from 'dlq-testing/stack.ts'
+import type { Stack } from 'dlq-testing/stack.ts'
 import { Kafka, logLevel, type Producer } from 'kafkajs'
-import postgres from 'postgres'
+import type postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
@@ -36,19 +36,15 @@ let release: AsyncDisposableStack | undefined
 let stack: Stack
 let fleet: Fleet
 let sql: postgres.Sql
+let reaper: Reaper
 let kafka: Kafka
 let producer: Producer
 let produced = 0
 
 beforeAll(async () => {
   await using opened = new AsyncDisposableStack()
-  const reaper = opened.adopt(createReaper(), (reaper) => reaper.close())
   const postgresSettings = { fsync: 'off', full_page_writes: 'off', shared_buffers: '64MB' }
-  stack = opened.adopt(await startStack({ dataDir: `${logs.path}/stack`, reaper, postgresSettings }), (stack) =>
-    stack.stop({ discard: true }),
-  )
-  await migrateUp({ databaseUrl: stack.databaseUrl })
-  sql = opened.adopt(postgres(stack.databaseUrl, { max: 2, onnotice: () => {} }), (sql) => sql.end({ timeout: 5 }))
+  ;({ stack, sql, reaper } = await openOwnStack(opened, { dataDir: `${logs.path}/stack`, postgresSettings }))
   // Not the usual one: it has to outlive any outage.
   const retry = { retries: 1000, initialRetryTime: 100, maxRetryTime: 500 }
   kafka = new Kafka({

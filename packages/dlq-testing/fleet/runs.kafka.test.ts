@@ -2,15 +2,17 @@
 // killed by SIGKILL, and cancelled half-way.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { migrateUp } from 'dlq-db/migrate.ts'
+import { createTopics } from 'dlq-testing/create-topics.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
+import { openOwnStack } from 'dlq-testing/own-stack.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
+import type { Reaper } from 'dlq-testing/reaper.ts'
 import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
-import { type Stack, startStack } from 'dlq-testing/stack.ts'
-import { Kafka, logLevel } from 'kafkajs'
-import postgres from 'postgres'
+import type { Stack } from 'dlq-testing/stack.ts'
+import { createTestKafka } from 'dlq-testing/test-kafka.ts'
+import type { Kafka } from 'kafkajs'
+import type postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
@@ -31,20 +33,15 @@ let stack: Stack
 let sql: postgres.Sql
 let kafka: Kafka
 let fleet: Fleet
-let reaper: ReturnType<typeof createReaper>
+let reaper: Reaper
 
 beforeAll(async () => {
   await using opened = new AsyncDisposableStack()
-  reaper = opened.adopt(createReaper(), (reaper) => reaper.close())
   const postgresSettings = { shared_buffers: '64MB' }
-  stack = opened.adopt(await startStack({ dataDir: `${logs.path}/stack`, reaper, postgresSettings }), (stack) =>
-    stack.stop({ discard: true }),
-  )
-  await migrateUp({ databaseUrl: stack.databaseUrl })
-  sql = opened.adopt(postgres(stack.databaseUrl, { max: 2, onnotice: () => {} }), (sql) => sql.end({ timeout: 5 }))
-  kafka = new Kafka({ clientId: 'test', brokers: stack.kafkaBrokers, logLevel: logLevel.NOTHING })
+  ;({ stack, sql, reaper } = await openOwnStack(opened, { dataDir: `${logs.path}/stack`, postgresSettings }))
+  kafka = createTestKafka(stack.kafkaBrokers)
   release = opened.move()
-}, 120_000)
+})
 
 afterAll(() => release?.disposeAsync())
 
@@ -66,8 +63,7 @@ beforeEach(async () => {
 async function createTopic(topic: string): Promise<string> {
   const admin = kafka.admin()
   await admin.connect()
-  await admin.createTopics({ topics: [{ topic, numPartitions: partitions }], waitForLeaders: false })
-  await vi.waitFor(() => admin.fetchTopicMetadata({ topics: [topic] }), { timeout: 20_000 })
+  await createTopics(admin, [{ topic, numPartitions: partitions }])
   await admin.disconnect()
   return topic
 }

@@ -1,0 +1,26 @@
+// Servers that belong to one test file, which may kill them, with our schemas in the database.
+import { migrateUp } from 'dlq-db/migrate.ts'
+import postgres from 'postgres'
+import { createReaper, type Reaper } from './reaper.ts'
+import { type Stack, type StackOptions, startStack } from './stack.ts'
+
+export type OwnStack = {
+  stack: Stack
+  sql: postgres.Sql
+  /** For what else the file starts. */
+  reaper: Reaper
+}
+
+/** Everything it opens is adopted by `opened`, and so disposed of with it. */
+export async function openOwnStack(
+  opened: AsyncDisposableStack,
+  options: Omit<StackOptions, 'reaper'>,
+): Promise<OwnStack> {
+  const reaper = opened.adopt(createReaper(), (reaper) => reaper.close())
+  const stack = opened.adopt(await startStack({ ...options, reaper }), (stack) => stack.stop({ discard: true }))
+  await migrateUp({ databaseUrl: stack.databaseUrl })
+  const sql = opened.adopt(postgres(stack.databaseUrl, { max: 2, onnotice: () => {} }), (sql) =>
+    sql.end({ timeout: 5 }),
+  )
+  return { stack, sql, reaper }
+}

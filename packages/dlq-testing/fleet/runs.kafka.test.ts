@@ -1,8 +1,7 @@
-// Bulk runs in a real fleet, on servers of their own: carried on while retriers, the API and PostgreSQL are
+// Bulk runs in a real fleet, with a database of their own: carried on while retriers, the API and PostgreSQL are
 // killed by SIGKILL, and cancelled half-way.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createTopics } from 'dlq-testing/create-topics.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { openOwnStack } from 'dlq-testing/own-stack.ts'
@@ -10,8 +9,7 @@ import { readTopic } from 'dlq-testing/read-topic.ts'
 import type { Reaper } from 'dlq-testing/reaper.ts'
 import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
 import type { Stack } from 'dlq-testing/stack.ts'
-import { createTestKafka } from 'dlq-testing/test-kafka.ts'
-import type { Kafka } from 'kafkajs'
+import { useTopics } from 'dlq-testing/test-topics.ts'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
@@ -27,19 +25,20 @@ type Run = {
   progress: Record<'taken' | 'waiting' | 'resolved' | 'failed' | 'failed_again' | 'withdrawn' | 'given_back', number>
 }
 
+const topics = useTopics()
 const logs = useLogFolder()
 let release: AsyncDisposableStack | undefined
 let stack: Stack
 let sql: postgres.Sql
-let kafka: Kafka
 let fleet: Fleet
 let reaper: Reaper
 
 beforeAll(async () => {
   await using opened = new AsyncDisposableStack()
   const postgresSettings = { shared_buffers: '64MB' }
-  ;({ stack, sql, reaper } = await openOwnStack(opened, { dataDir: `${logs.path}/stack`, postgresSettings }))
-  kafka = createTestKafka(stack.kafkaBrokers)
+  const kafkaBrokers = topics.brokers.join()
+  const servers = { dataDir: `${logs.path}/stack`, postgresSettings, kafkaBrokers }
+  ;({ stack, sql, reaper } = await openOwnStack(opened, servers))
   release = opened.move()
 })
 
@@ -50,7 +49,7 @@ beforeEach(async () => {
   await sql`truncate saga.saga_states, saga.saga_step_logs, graphile_worker._private_jobs`
   fleet = createFleet({
     ...{ databaseUrl: stack.databaseUrl, kafkaBrokers: stack.kafkaBrokers, reaper, logDir: logs.path },
-    ...{ topicPattern: '*.dlq.v1', consumerGroup: `runs-${randomInt(1e9)}` },
+    ...{ topicPattern: topics.topicName('runs', '.dlq.v1'), consumerGroup: topics.groupName('runs') },
     env: {
       DLQ_RETRY_LEASE: '3s',
       DLQ_WORKER_LEASE: '3s',
@@ -59,14 +58,6 @@ beforeEach(async () => {
     },
   })
 })
-
-async function createTopic(topic: string): Promise<string> {
-  const admin = kafka.admin()
-  await admin.connect()
-  await createTopics(admin, [{ topic, numPartitions: partitions }])
-  await admin.disconnect()
-  return topic
-}
 
 /** Rows that only a run sends. */
 async function insertWaiting(topic: string, { count, from = 0 }: { count: number; from?: number }): Promise<void> {
@@ -93,14 +84,14 @@ function expectToAddUp({ progress }: Run): void {
 }
 
 async function idsIn(topic: string): Promise<string[]> {
-  const records = await readTopic(kafka, { topic, groupId: `reader-${topic}-${randomInt(1e9)}` })
+  const records = await readTopic(topics.kafka, { topic, groupId: topics.groupName('reader') })
   return records.map(({ headerPairs }) => String(headerPairs.find(([name]) => name === 'dlq-message-id')?.[1]))
 }
 
 test('a run is completed by itself while everything is killed: each message once, the late ones not at all', {
   timeout: soak ? 2_400_000 : 400_000,
 }, async () => {
-  const topic = await createTopic('orders-crash')
+  const topic = await topics.createTopic('orders-crash', { partitions })
   await insertWaiting(topic, { count: total })
   const instances = ['retrier-1', 'retrier-2', 'api'] as const
   const kindOf = (instance: string) => (instance === 'api' ? ('api' as const) : ('retrier' as const))
@@ -156,7 +147,7 @@ test('a run is completed by itself while everything is killed: each message once
 test('a run that is cancelled on its way sends nothing more, gives back the rest, and its counts add up', {
   timeout: 400_000,
 }, async () => {
-  const topic = await createTopic('orders-cancel')
+  const topic = await topics.createTopic('orders-cancel', { partitions })
   // So many, and stopped so early, that it cannot be over before the pause comes.
   const [count, enough] = soak ? [total, total / 2] : [3000, 20]
   await insertWaiting(topic, { count })
@@ -199,7 +190,7 @@ test('a run that is cancelled on its way sends nothing more, gives back the rest
 })
 
 test.runIf(soak)('after a cancel nothing is sent from two seconds on', { timeout: 400_000 }, async () => {
-  const topic = await createTopic('orders-stop')
+  const topic = await topics.createTopic('orders-stop', { partitions })
   await insertWaiting(topic, { count: total })
   await fleet.start('retrier')
   await (await fleet.start('api')).ready()

@@ -7,55 +7,13 @@ import { listOutstandingMessages, releaseBatch } from 'dlq-core/queries/batches.
 import { recordFailedAgain } from 'dlq-core/queries/message-reopen.ts'
 import { claimDue } from 'dlq-testing/claim-due.ts'
 import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RunJson } from './run-json.ts'
-import { answerOf, createTestApp, startRetrier, type TestApp } from './test-app.ts'
+import { answerOf, startRetrier } from './test-app.ts'
+import { orders, thenShare, useRuns } from './test-run-requests.ts'
 import { workOnRuns } from './test-runs.ts'
 
-const database = useDatabase()
-const service = useServiceDatabase(database)
-const request: TestApp = (methodAndPath, init) => createTestApp(service.sql)(methodAndPath, init)
-
-beforeEach(async () => {
-  await emptyTables(
-    database.sql,
-    'dlq.dlq_message_edits',
-    'dlq.dlq_attempts',
-    'saga.saga_step_logs',
-    'graphile_worker._private_jobs',
-    'dlq.dlq_messages',
-    'dlq.dlq_messages_archive',
-    'dlq.dlq_attempts_archive',
-    'dlq.dlq_runs',
-    'dlq.dlq_run_deltas',
-    'dlq.dlq_run_skipped',
-    'saga.saga_states',
-  )
-})
-
-const insert = (columns = {}) => insertMessageRow(database.sql, { original_topic: 'orders', ...columns })
-
-async function insertMany(count: number): Promise<string[]> {
-  return Promise.all(Array.from({ length: count }, () => insert()))
-}
-
-const orders = { filter: { topic: 'orders' } }
-// As people write it; nobody awaits it.
-const thenShare = (share: string | number) => Object.fromEntries([['then', share]])
-
-async function ask(body: object): Promise<{ status: number; body: never }> {
-  const init = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
-  return (await answerOf(request('POST /api/v1/runs', init))) as never
-}
-
-async function begin(body: object): Promise<string> {
-  const { status, body: run } = await ask({ kind: 'retry', selection: orders, ...body })
-  expect(status, JSON.stringify(run)).toBe(202)
-  return (run as RunJson).id
-}
+const { database, service, request, insert, insertMany, begin } = useRuns()
 
 const change = (id: string, to: 'pause' | 'resume' | 'cancel') => answerOf(request(`POST /api/v1/runs/${id}/${to}`))
 

@@ -7,16 +7,17 @@ import { listDueTopics } from 'dlq-core/queries/due-topics.ts'
 import { takeSlot } from 'dlq-core/queries/slots.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { ServiceProcess } from 'dlq-testing/service-process.ts'
-import { type Case, casesOf, shoot } from './api-bench.ts'
+import { type Case, casesOf, connections, shoot } from './api-bench.ts'
 import { type BenchRun, settleDatabase, startBenchService } from './bench-run.ts'
 import { forgetPositions, measureIngester, produceBacklog } from './ingest-bench.ts'
 import type { Measurement } from './measure.ts'
 import { openSizeDatabase, type SizeDatabase } from './size-database.ts'
 import { median, medianRatio } from './statistics.ts'
+import { loadSteadily } from './steady-load.ts'
 import { formatNumber, formatTable } from './table.ts'
 
 /** Requests per second, which leave the machine some room: the latency of an answer and not of a queue. */
-const fixedRate = 50
+const evenRate = 50
 const claimSize = 500
 const claimTopics = 20
 /** Records of one measurement of the ingester. */
@@ -59,15 +60,15 @@ async function benchReads(run: BenchRun, sizes: Sizes): Promise<void> {
   for (const at of apis[0]!.cases.keys()) {
     const latencies: { p50: number; p99: number }[] = []
     for (const { service, cases } of apis) {
-      const { paths } = cases[at]!
+      const { paths, rate = evenRate } = cases[at]!
       await shoot(service, paths, { seconds: 1 })
-      latencies.push((await shoot(service, paths, { seconds, rate: fixedRate })).latency)
+      latencies.push(await loadSteadily(service.url, paths, { seconds, rate, connections }))
     }
     const names = [...new Set(apis.map(({ cases }) => cases[at]!.name))]
     rows.push([names.join(' | '), ...latencies.flatMap(({ p50, p99 }) => [formatNumber(p50, 1), formatNumber(p99, 1)])])
   }
   const columns = sizes.flatMap(({ rows }) => [`${formatNumber(rows)}: p50 ms`, 'p99 ms'])
-  run.print(formatTable([`answers at ${fixedRate}/s (aim: p99 at most 25 and 50 ms)`, ...columns], rows))
+  run.print(formatTable([`answers at ${evenRate}/s (aim: p99 at most 25 and 50 ms)`, ...columns], rows))
   const reads = await Promise.all(apis.map(({ service }) => fleetReadMs(service)))
   run.print(
     `what a scrape reads at most every ten seconds: ${reads.map((ms) => `${formatNumber(ms, 1)} ms`).join(' and ')}`,

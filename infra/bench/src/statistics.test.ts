@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { median, medianRatio, ratePerSecond } from './statistics.ts'
+import { median, medianRatio, percentile, ratePerSecond } from './statistics.ts'
 
 test('the median of an odd count is the middle value, whatever the order', () => {
   expect(median([9, 1, 5])).toBe(5)
@@ -11,6 +11,12 @@ test('the median of an even count lies between the two middle values', () => {
 
 test('there is no median of nothing', () => {
   expect(median([])).toBeNaN()
+})
+
+test('a percentile is one of the values', () => {
+  const values = Array.from({ length: 200 }, (_, n) => 200 - n)
+  expect([0, 0.5, 0.99, 1].map((share) => percentile(values, share))).toEqual([1, 100, 198, 200])
+  expect(percentile([], 0.5)).toBeNaN()
 })
 
 test('a rate leaves out what was there at the first look', () => {

@@ -1,0 +1,45 @@
+// Requests at even intervals, whether or not the earlier ones have been answered. (autocannon's own fixed rate sends
+// those of a second at once, so that each waits for the others.)
+
+import { Agent, get } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { percentile } from './statistics.ts'
+
+export type SteadyLoad = { seconds: number; rate: number; connections: number }
+
+/** Latencies in milliseconds, each from when its request was due. Throws where an answer is not 2xx. */
+export async function loadSteadily(
+  url: string,
+  paths: readonly string[],
+  { seconds, rate, connections }: SteadyLoad,
+): Promise<{ p50: number; p99: number }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' })
+  try {
+    // Opens every connection.
+    await Promise.all(Array.from({ length: connections }, (_, n) => answer(agent, url + paths[n % paths.length])))
+    const startedAt = performance.now()
+    const latencies: Promise<number>[] = []
+    for (let n = 0; n < seconds * rate; n += 1) {
+      const dueAt = startedAt + (n * 1000) / rate
+      if (dueAt > performance.now()) await sleep(dueAt - performance.now())
+      latencies.push(answer(agent, url + paths[n % paths.length]).then(() => performance.now() - dueAt))
+    }
+    const all = await Promise.all(latencies)
+    return { p50: percentile(all, 0.5), p99: percentile(all, 0.99) }
+  } finally {
+    agent.destroy()
+  }
+}
+
+/** Reads one answer to its end. */
+function answer(agent: Agent, url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent }, (response) => {
+      const { statusCode = 0 } = response
+      if (statusCode < 200 || statusCode > 299) reject(new Error(`${url} answered ${statusCode}`))
+      response.on('error', reject)
+      response.on('end', resolve)
+      response.resume()
+    }).on('error', reject)
+  })
+}

@@ -7,11 +7,13 @@ import { readChangedPolicies } from '../queries/policies.ts'
 import type { Database } from './database.ts'
 import type { Log } from './log.ts'
 
+type Refreshed = { more: false; changed: boolean }
+
 export type PolicySource = {
   /** Reads the policies unless they have been read already. Every pass that looks policies up begins with it. */
   load(): Promise<void>
   /** One pass: reads the policies if they have changed since. For `runLoop`, with `policyPollMs`. */
-  refresh(): Promise<{ more: false; changed: boolean }>
+  refresh(): Promise<Refreshed>
   /** What goes for a message now. The same object for the same topics, until the policies change. */
   policyFor(topics: MessageTopics): EffectivePolicy
 }
@@ -33,33 +35,43 @@ export function createPolicySource({ sql, log, configured }: PolicySourceDeps): 
   let marker: string | null = null
   let lookUp: ((topics: MessageTopics) => EffectivePolicy) | null = null
 
-  let last: Promise<unknown> = Promise.resolve()
+  let underWay: Promise<Refreshed> | null = null
+  let following: Promise<Refreshed> | null = null
 
-  /** One reading at a time: of two under way at once, the older answer might come last and stay. */
-  function inTurn<T>(read: () => Promise<T>): Promise<T> {
-    const turn = last.then(read)
-    last = turn.catch(() => {})
-    return turn
+  /**
+   * One reading at a time: of two under way at once, the older answer might come last and stay. All who ask while one
+   * is under way share the one that begins after it.
+   */
+  function readAnew(): Promise<Refreshed> {
+    if (following !== null) return following
+    if (underWay === null) return begin()
+    following = underWay.catch(() => {}).then(begin)
+    return following
   }
 
-  async function readChanges() {
+  function begin(): Promise<Refreshed> {
+    following = null
+    underWay = readChanges().finally(() => {
+      underWay = null
+    })
+    return underWay
+  }
+
+  async function readChanges(): Promise<Refreshed> {
     const read = await readChangedPolicies(sql, { marker })
-    if (read === null) return { more: false as const, changed: false }
+    if (read === null) return { more: false, changed: false }
     const compiled = compilePolicies({ ...configured, rows: read.policies })
     // Both at once, and only after all that can fail.
     marker = read.marker
     lookUp = remembering(compiled)
     log.info({ policies: read.policies.length, marker }, 'policies_read')
-    return { more: false as const, changed: true }
+    return { more: false, changed: true }
   }
 
   return {
-    refresh: () => inTurn(readChanges),
+    refresh: readAnew,
     async load() {
-      if (lookUp !== null) return
-      await inTurn(async () => {
-        if (lookUp === null) await readChanges()
-      })
+      if (lookUp === null) await (underWay ?? begin())
     },
     policyFor(topics) {
       if (lookUp === null) throw new Error('policyFor() before load(): a policy that is not known must not be guessed')

@@ -139,7 +139,7 @@ export const exampleListedMessage = {
 
 /** "2026-02-20T10:30:00.000+00:00", as the specification writes it. */
 export function timestamp(date: Date): string {
-  return date.toISOString().replace('Z', '+00:00')
+  return `${date.toISOString().slice(0, -1)}+00:00`
 }
 
 /** Answers with JSON that is text already. */

@@ -116,21 +116,25 @@ function connectSocket({ host, port, path }: Place, { silenceMs, observe }: Sock
   return Object.assign(socket, { host: host[0], port: port[0] })
 }
 
-/** The driver has no such limit: a query on a connection that says nothing any more would wait for ever. */
+/**
+ * The driver has no such limit: a query on a connection that says nothing any more would wait for ever. One timer per
+ * connection looks now and then; one per question would cost more than sending it.
+ */
 function giveUpOnSilence(socket: net.Socket, silenceMs: number): void {
-  let timer: NodeJS.Timeout | null = null
-  const stop = () => {
-    if (timer !== null) clearTimeout(timer)
-    timer = null
-  }
+  let askedAt: number | null = null
+  const look = setInterval(() => {
+    if (askedAt === null || performance.now() - askedAt < silenceMs) return
+    socket.destroy(Object.assign(new Error(`PostgreSQL said nothing for ${silenceMs} ms`), { code: 'ETIMEDOUT' }))
+  }, silenceMs / 8).unref()
   const write = socket.write
   socket.write = ((...written: Parameters<typeof write>) => {
-    const silence = Object.assign(new Error(`PostgreSQL said nothing for ${silenceMs} ms`), { code: 'ETIMEDOUT' })
-    timer ??= setTimeout(() => socket.destroy(silence), silenceMs).unref()
+    askedAt ??= performance.now()
     return write.apply(socket, written)
   }) as typeof write
-  socket.on('data', stop)
-  socket.on('close', stop)
+  socket.on('data', () => {
+    askedAt = null
+  })
+  socket.on('close', () => clearInterval(look))
 }
 
 function sslOption(config: DatabaseConfig, host: string) {

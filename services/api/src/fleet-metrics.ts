@@ -2,7 +2,7 @@
 // maximum over the replicas, never the sum. They are read from the tables when somebody scrapes, at most every ten
 // seconds; where the database does not answer they are missing, because old numbers would look like calm.
 
-import { others, weightiest } from 'dlq-core/runtime/bounded-labels.ts'
+import { maxLabels, others, weightiest } from 'dlq-core/runtime/bounded-labels.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { Gauge, type Registry } from 'prom-client'
@@ -88,7 +88,11 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
       'channel',
       'consumer',
     ]),
-    due: gauge('dlq_due_messages', 'Messages due to be retried now, counted up to 1000 per original topic.', ['topic']),
+    due: gauge(
+      'dlq_due_messages',
+      'Messages due to be retried now; of many, at least so many: 20,000 are counted, evenly over the topics.',
+      ['topic'],
+    ),
     dueAge: gauge('dlq_due_age_seconds', 'For how long the most overdue message of an original topic has been due.', [
       'topic',
     ]),
@@ -127,8 +131,9 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
 function fill(gauges: Gauges, { summary, counts, oldestPending, due, lags, status }: FleetReading, now: number): void {
   if (counts !== null) fillCounts(gauges, counts)
   const ageOf = (since: Date) => Math.max(0, (now - since.getTime()) / 1000)
-  for (const [topic, since] of oldestPending) gauges.age.set({ topic }, ageOf(since))
-  for (const { original_topic: topic, due_at, due: count } of due) {
+  for (const [topic, since] of earliest([...oldestPending], ([, since]) => since))
+    gauges.age.set({ topic }, ageOf(since))
+  for (const { original_topic: topic, due_at, due: count } of earliest(due, ({ due_at }) => due_at)) {
     gauges.dueAge.set({ topic }, ageOf(due_at))
     gauges.due.set({ topic }, count)
   }
@@ -143,6 +148,11 @@ function fill(gauges: Gauges, { summary, counts, oldestPending, due, lags, statu
   gauges.drift.set(summary.drift)
   gauges.unfolded.set(summary.deltas)
   if (summary.counted_at) gauges.countedAt.set(summary.counted_at.getTime() / 1000)
+}
+
+/** Of more topics than labels, those that alarms are about. */
+function earliest<T>(items: readonly T[], timeOf: (item: T) => Date): T[] {
+  return items.toSorted((a, b) => timeOf(a).getTime() - timeOf(b).getTime()).slice(0, maxLabels)
 }
 
 const statuses = ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD'] as const

@@ -6,7 +6,7 @@ import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.
 import { useServiceDatabase } from 'dlq-testing/service-database.ts'
 import { useDatabase } from 'dlq-testing/test-database.ts'
 import { Registry } from 'prom-client'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { createFleetMetrics } from './fleet-metrics.ts'
 import { type FleetReading, readFleet } from './read-fleet.ts'
 import { createTestApp } from './test-app.ts'
@@ -156,6 +156,34 @@ test('scrapes within ten seconds read once, however many metrics and scrapers th
   pass(2000)
   await registry.metrics()
   expect(reads()).toBe(2)
+})
+
+test('as long as somebody scrapes, what is shown is read anew before it is old, and so nobody waits', async () => {
+  const found = await readFleet(service.sql)
+  const registry = new Registry()
+  let reads = 0
+  const read = async () => {
+    reads += 1
+    return found
+  }
+  vi.useFakeTimers()
+  try {
+    createFleetMetrics({ sql: service.sql, registry, log, read })
+    await registry.metrics()
+    for (let seconds = 0; seconds < 60; seconds += 9) {
+      await vi.advanceTimersByTimeAsync(9000)
+      const before = reads
+      await registry.metrics()
+      expect(reads).toBe(before)
+    }
+    expect(reads).toBe(8)
+    await vi.advanceTimersByTimeAsync(130_000)
+    const whenForgotten = reads
+    await vi.advanceTimersByTimeAsync(130_000)
+    expect(reads).toBe(whenForgotten)
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('while the database does not answer nothing is shown of it, because old numbers would look like calm', async () => {

@@ -1,8 +1,9 @@
 // Gauges of the fleet as a whole, beside the API's own metrics. Every API shows the same of them, so queries take the
-// maximum over the replicas, never the sum. They are read from the tables when somebody scrapes, at most every ten
-// seconds; where the database does not answer they are missing, because old numbers would look like calm.
+// maximum over the replicas, never the sum. They are at most ten seconds old: as long as somebody scrapes they are read
+// anew in time, and so a scrape waits only for the first reading. Where the database does not answer they are missing,
+// because old numbers would look like calm.
 
-import { maxLabels, others, weightiest } from 'dlq-core/runtime/bounded-labels.ts'
+import { others, weightiest } from 'dlq-core/runtime/bounded-labels.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { Gauge, type Registry } from 'prom-client'
@@ -18,13 +19,19 @@ export type FleetMetricsDeps = {
 }
 
 const freshMs = 10_000
+/** Before what was read is no longer fresh. */
+const rereadMs = 8000
+/** Nobody has scraped for so long: nobody does. */
+const forgottenMs = 120_000
 /** A scrape waits no longer for the database; what it then says comes with the next one. */
 const patienceMs = 3000
 
 /** Registers the gauges; they fill themselves when the registry is asked for its metrics. */
 export function createFleetMetrics({ sql, registry, log, now = Date.now, read = readFleet }: FleetMetricsDeps): void {
   let readAt = Number.NEGATIVE_INFINITY
+  let scrapedAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | null = null
+  let next: NodeJS.Timeout | undefined
 
   async function readNow(): Promise<void> {
     const since = performance.now()
@@ -40,11 +47,19 @@ export function createFleetMetrics({ sql, registry, log, now = Date.now, read = 
     fill(gauges, found, now())
   }
 
-  async function refresh(): Promise<void> {
-    if (reading === null && now() - readAt < freshMs) return
+  function startReading(): Promise<void> {
     reading ??= readNow().finally(() => {
       reading = null
+      clearTimeout(next)
+      if (now() - scrapedAt < forgottenMs) next = setTimeout(startReading, rereadMs).unref()
     })
+    return reading
+  }
+
+  async function refresh(): Promise<void> {
+    scrapedAt = now()
+    if (scrapedAt - readAt < freshMs) return
+    const reading = startReading()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
@@ -131,9 +146,8 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
 function fill(gauges: Gauges, { summary, counts, oldestPending, due, lags, status }: FleetReading, now: number): void {
   if (counts !== null) fillCounts(gauges, counts)
   const ageOf = (since: Date) => Math.max(0, (now - since.getTime()) / 1000)
-  for (const [topic, since] of earliest([...oldestPending], ([, since]) => since))
-    gauges.age.set({ topic }, ageOf(since))
-  for (const { original_topic: topic, due_at, due: count } of earliest(due, ({ due_at }) => due_at)) {
+  for (const [topic, since] of oldestPending) gauges.age.set({ topic }, ageOf(since))
+  for (const { original_topic: topic, due_at, due: count } of due) {
     gauges.dueAge.set({ topic }, ageOf(due_at))
     gauges.due.set({ topic }, count)
   }
@@ -148,11 +162,6 @@ function fill(gauges: Gauges, { summary, counts, oldestPending, due, lags, statu
   gauges.drift.set(summary.drift)
   gauges.unfolded.set(summary.deltas)
   if (summary.counted_at) gauges.countedAt.set(summary.counted_at.getTime() / 1000)
-}
-
-/** Of more topics than labels, those that alarms are about. */
-function earliest<T>(items: readonly T[], timeOf: (item: T) => Date): T[] {
-  return items.toSorted((a, b) => timeOf(a).getTime() - timeOf(b).getTime()).slice(0, maxLabels)
 }
 
 const statuses = ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD'] as const

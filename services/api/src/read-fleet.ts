@@ -1,10 +1,11 @@
 // What there is to say of the fleet as a whole: from the tables, so every API says the same.
 
 import { oldestPending } from 'dlq-core/queries/activity.ts'
-import { countDue, type DueCount } from 'dlq-core/queries/due-topics.ts'
+import { countDue, type DueTopic, listDueTopics } from 'dlq-core/queries/due-topics.ts'
 import { type FleetStatus, readFleetStatus } from 'dlq-core/queries/status.ts'
 import { type ConsumerCounts, countByConsumer, getSummaryState, type SummaryState } from 'dlq-core/queries/summary.ts'
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
+import { maxLabels } from 'dlq-core/runtime/bounded-labels.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 
 export type FleetReading = {
@@ -13,29 +14,46 @@ export type FleetReading = {
   counts: readonly ConsumerCounts[] | null
   /** By original topic: since when its oldest PENDING message has waited. */
   oldestPending: ReadonlyMap<string, Date>
-  due: readonly DueCount[]
+  due: readonly (DueTopic & { due: number })[]
   lags: readonly IngestLag[]
   status: FleetStatus
 }
 
+/** So many due messages are counted at most, evenly over the topics. */
+const dueCounted = 20_000
+/** So many topics are looked into: those due for longest, those with most that waits. */
+const topicsLookedInto = maxLabels
 const maxConsumers = 20_000
-/** So many topics are looked into, those with most that waits. */
-const topicsLookedInto = 2000
-/** So many due messages are counted, evenly over the topics; of each of them at least some. */
-const dueCounted = { ofAll: 20_000, atLeast: 20 }
 
-/** Its two slow questions are asked at once; a scrape takes no more than three connections. */
+/** Reads it over one connection, whose statements are sent together, so that it takes nothing from requests. */
 export async function readFleet(sql: Database): Promise<FleetReading> {
-  const counts = await countByConsumer(sql, { scope: null, limit: maxConsumers })
-  const waiting = counts.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
-  const topics = [...new Set(waiting)].slice(0, topicsLookedInto)
-  const limit = Math.max(dueCounted.atLeast, Math.floor(dueCounted.ofAll / Math.max(1, topics.length)))
-  const [oldest, due, [summary, lags, status]] = await Promise.all([
-    oldestPending(sql, topics),
-    countDue(sql, { topics, limit }),
-    sql.begin('read only', (sql) =>
-      Promise.all([getSummaryState(sql), listIngestLag(sql), readFleetStatus(sql, { scope: null })]),
-    ),
-  ])
-  return { summary, counts: summary.counted_at === null ? null : counts, oldestPending: oldest, due, lags, status }
+  return sql.begin('read only', async (sql) => {
+    const [summary, counts, dueTopics, lags, status] = await Promise.all([
+      getSummaryState(sql),
+      countByConsumer(sql, { scope: null, limit: maxConsumers }),
+      listDueTopics(sql),
+      listIngestLag(sql),
+      readFleetStatus(sql, { scope: null }),
+    ])
+    const waiting = [
+      ...new Set(counts.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)),
+    ]
+    const due = dueTopics.toSorted((a, b) => a.due_at.getTime() - b.due_at.getTime()).slice(0, topicsLookedInto)
+    const [oldest, dueCounts] = await Promise.all([
+      oldestPending(sql, waiting.slice(0, topicsLookedInto)),
+      countDue(sql, {
+        topics: due.map(({ original_topic }) => original_topic),
+        limit: Math.ceil(dueCounted / Math.max(1, due.length)),
+      }),
+    ])
+    const countOf = new Map(dueCounts.map(({ topic, due }) => [topic, due]))
+    return {
+      summary,
+      counts: summary.counted_at === null ? null : counts,
+      oldestPending: oldest,
+      due: due.map((topic) => ({ ...topic, due: countOf.get(topic.original_topic) ?? 0 })),
+      lags,
+      status,
+    }
+  })
 }

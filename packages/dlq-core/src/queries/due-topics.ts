@@ -33,25 +33,20 @@ export async function listDueTopics(sql: Sql): Promise<DueTopic[]> {
     select original_topic, dlq_topic, next_retry_at as due_at from oldest where next_retry_at <= now()`
 }
 
-export type DueCount = { original_topic: string; due: number; due_at: Date }
-
-/** Of those of the topics that have something due: how much, counted up to `limit`, and since when the first of it. */
+/** How many messages of each topic are due; counted up to `limit`, which then means at least so many. */
 export async function countDue(
   sql: Sql,
   { topics, limit }: { topics: readonly string[]; limit: number },
-): Promise<DueCount[]> {
-  return sql<DueCount[]>`
-    select original_topic, counted.due, counted.due_at
-    from unnest(${sql.array([...topics])}::text[]) as asked (original_topic)
+): Promise<{ topic: string; due: number }[]> {
+  return sql<{ topic: string; due: number }[]>`
+    select topic, counted.due
+    from unnest(${sql.array([...topics])}::text[]) as asked (topic)
     cross join lateral (
-      select count(*)::int as due, min(next_retry_at) as due_at
+      select count(*)::int as due
       from (
-        select m.next_retry_at from dlq.dlq_messages m
-        where m.original_topic = asked.original_topic
-          and m.status = 'PENDING' and m.next_retry_at <= now() and m.run_id is null
-        order by m.next_retry_at
+        select from dlq.dlq_messages m
+        where m.original_topic = asked.topic and m.status = 'PENDING' and m.next_retry_at <= now() and m.run_id is null
         limit ${limit}
-      ) first
-    ) counted
-    where counted.due > 0`
+      ) due
+    ) counted`
 }

@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunJson } from '../../../services/api/src/run-json.ts'
+import { groupIdOf } from './api-rows.ts'
 import { type BenchDatabase, type BenchRun, settleDatabase, withBenchDatabase, withService } from './bench-run.ts'
 import { type Measurement, measureFloor } from './measure.ts'
 import { formatVariants } from './report.ts'
@@ -58,6 +59,7 @@ function variant(name: string): { name: string; rounds: Measurement[] } {
   return { name, rounds: [] }
 }
 
+/** As they are ingested, with an error group: else the retrier would look for one of each meanwhile. */
 async function withRows(run: BenchRun, total: number, work: (database: BenchDatabase) => Promise<void>): Promise<void> {
   await withBenchDatabase(run, async (database) => {
     const { sql } = database
@@ -65,9 +67,10 @@ async function withRows(run: BenchRun, total: number, work: (database: BenchData
       await sql`set local statement_timeout = 0`
       await sql`
         insert into dlq.dlq_messages (
-          original_topic, error_message, record_key, record_value, record_headers, original_partition, original_offset, original_topic_source)
+          original_topic, error_message, record_key, record_value, record_headers, original_partition, original_offset,
+          original_topic_source, group_id)
         select ${topic}, 'processing failed', convert_to('key ' || n, 'UTF8'), convert_to(repeat('x', 400), 'UTF8'), '[]',
-               n % 6, n, 'header'
+               n % 6, n, 'header', ${groupIdOf(1)}::uuid
         from generate_series(1, ${total}::int) n`
     })
     await sql`vacuum analyze dlq.dlq_messages`

@@ -38,6 +38,8 @@ export type MessageScan = {
    * column's value and the id to begin behind.
    */
   ids: (options: { after: readonly string[] | null; limit: number }) => Fragment
+  /** A row for each of the first `limit` rows along the index, as a subquery; what the index has suffices for it. */
+  places: (limit: number) => Fragment
 }
 
 /** More index scans than this in one statement cost more than they save. */
@@ -68,7 +70,21 @@ export function scanMessages(
     const all = joinSql(scans, ' union all ')
     return toQuery(sql, sqlText`(select * from (${all}) found order by ${order} limit ${limit})`)
   }
-  return { sortColumn, direction: toQuery(sql, sqlWords(direction)), tests, table: toQuery(sql, sqlWords(table)), ids }
+  const places: MessageScan['places'] = (limit) => {
+    const scans = arms.map((arm) => {
+      // The index of created_at has no ids: sorted by them, each row would have to be fetched.
+      const { where, orderBy } = walk(arm, { sortColumn, descending, after: null, endsWithId: sortColumn === null })
+      const scan = sqlText`select 1 from ${sqlWords(table)} m where ${where} order by ${orderBy} limit ${limit}`
+      return overDueTopics
+        ? sqlText`(select 1 from (${dueTopics}) due cross join lateral (${scan}) m)`
+        : sqlText`(${scan})`
+    })
+    return toQuery(sql, sqlText`(select from (${joinSql(scans, ' union all ')}) found limit ${limit})`)
+  }
+  return {
+    ...{ sortColumn, direction: toQuery(sql, sqlWords(direction)), tests, table: toQuery(sql, sqlWords(table)) },
+    ...{ ids, places },
+  }
 }
 
 /**
@@ -90,11 +106,18 @@ function walk(
     sortColumn,
     descending,
     after,
-  }: { sortColumn: MessageScan['sortColumn']; descending: boolean; after: readonly string[] | null },
+    endsWithId = true,
+  }: {
+    sortColumn: MessageScan['sortColumn']
+    descending: boolean
+    after: readonly string[] | null
+    endsWithId?: boolean
+  },
 ): { where: SqlText; orderBy: SqlText } {
   const equations = prefix.map(([column, value]) => sqlText`${sqlWords(column)} = any(array[${value}])`)
   const bounds = [...others, ...equations, ...(after ? [behind({ sortColumn, descending, after })] : [])]
-  const sorted = [...prefix.map(([column]) => column), ...(sortColumn ? [`m.${sortColumn}`] : []), 'm.id']
+  const columns = [...prefix.map(([column]) => column), ...(sortColumn ? [`m.${sortColumn}`] : [])]
+  const sorted = endsWithId ? [...columns, 'm.id'] : columns
   return {
     where: bounds.length === 0 ? sqlWords('true') : joinSql(bounds, ' and '),
     orderBy: sqlWords(sorted.map((column) => `${column} ${descending ? 'desc' : 'asc'}`).join(', ')),

@@ -154,6 +154,13 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     ])
   })
 
+  test('how many there are of a range of time is read from its index alone', async () => {
+    const search = { filter: range, topic: null, scope: null, sort: 'newest' as const }
+    const plans = await plansOf(database.url, planCacheMode, (sql) => countMessages(sql, { search, atMost: 100 }))
+    const scans = plans.flatMap(nodesOf).filter((node) => node['Relation Name'] !== undefined)
+    expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']))
+  })
+
   test('the stored topics are gone through from name to name', async () => {
     const filled = await partitionsWithRows(database.sql)
     const plans = await plansOf(database.url, planCacheMode, async (sql) => {

@@ -99,12 +99,13 @@ export async function countMessages(
 ): Promise<Total> {
   const scan = scanMessages(sql, { search })
   const bound = boundOf(scan, atMost)
-  // Without tests only the index is read.
-  const matches = scan.tests.length === 0 ? sql`` : sql`left join lateral ${tested(sql, scan)} m on true`
-  const found = scan.tests.length === 0 ? sql`count(*)` : sql`count(m.id)`
-  const [row] = await sql<{ examined: number; found: number }[]>`
-    select count(*)::int as examined, (${found})::int as found
-    from ${scan.ids({ after: null, limit: bound + 1 })} found ${matches}`
+  const rows =
+    scan.tests.length === 0
+      ? sql`select count(*)::int as examined, count(*)::int as found from ${scan.places(bound + 1)} found`
+      : sql`
+        select count(*)::int as examined, count(m.id)::int as found
+        from ${scan.ids({ after: null, limit: bound + 1 })} found left join lateral ${tested(sql, scan)} m on true`
+  const [row] = await sql<{ examined: number; found: number }[]>`${rows}`
   const { examined, found: value } = row!
   return examined <= bound ? { value, relation: 'eq' } : { value: Math.min(value, bound), relation: 'gte' }
 }

@@ -17,7 +17,7 @@ const pageSize = 20
 /** Requests per second of the runs that are not saturated. */
 const evenRate = 100
 /** Of what reads thousands of rows whatever it finds. */
-const scanRate = 5
+const scanRate = 1
 
 /** `rate`: instead of the usual one. */
 export type Case = { name: string; paths: readonly string[]; rate?: number }

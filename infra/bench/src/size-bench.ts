@@ -7,7 +7,7 @@ import { listDueTopics } from 'dlq-core/queries/due-topics.ts'
 import { takeSlot } from 'dlq-core/queries/slots.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { ServiceProcess } from 'dlq-testing/service-process.ts'
-import { type Case, casesOf, connections, shoot } from './api-bench.ts'
+import { type Case, casesOf, connections } from './api-bench.ts'
 import { type BenchRun, settleDatabase, startBenchService } from './bench-run.ts'
 import { forgetPositions, measureIngester, produceBacklog } from './ingest-bench.ts'
 import type { Measurement } from './measure.ts'
@@ -61,7 +61,7 @@ async function benchReads(run: BenchRun, sizes: Sizes): Promise<void> {
     const latencies: { p50: number; p99: number }[] = []
     for (const { service, cases } of apis) {
       const { paths, rate = evenRate } = cases[at]!
-      await shoot(service, paths, { seconds: 1 })
+      await loadSteadily(service.url, paths, { seconds: 2, rate, connections })
       latencies.push(await loadSteadily(service.url, paths, { seconds, rate, connections }))
     }
     const names = [...new Set(apis.map(({ cases }) => cases[at]!.name))]

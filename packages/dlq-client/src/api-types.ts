@@ -1148,7 +1148,7 @@ export interface components {
         MessagePage: {
             messages: components["schemas"]["ListedMessage"][];
             pagination: {
-                /** @description Of the first page: exact where the filter names nothing but statuses, a topic, an error group and a consumer group; else counted up to 10,000, and `gte` says that there are more. Null on other pages. */
+                /** @description Of the first page: exact where the filter names nothing but statuses, a topic, an error group and a consumer group; else of the first 10,000 rows along an index, or of the first 1,000 where rows have to be read; `gte` says that there are more. Null on other pages. */
                 total: components["schemas"]["Total"] | null;
                 limit: number;
                 next_cursor: string | null;

@@ -92,13 +92,16 @@ export async function searchIds(
 
 export type Total = { value: number; relation: 'eq' | 'gte' }
 
-/** How many messages the search finds, of the first `atMost` rows along its index; `gte` where there are more rows. */
+/**
+ * How many messages the search finds, of the first `atMost` rows along its index, or of the first `atMostRead` where
+ * rows have to be read to know; `gte` where there are more rows.
+ */
 export async function countMessages(
   sql: Sql,
-  { search, atMost }: { search: MessageSearch; atMost: number },
+  { search, atMost, atMostRead = atMost }: { search: MessageSearch; atMost: number; atMostRead?: number },
 ): Promise<Total> {
   const scan = scanMessages(sql, { search })
-  const bound = boundOf(scan, atMost)
+  const bound = boundOf(scan, scan.tests.length === 0 ? atMost : atMostRead)
   const rows =
     scan.tests.length === 0
       ? sql`select count(*)::int as examined, count(*)::int as found from ${scan.places(bound + 1)} found`

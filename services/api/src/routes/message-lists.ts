@@ -18,8 +18,8 @@ import { topicPath, wholeNumber } from '../request-schemas.ts'
 import { totalSchema } from '../totals-json.ts'
 
 const sorts = ['newest', 'oldest', 'next_due'] as const satisfies readonly MessageSort[]
-/** Totals that have to be counted row by row are counted up to here. */
-const maxTotal = 10_000
+/** Totals that no counter knows are counted up to here: along an index, or by rows that may lie anywhere on the disk. */
+const maxTotal = { atMost: 10_000, atMostRead: 1000 }
 const defaultLimit = 20
 
 const sort = v.exactOptional(
@@ -60,7 +60,7 @@ const pageSchema = v.pipe(
       total: v.pipe(
         v.nullable(totalSchema),
         v.description(
-          'Of the first page: exact where the filter names nothing but statuses, a topic, an error group and a consumer group; else counted up to 10,000, and `gte` says that there are more. Null on other pages.',
+          'Of the first page: exact where the filter names nothing but statuses, a topic, an error group and a consumer group; else of the first 10,000 rows along an index, or of the first 1,000 where rows have to be read; `gte` says that there are more. Null on other pages.',
         ),
       ),
       limit: count,
@@ -199,7 +199,7 @@ async function answerPage(
 /** Exact at once where the counts have what the filter names; else counted along the index, up to a bound. */
 async function totalOf(sql: Sql, search: MessageSearch): Promise<Total> {
   const counted = search.sort === 'next_due' ? null : await countByFilter(sql, search)
-  return counted === null ? countMessages(sql, { search, atMost: maxTotal }) : { value: counted, relation: 'eq' }
+  return counted === null ? countMessages(sql, { search, ...maxTotal }) : { value: counted, relation: 'eq' }
 }
 
 async function searchOf(

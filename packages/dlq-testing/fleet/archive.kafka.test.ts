@@ -50,8 +50,10 @@ async function call(statement: string): Promise<string> {
 }
 
 /** Somebody who takes settled messages up again, and holds them locked for a moment: what happens when one comes back. */
-async function touchUntil(table: string, done: () => boolean): Promise<number> {
-  const ids = await idsIn(table)
+async function touchUntil(
+  table: string,
+  { ids, done }: { ids: readonly string[]; done: () => boolean },
+): Promise<number> {
   let touched = 0
   while (!done()) {
     const some = Array.from({ length: 20 }, () => ids[Math.floor(Math.random() * ids.length)]!)
@@ -100,7 +102,7 @@ async function runOurs({ services, original, topics }: TestFleet) {
 
   let isDone = false
   const done = () => isDone
-  const meanwhile = Promise.all([touchUntil('dlq.dlq_messages', done), worstInsertUntil(done)])
+  const meanwhile = Promise.all([touchUntil('dlq.dlq_messages', { ids: before, done }), worstInsertUntil(done)])
   const ends = await Promise.all([1, 2].map(() => call('call dlq.archive_old_dlq_messages()')))
   isDone = true
   const [touched, worstMs] = await meanwhile
@@ -135,8 +137,9 @@ const idsIn = async (table: string) =>
 async function runSpecification(): Promise<{ lost: number; doubled: number; errors: string[] }> {
   await database.sql.unsafe(specification)
   await insertSettled('spec.dlq_messages')
+  const ids = await idsIn('spec.dlq_messages')
   let isDone = false
-  const touching = touchUntil('spec.dlq_messages', () => isDone)
+  const touching = touchUntil('spec.dlq_messages', { ids, done: () => isDone })
   const ends = await whileOneIsLocked(() => Promise.all([1, 2].map(() => call('call spec.archive_old_dlq_messages()'))))
   isDone = true
   await touching

@@ -61,8 +61,11 @@ beforeEach(async () => {
 
 /** Rows that only a run sends. */
 async function insertWaiting(topic: string, { count, from = 0 }: { count: number; from?: number }): Promise<void> {
-  await insertDueRows(sql, { count, topics: [topic], partitions, from })
-  await sql`update dlq.dlq_messages set next_retry_at = null where next_retry_at is not null`
+  // At once, or a retrier might find them due in between.
+  await sql.begin(async (sql) => {
+    await insertDueRows(sql, { count, topics: [topic], partitions, from })
+    await sql`update dlq.dlq_messages set next_retry_at = null where next_retry_at is not null`
+  })
 }
 
 async function retryAll(topic: string): Promise<string> {

@@ -3,7 +3,7 @@ import type postgres from 'postgres'
 
 /** Row n is `{"n":n}` of one topic after the other, with key and partition to keep; due since an hour, in this order. */
 export async function insertDueRows(
-  sql: postgres.Sql,
+  sql: postgres.Sql | postgres.TransactionSql,
   {
     count,
     topics,

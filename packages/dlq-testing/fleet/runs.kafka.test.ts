@@ -160,6 +160,8 @@ test('a run that is cancelled on its way sends nothing more, gives back the rest
     const id = await retryAll(topic)
     await vi.waitFor(async () => expect((await readRun(id))!.progress.resolved).toBeGreaterThan(enough), patient)
     await fleet.request(`/api/v1/runs/${id}/pause`, { method: 'POST' })
+    // A claim that began before the pause takes its messages a moment after it.
+    await sleep(1000)
     await vi.waitFor(
       async () => expect(await sql`select from dlq.dlq_messages where status = 'RETRYING'`).toHaveLength(0),
       patient,

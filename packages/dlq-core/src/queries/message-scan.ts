@@ -56,30 +56,33 @@ export function scanMessages(
   const table = filter.archived ? 'dlq.dlq_messages_archive' : 'dlq.dlq_messages'
   const tests = [...fieldTests(sql, search, decides), ...scopeTest(sql, search, scope)]
   const direction = descending ? 'desc' : 'asc'
-  const columns = sqlWords(sortColumn ? `m.id, m.${sortColumn}` : 'm.id')
   const order = sqlWords(sortColumn ? `${sortColumn} ${direction}, id ${direction}` : `id ${direction}`)
 
+  /** The first `limit` rows along the index of each arm; `after` and `endsWithId` as `walk` takes them. */
+  const alongIndexes = (
+    columns: string,
+    limit: number,
+    way: { after: readonly string[] | null; endsWithId: boolean },
+  ) =>
+    joinSql(
+      arms.map((arm) => {
+        const { where, orderBy } = walk(arm, { sortColumn, descending, ...way })
+        const rows = sqlText`select ${sqlWords(columns)} from ${sqlWords(table)} m where ${where} order by ${orderBy} limit ${limit}`
+        return overDueTopics
+          ? sqlText`(select m.* from (${dueTopics}) due cross join lateral (${rows}) m)`
+          : sqlText`(${rows})`
+      }),
+      ' union all ',
+    )
   const ids: MessageScan['ids'] = ({ after, limit }) => {
-    const scans = arms.map((arm) => {
-      const { where, orderBy } = walk(arm, { sortColumn, descending, after })
-      const scan = sqlText`select ${columns} from ${sqlWords(table)} m where ${where} order by ${orderBy} limit ${limit}`
-      return overDueTopics
-        ? sqlText`(select m.* from (${dueTopics}) due cross join lateral (${scan}) m)`
-        : sqlText`(${scan})`
-    })
-    const all = joinSql(scans, ' union all ')
-    return toQuery(sql, sqlText`(select * from (${all}) found order by ${order} limit ${limit})`)
+    const columns = sortColumn ? `m.id, m.${sortColumn}` : 'm.id'
+    const rows = alongIndexes(columns, limit, { after, endsWithId: true })
+    return toQuery(sql, sqlText`(select * from (${rows}) found order by ${order} limit ${limit})`)
   }
   const places: MessageScan['places'] = (limit) => {
-    const scans = arms.map((arm) => {
-      // The index of created_at has no ids: sorted by them, each row would have to be fetched.
-      const { where, orderBy } = walk(arm, { sortColumn, descending, after: null, endsWithId: sortColumn === null })
-      const scan = sqlText`select 1 from ${sqlWords(table)} m where ${where} order by ${orderBy} limit ${limit}`
-      return overDueTopics
-        ? sqlText`(select 1 from (${dueTopics}) due cross join lateral (${scan}) m)`
-        : sqlText`(${scan})`
-    })
-    return toQuery(sql, sqlText`(select from (${joinSql(scans, ' union all ')}) found limit ${limit})`)
+    // The index of created_at has no ids: sorted by them, each row would have to be fetched.
+    const rows = alongIndexes('1', limit, { after: null, endsWithId: sortColumn === null })
+    return toQuery(sql, sqlText`(select from (${rows}) found limit ${limit})`)
   }
   return {
     ...{ sortColumn, direction: toQuery(sql, sqlWords(direction)), tests, table: toQuery(sql, sqlWords(table)) },
@@ -106,12 +109,12 @@ function walk(
     sortColumn,
     descending,
     after,
-    endsWithId = true,
+    endsWithId,
   }: {
     sortColumn: MessageScan['sortColumn']
     descending: boolean
     after: readonly string[] | null
-    endsWithId?: boolean
+    endsWithId: boolean
   },
 ): { where: SqlText; orderBy: SqlText } {
   const equations = prefix.map(([column, value]) => sqlText`${sqlWords(column)} = any(array[${value}])`)

@@ -8,21 +8,14 @@ import type { TopicCondition } from './message-topic.ts'
 import type { Sql } from './sql.ts'
 import { inScope, type TopicScope } from './topic-scope.ts'
 
-/** Lines to be added up. */
-export function lines(sql: Sql) {
+/** Lines to be added up. `withGroups`: each with its group_id, of which there may be many thousands. */
+export function lines(sql: Sql, { withGroups = false }: { withGroups?: boolean } = {}) {
+  const table = sql(withGroups ? 'dlq.dlq_summary' : 'dlq.dlq_summary_totals')
+  const groupId = withGroups ? sql`group_id,` : sql``
   return sql`(
-    select dlq_topic, original_topic, consumer_group, status, count from dlq.dlq_summary_totals
+    select dlq_topic, original_topic, consumer_group, ${groupId} status, count from ${table}
     union all
-    select dlq_topic, original_topic, consumer_group, status, change from dlq.dlq_summary_deltas
-  ) line`
-}
-
-/** Lines with their error groups, of which there may be many thousands. */
-export function groupLines(sql: Sql) {
-  return sql`(
-    select dlq_topic, original_topic, consumer_group, group_id, status, count from dlq.dlq_summary
-    union all
-    select dlq_topic, original_topic, consumer_group, group_id, status, change from dlq.dlq_summary_deltas
+    select dlq_topic, original_topic, consumer_group, ${groupId} status, change from dlq.dlq_summary_deltas
   ) line`
 }
 
@@ -39,7 +32,7 @@ export type Count = {
 export async function listCounts(sql: Sql): Promise<Count[]> {
   return sql<Count[]>`
     select dlq_topic, original_topic, consumer_group, group_id, status, sum(count)::float8 as count
-    from ${groupLines(sql)}
+    from ${lines(sql, { withGroups: true })}
     group by dlq_topic, original_topic, consumer_group, group_id, status
     having sum(count) <> 0`
 }
@@ -139,7 +132,7 @@ export async function countByValue(
   const list = sql.array([...values])
   const rows = await sql<({ value: string } & StatusCounts)[]>`
     select ${sql(column)} as value, ${byStatus(sql)}
-    from ${column === 'group_id' ? groupLines(sql) : lines(sql)}
+    from ${lines(sql, { withGroups: column === 'group_id' })}
     where ${sql(column)} = any(${column === 'group_id' ? sql`${list}::uuid[]` : sql`${list}::text[]`}) and ${inScope(sql, scope)}
     group by ${sql(column)}`
   return new Map(rows.map(({ value, ...counts }) => [value, counts]))
@@ -208,7 +201,7 @@ export async function countByFilter(
   const [row] = await sql<[{ total: number | null }]>`
     select case when (select counted_at from dlq.dlq_summary_state) is not null then (
       select coalesce(sum(count), 0)::float8
-      from ${group_id === undefined ? lines(sql) : groupLines(sql)}
+      from ${lines(sql, { withGroups: group_id !== undefined })}
       where ${inScope(sql, scope)}
         ${status === undefined ? sql`` : sql`and status = any(${sql.array([...status])}::text[])`}
         ${consumer_group === undefined ? sql`` : sql`and consumer_group = ${consumer_group}`}

@@ -4,15 +4,13 @@ import { republishHeaderNames } from 'dlq-core/families/own.ts'
 import type { Header } from 'dlq-core/record.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
-import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
+import { numberedDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
 import { useFleet } from 'dlq-testing/test-fleet.ts'
 import { beforeAll, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
 const total = soak ? 5000 : 200
 const maxSendBytes = 800_000
-/** No republished record gets there: a dead letter from where one stands would be its failure. */
-const farOffset = 1_000_000_000n
 
 const fleet = useFleet('bytes', { partitions: 3, env: { DLQ_RETRY_AUTO_RETRY: 'false' } })
 
@@ -66,16 +64,9 @@ function contentOf(n: number): Content {
 }
 
 /** Of every four records three say where they came from; the fourth only the topic's name does. */
-function toDeadLetter(n: number, { key, value, headers }: Content) {
-  if (n % 4 === 3) return { key, value, headers }
-  const error = Object.assign(new Error(`failure ${n}`), { name: 'com.example.Failure' })
-  const failed = {
-    topic: fleet.original,
-    partition: n % 3,
-    offset: farOffset + BigInt(n),
-    timestamp: 1_700_000_000_000n + BigInt(n),
-  }
-  return springDeadLetter({ ...failed, key, value, headers, group: 'bytes', error })
+function toDeadLetter(n: number, content: Content) {
+  if (n % 4 === 3) return content
+  return numberedDeadLetter(n, { topic: fleet.original, partitions: 3, group: 'bytes', ...content })
 }
 
 /** One line for all that must not change; the same record twice gives the same line. */

@@ -6,7 +6,7 @@ import { deriveAttemptId, deriveMessageId } from 'dlq-core/message-id.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { readTopic, type TopicRecord } from 'dlq-testing/read-topic.ts'
 import type { ServiceName } from 'dlq-testing/service-process.ts'
-import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
+import { numberedDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
 import { useFleet } from 'dlq-testing/test-fleet.ts'
 import { beforeAll, expect, test } from 'vitest'
 
@@ -16,8 +16,6 @@ const total = soak ? 10_000 : 1000
 const producingMs = soak ? 120_000 : 12_000
 const minKills = soak ? 8 : 1
 const sendSize = 10
-/** No republished record gets there: a dead letter from where one stands would be its failure. */
-const farOffset = 1_000_000_000n
 
 const fleet = useFleet('crash', {
   partitions: 3,
@@ -26,23 +24,7 @@ const fleet = useFleet('crash', {
 
 beforeAll(() => fleet.services.startAll())
 
-function deadLetter(n: number) {
-  const error = Object.assign(new Error(`failure ${n}`), { name: 'com.example.Failure' })
-  const failed = {
-    topic: fleet.original,
-    partition: n % 3,
-    offset: farOffset + BigInt(n),
-    timestamp: 1_700_000_000_000n,
-  }
-  return springDeadLetter({
-    ...failed,
-    key: Buffer.from(`${n}`),
-    value: Buffer.from(`{"n":${n}}`),
-    headers: [],
-    group: 'crash',
-    error,
-  })
-}
+const deadLetter = (n: number) => numberedDeadLetter(n, { topic: fleet.original, partitions: 3, group: 'crash' })
 
 /** Sends `total` dead letters, and on a slow machine more, until it was enough. Returns how many. */
 async function produce(isEnough: () => boolean): Promise<number> {

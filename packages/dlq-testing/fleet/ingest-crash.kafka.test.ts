@@ -67,7 +67,7 @@ afterAll(() => release?.disposeAsync())
 
 /** Ingesters on one database, of which none runs yet. */
 function createIngesters(databaseUrl: string): Fleet {
-  const servers = { databaseUrl, kafkaBrokers: topics.brokers, reaper: reaper }
+  const servers = { databaseUrl, kafkaBrokers: topics.brokers, reaper }
   const fleet = createFleet({ ...servers, topicPattern: dlq, consumerGroup: group, logDir: logs.path })
   return release!.adopt(fleet, (fleet) => fleet.stop())
 }

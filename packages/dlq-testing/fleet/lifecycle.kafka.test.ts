@@ -1,11 +1,10 @@
 // Services come and go while work goes on: each drains when it is asked to stop, and a second one shares
 // the work of the first.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Header } from 'dlq-core/record.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
 import type { ServiceProcess } from 'dlq-testing/service-process.ts'
-import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
+import { numberedDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
 import { useFleet } from 'dlq-testing/test-fleet.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 
@@ -21,8 +20,6 @@ const drainMs = 10_000
 const patientDrainMs = 60_000
 /** Well under the megabyte that a broker takes at once. */
 const maxSend = 200
-/** No republished record gets there: a dead letter from where one stands would be its failure. */
-const farOffset = 1_000_000_000n
 
 const fleet = useFleet('lifecycle', {
   partitions: 4,
@@ -36,24 +33,11 @@ beforeAll(async () => {
   await fleet.services.startAll()
 })
 
-function deadLetter(n: number) {
-  const error = Object.assign(new Error(`failure ${n}`), { name: 'com.example.Failure' })
-  const failed = {
-    topic: fleet.original,
-    partition: n % 4,
-    offset: farOffset + BigInt(n),
-    timestamp: 1_700_000_000_000n,
-  }
-  const headers: Header[] = [['n', Buffer.from(`${n}`)]]
-  return springDeadLetter({
-    ...failed,
-    key: Buffer.from(`${n}`),
-    value: Buffer.from(`{"n":${n}}`),
-    headers,
-    group: 'lifecycle',
-    error,
+const deadLetter = (n: number) =>
+  numberedDeadLetter(n, {
+    ...{ topic: fleet.original, partitions: 4, group: 'lifecycle' },
+    headers: [['n', Buffer.from(`${n}`)]],
   })
-}
 
 async function produce(count: number): Promise<void> {
   for (const end = produced + count; produced < end; ) {

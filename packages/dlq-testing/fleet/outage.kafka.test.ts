@@ -12,7 +12,7 @@ import { readTopic } from 'dlq-testing/read-topic.ts'
 import type { Reaper } from 'dlq-testing/reaper.ts'
 import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
 import { type ServiceName, serviceNames } from 'dlq-testing/service-process.ts'
-import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
+import { numberedDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
 import type { Stack } from 'dlq-testing/stack.ts'
 import { Kafka, logLevel, type Producer } from 'kafkajs'
 import type postgres from 'postgres'
@@ -28,8 +28,6 @@ const recoverMs = 45_000
 const batchSize = 50
 const original = 'orders'
 const dlq = 'orders.dlq.v1'
-/** No republished record gets there: a dead letter from where one stands would be its failure. */
-const farOffset = 1_000_000_000n
 
 const logs = useLogFolder()
 let release: AsyncDisposableStack | undefined
@@ -86,18 +84,7 @@ beforeAll(async () => {
 
 afterAll(() => release?.disposeAsync())
 
-function deadLetter(n: number) {
-  const error = Object.assign(new Error(`failure ${n}`), { name: 'com.example.Failure' })
-  const failed = { topic: original, partition: n % 2, offset: farOffset + BigInt(n), timestamp: 1_700_000_000_000n }
-  return springDeadLetter({
-    ...failed,
-    key: Buffer.from(`${n}`),
-    value: Buffer.from(`{"n":${n}}`),
-    headers: [],
-    group: 'outage',
-    error,
-  })
-}
+const deadLetter = (n: number) => numberedDeadLetter(n, { topic: original, partitions: 2, group: 'outage' })
 
 /** A wave of dead letters in ten sends; each waits for Kafka to be back. */
 async function produceWave(): Promise<void> {

@@ -46,3 +46,24 @@ export function springDeadLetter({
   const replaced = new Set(exception.map(([name]) => name))
   return { key, value, headers: [...headers.filter(([name]) => !replaced.has(name)), ...original, ...exception] }
 }
+
+/** No republished record gets there: a dead letter from where one stands would be its failure. */
+const farOffset = 1_000_000_000n
+
+export type Numbered = Pick<FailedRecord, 'topic' | 'group'> & { partitions: number } & Partial<
+    Pick<FailedRecord, 'key' | 'value' | 'headers'>
+  >
+
+/** The dead letter of the `n`-th of many records, which differ by their numbers unless they have contents of their own. */
+export function numberedDeadLetter(n: number, { partitions, ...failed }: Numbered) {
+  return springDeadLetter({
+    partition: n % partitions,
+    offset: farOffset + BigInt(n),
+    timestamp: 1_700_000_000_000n,
+    key: Buffer.from(`${n}`),
+    value: Buffer.from(`{"n":${n}}`),
+    headers: [],
+    error: Object.assign(new Error(`failure ${n}`), { name: 'com.example.Failure' }),
+    ...failed,
+  })
+}

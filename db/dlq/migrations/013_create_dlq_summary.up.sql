@@ -1,7 +1,8 @@
 -- Exact counts without count(*). Statement-level triggers append what a statement changed to
 -- dlq_summary_deltas, in its own transaction; dlq.fold_summary() adds deltas up into dlq_summary and
--- dlq_summary_totals. Deltas and one of these, read by one statement, are what count(*) would say. Counters that statements update
--- themselves would make writers wait for each other (reference figures: 12,000 rows/s against 117,000).
+-- dlq_summary_totals. Deltas and one of these, read by one statement, are what count(*) would say.
+-- Counters that statements update themselves would make writers wait for each other (reference
+-- figures: 12,000 rows/s against 117,000).
 -- infra/docs/decisions/061-counts-by-statement-triggers.md says why, and what holds it exact.
 
 create table dlq.dlq_summary (

@@ -7,6 +7,7 @@ import { groupIdOf } from './api-rows.ts'
 import { type BenchDatabase, type BenchRun, settleDatabase, withBenchDatabase, withService } from './bench-run.ts'
 import { type Measurement, measureFloor } from './measure.ts'
 import { formatVariants } from './report.ts'
+import { percentile } from './statistics.ts'
 
 const topic = 'bench-orders'
 const pollMs = 20
@@ -41,7 +42,7 @@ export async function benchRuns(run: BenchRun): Promise<void> {
       await withRows(run, total, async (database) => {
         const watched = await watchRun(run, database, { total, sendsLater })
         taking.rounds.push({ ...empty, rowsPerSecond: watched.taken / watched.seconds })
-        const p99 = watched.latenciesMs.toSorted((a, b) => a - b)[Math.floor(watched.latenciesMs.length * 0.99)]!
+        const p99 = percentile(watched.latenciesMs, 0.99)
         run.print(
           `    ${taking.name}: GET /api/v1/runs/:id p99 ${p99.toFixed(0)} ms of ${watched.latenciesMs.length}; inexact answers: ${watched.inexact}`,
         )

@@ -70,9 +70,7 @@ async function benchReads(run: BenchRun, sizes: Sizes): Promise<void> {
   const columns = sizes.flatMap(({ rows }) => [`${formatNumber(rows)}: p50 ms`, 'p99 ms'])
   run.print(formatTable([`answers at ${evenRate}/s (aim: p99 at most 25 and 50 ms)`, ...columns], rows))
   const reads = await Promise.all(apis.map(({ service }) => fleetReadMs(service)))
-  run.print(
-    `what a scrape reads at most every ten seconds: ${reads.map((ms) => `${formatNumber(ms, 1)} ms`).join(' and ')}`,
-  )
+  run.print(`reading the gauges of the fleet took ${reads.map((ms) => `${formatNumber(ms, 1)} ms`).join(' and ')}`)
 }
 
 /** How long the API took to read the gauges that the scrapes above showed. */

@@ -59,7 +59,6 @@ export function createFleetMetrics({ sql, registry, log, now = Date.now, read = 
   async function refresh(): Promise<void> {
     scrapedAt = now()
     if (scrapedAt - readAt < freshMs) return
-    const reading = startReading()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
@@ -68,7 +67,7 @@ export function createFleetMetrics({ sql, registry, log, now = Date.now, read = 
         resolve()
       }, patienceMs)
     })
-    await Promise.race([reading, late])
+    await Promise.race([startReading(), late])
     clearTimeout(timer)
   }
 

@@ -35,7 +35,7 @@ export async function startTransactionPooler(databaseUrl: string, { size = 3 } =
   let transactions = 0
 
   async function connectBackend(): Promise<Backend> {
-    const socket = net.connect(Number(port), hostname)
+    const socket = net.connect({ port: Number(port), host: hostname, noDelay: true })
     const backend: Backend = { socket, client: null }
     socket.write(startup({ user: username, database: pathname.slice(1), application_name: 'pooler' }))
     const read = splitter(1)
@@ -114,7 +114,7 @@ export async function startTransactionPooler(databaseUrl: string, { size = 3 } =
   }
 
   for (let n = 0; n < size; n += 1) backends.push(await connectBackend())
-  const server = net.createServer(accept)
+  const server = net.createServer({ noDelay: true }, accept)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = new URL(databaseUrl)
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`

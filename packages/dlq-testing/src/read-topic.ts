@@ -7,7 +7,8 @@ const defaultTimeoutMs = 120_000
 
 /**
  * Reads committed records from the beginning to the ends that the partitions have at the call;
- * within a partition in order of offsets. Throws after `timeoutMs`.
+ * within a partition in order of offsets. What a transaction has written that is still open is waited for:
+ * Kafka answers a commit a moment before its records can be read. Throws after `timeoutMs`.
  */
 export async function readTopic(
   kafka: Kafka,
@@ -22,7 +23,10 @@ export async function readTopic(
   try {
     await consumer.subscribe({ topics: [topic], fromBeginning: true })
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`${topic} was not read within ${timeoutMs} ms`)), timeoutMs)
+      const timer = setTimeout(() => {
+        const left = [...ends].map(([partition, end]) => `partition ${partition} to its end ${end}`).join(', ')
+        reject(new Error(`${topic} was not read within ${timeoutMs} ms: ${left}; a transaction may be open`))
+      }, timeoutMs)
       const eachBatch = async ({ batch }: EachBatchPayload) => {
         for (const message of batch.messages)
           records.set(`${batch.partition}:${message.offset}`, { ...message, partition: batch.partition })
@@ -46,13 +50,14 @@ export async function readTopic(
   return [...records.values()]
 }
 
-/** Partition → the offset after its last record, for the partitions that are not empty. */
+/** Partition → the offset after its last record, committed or not, for the partitions that are not empty. */
 async function endOffsets(kafka: Kafka, topic: string): Promise<Map<number, bigint>> {
   const admin = kafka.admin()
   await admin.connect()
   try {
-    const offsets = await admin.fetchTopicOffsets(topic)
-    const filled = offsets.filter(({ low, high }) => BigInt(high) > BigInt(low))
+    await admin.fetchTopicOffsets(topic) // kafkajs finds no leader in metadata that it has not loaded.
+    const bounds = await admin.fetchLogBounds({ topics: [topic] })
+    const filled = bounds.filter(({ low, high }) => BigInt(high) > BigInt(low))
     return new Map(filled.map(({ partition, high }) => [partition, BigInt(high)]))
   } finally {
     await admin.disconnect()

@@ -1,7 +1,7 @@
 // The broker's settings, the same for a broker of ours and for one in a container:
 // one KRaft node that is controller too, quick to start and small in memory.
 
-export const kafkaVersion = '4.3.0'
+export const kafkaVersion = '4.2.1'
 
 /** A further way to the broker, beside the plain one; its security needs settings of its own. */
 export type KafkaListener = { protocol: 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL'; port: number }

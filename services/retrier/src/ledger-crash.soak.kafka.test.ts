@@ -1,0 +1,144 @@
+// A broker that dies in the middle of transactions, many times: whatever the ledger says of a batch afterwards
+// is what a read-committed consumer sees of it. On a broker of its own, because it is killed.
+
+import { randomInt, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { createTopics } from 'dlq-testing/create-topics.ts'
+import { useLogFolder } from 'dlq-testing/log-folder.ts'
+import { openOwnStack } from 'dlq-testing/own-stack.ts'
+import { readTopic } from 'dlq-testing/read-topic.ts'
+import type { Stack } from 'dlq-testing/stack.ts'
+import { createTestKafka } from 'dlq-testing/test-kafka.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { judgeBatch, type Verdict } from './ledger.ts'
+import type { Outgoing } from './outgoing.ts'
+import { type SlotProducer, UnsureError } from './slot-producer.ts'
+import { createTransactionalProducer } from './transactional-producer.ts'
+
+const kills = 25
+/** So many that at any moment some of them are between a commit and its markers. */
+const slots = 40
+const publishedBetweenKills = 20
+const topics = ['orders', 'payments', 'refunds', 'shipments']
+const partitions = 3
+
+const logs = useLogFolder()
+let release: AsyncDisposableStack | undefined
+let stack: Stack
+
+beforeAll(async () => {
+  await using opened = new AsyncDisposableStack()
+  ;({ stack } = await openOwnStack(opened, { dataDir: `${logs.path}/stack` }))
+  release = opened.move()
+})
+
+afterAll(() => release?.disposeAsync())
+
+type Batch = { slot: number; batch: bigint; token: string; ids: string[]; verdict: Verdict; isFromLedger: boolean }
+
+const batches: Batch[] = []
+let isOver = false
+
+/** Publishes batch after batch until it is over, and then goes on until it knows what became of its last one. */
+async function publishForever(slot: number): Promise<void> {
+  const producer = createTransactionalProducer({
+    kafka: createTestKafka(stack.kafkaBrokers),
+    log: createLog({ service: 'retrier', level: 'silent' }),
+    ...{ slot, prefix: 'crash', ledgerTopic: 'crash-ledger' },
+    transactionTimeoutMs: 10_000,
+    passFaultPoint: () => {},
+  })
+  let number = 0n
+  let isConnected = false
+  let unsure: Batch | null = null
+
+  async function connect(): Promise<void> {
+    const ledger = await producer.connect()
+    if (unsure !== null) unsure.verdict = judgeBatch(unsure, ledger!)
+    unsure = null
+    number += 1n
+    await producer.begin({ batch: number, token: randomUUID() })
+    isConnected = true
+  }
+
+  while (!isOver || !isConnected) {
+    try {
+      if (!isConnected) await connect()
+      number += 1n
+      const batch = await publish(producer, { slot, batch: number })
+      if (batch.isFromLedger) unsure = batch
+      isConnected = batch.verdict === 'published'
+    } catch {
+      // The broker is away, or starts.
+      isConnected = false
+      await sleep(100)
+    }
+  }
+  await producer.close()
+}
+
+async function publish(producer: SlotProducer, { slot, batch: number }: Pick<Batch, 'slot' | 'batch'>): Promise<Batch> {
+  const records = Array.from({ length: randomInt(1, 10) }, randomRecord)
+  const token = randomUUID()
+  const ids = records.map(({ id }) => id)
+  const batch: Batch = { slot, batch: number, token, ids, verdict: 'unknown', isFromLedger: false }
+  batches.push(batch)
+  try {
+    const { published } = await producer.publish({ batch: number, token, records })
+    batch.verdict = published.length === records.length ? 'published' : 'unpublished'
+  } catch (error) {
+    if (!(error instanceof UnsureError)) throw error
+    batch.isFromLedger = true
+  }
+  return batch
+}
+
+function randomRecord(): Outgoing {
+  const id = randomUUID()
+  return {
+    ...{ id, topic: topics[randomInt(topics.length)]!, partition: randomInt(partitions) },
+    ...{ key: null, value: Buffer.from(id), headers: [], timestamp: undefined },
+  }
+}
+
+test('of every batch that a broker’s death cut off, the ledger says what consumers see', async () => {
+  const kafka = createTestKafka(stack.kafkaBrokers)
+  const admin = kafka.admin()
+  await admin.connect()
+  await createTopics(
+    admin,
+    topics.map((topic) => ({ topic, numPartitions: partitions })),
+  )
+  await admin.disconnect()
+
+  const publishing = Promise.all(Array.from({ length: slots }, (_, slot) => publishForever(slot + 1)))
+  const countPublished = () => batches.filter(({ verdict }) => verdict === 'published').length
+  for (let kill = 0; kill < kills; kill += 1) {
+    const enough = countPublished() + publishedBetweenKills
+    while (countPublished() < enough) await sleep(20)
+    await sleep(randomInt(300))
+    process.kill(stack.kafka!.pid, 'SIGKILL')
+    await stack.kafka!.restart()
+  }
+  isOver = true
+  await publishing
+
+  const seen = new Map<string, number>()
+  for (const topic of topics) {
+    for (const { value } of await readTopic(kafka, { topic, groupId: `reader-${topic}` })) {
+      seen.set(String(value), (seen.get(String(value)) ?? 0) + 1)
+    }
+  }
+  const counts = Map.groupBy(
+    batches,
+    ({ verdict, isFromLedger }) => `${verdict}${isFromLedger ? ' by the ledger' : ''}`,
+  )
+  console.log(`${kills} kills: ${[...counts].map(([verdict, { length }]) => `${length} ${verdict}`).join(', ')}`)
+  const wrong = batches.filter(({ ids, verdict }) => {
+    const times = verdict === 'published' ? 1 : 0
+    return verdict === 'unknown' || ids.some((id) => (seen.get(id) ?? 0) !== times)
+  })
+  expect(wrong).toEqual([])
+  expect(batches.some(({ isFromLedger }) => isFromLedger)).toBe(true)
+})

@@ -2,9 +2,9 @@
 
 import { applyEdit, type Wanted } from 'dlq-core/edit-message.ts'
 import { editMessage, type HeldMessage, readContent, writeSchedule } from 'dlq-core/queries/message-change.ts'
-import { deleteMessage, getMessage } from 'dlq-core/queries/message-read.ts'
+import { deleteMessage, getMessage, type MessageView } from 'dlq-core/queries/message-read.ts'
 import * as v from 'valibot'
-import { ApiError, notFound } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from '../change-message.ts'
 import { type Call, defineRoute } from '../define-route.ts'
 import { bytesOf, contentInput, headersInput, headersOf } from '../message-content.ts'
@@ -161,7 +161,7 @@ export const messageChangeRoutes = [
         throw new ApiError('SYS_DLQ_PRECONDITION_REQUIRED', 'send the ETag of the message as If-Match')
       if (body.target_topic) await refuseTarget(call, body.target_topic)
       await policies.refresh()
-      await sql.begin(async (sql) => {
+      const changed = await sql.begin(async (sql) => {
         const message = await holdAsSeen(sql, asked)
         if (message.status === 'RETRYING') throw beingRetried(message.id)
         const wanted: Wanted = {
@@ -180,11 +180,10 @@ export const messageChangeRoutes = [
           await auditMessage(sql, message, { action: 'message.edit', asked, after: { fields } })
         }
         await reschedule(sql, message, { body, asked })
+        // While it is held: behind the transaction it may be another one's, whose ETag nobody has asked for.
+        return getMessage(sql, { id: params.id, scope: access.topics })
       })
-      const message = await getMessage(sql, { id: params.id, scope: access.topics })
-      if (!message) throw notFound(params.id)
-      c.header('ETag', message.etag)
-      return sendJsonText(c, messageJson(message))
+      return sendMessage(c, changed!)
     },
   ),
 
@@ -246,8 +245,12 @@ async function move(
     await changeState(sql, held, { event, action, asked, policies, now: new Date() })
     return getMessage(sql, { id: params.id, scope: access.topics })
   })
-  c.header('ETag', message!.etag)
-  return sendJsonText(c, messageJson(message!))
+  return sendMessage(c, message!)
+}
+
+function sendMessage(c: Call['c'], message: MessageView): Response {
+  c.header('ETag', message.etag)
+  return sendJsonText(c, messageJson(message))
 }
 
 type Schedule = { max_retries?: number | undefined; next_retry_at?: Date | null | undefined }

@@ -6,6 +6,7 @@ import { insertMessages } from 'dlq-core/queries/message-insert.ts'
 import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
 import { createTopics } from 'dlq-testing/create-topics.ts'
+import { groupIdOf } from './api-rows.ts'
 import {
   type BenchDatabase,
   type BenchRun,
@@ -99,8 +100,9 @@ async function insertBacklog({ sql }: BenchDatabase, count: number, topics: read
   await sql.begin(async (sql) => {
     await sql`set local statement_timeout = 0`
     await sql`
-      insert into dlq.dlq_messages (original_topic, error_message, record_value, record_headers, next_retry_at)
-      select (${sql.array([...topics])}::text[])[1 + n % ${topics.length}::int], 'processing failed', 'x', '[]', now()
+      insert into dlq.dlq_messages (original_topic, error_message, record_value, record_headers, next_retry_at, group_id)
+      select (${sql.array([...topics])}::text[])[1 + n % ${topics.length}::int], 'processing failed', 'x', '[]', now(),
+             ${groupIdOf(1)}::uuid
       from generate_series(1, ${count}::int) n`
   })
 }
@@ -126,6 +128,8 @@ function dueRow(rows: readonly NewMessage[], index: number, topics: readonly str
     id: `${row.id.slice(0, 24)}${index.toString(16).padStart(12, '0')}`,
     original_topic: topics[index % topics.length]!,
     original_partition: index % partitionsPerTopic,
+    // As the ingester sets it: else the retrier would look for one of each meanwhile.
+    group_id: groupIdOf(1),
     // Before any backlog, however long that took to insert.
     next_retry_at: new Date(Date.now() - 86_400_000),
   }

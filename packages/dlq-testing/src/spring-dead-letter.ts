@@ -59,7 +59,7 @@ export function numberedDeadLetter(n: number, { partitions, ...failed }: Numbere
   return springDeadLetter({
     partition: n % partitions,
     offset: farOffset + BigInt(n),
-    timestamp: 1_700_000_000_000n,
+    timestamp: 1_700_000_000_000n + BigInt(n),
     key: Buffer.from(`${n}`),
     value: Buffer.from(`{"n":${n}}`),
     headers: [],

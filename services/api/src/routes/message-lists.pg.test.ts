@@ -250,6 +250,8 @@ test('a total is exact where the counts have what the filter names, and else as 
     relation: 'eq',
   })
   expect(await totalOf('&consumer_group=none')).toEqual({ value: 0, relation: 'eq' })
+  expect(await totalOf('&status=RESOLVED&retry_count_min=0')).toEqual({ value: 0, relation: 'eq' })
+  expect(await totalOf('&status=DEAD&retry_count_min=0')).toEqual({ value: 1000, relation: 'gte' })
   expect(await totalOf('&retry_count_min=0')).toEqual({ value: 1000, relation: 'gte' })
   expect(await list('dlq/orders')).toMatchObject({ pagination: { total_count: 10_100 } })
 

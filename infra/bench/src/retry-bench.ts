@@ -5,7 +5,7 @@ import type { NewMessage } from 'dlq-core/new-message.ts'
 import { insertMessages } from 'dlq-core/queries/message-insert.ts'
 import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
 import type { Database } from 'dlq-core/runtime/database.ts'
-import { createTopics } from 'dlq-testing/create-topics.ts'
+import { createTopicsNamed } from 'dlq-testing/create-topics.ts'
 import { groupIdOf } from './api-rows.ts'
 import {
   type BenchDatabase,
@@ -33,7 +33,7 @@ export async function benchRetry(run: BenchRun): Promise<void> {
   const size: Size = run.quick ? { warm: 500, measured: 2000 } : { warm: 5000, measured: 10_000 }
   const topics = Array.from({ length: topicCount }, (_, at) => `bench-${process.pid}-${at}`)
   run.print(`retry: ${size.measured} due messages over ${topicCount} topics, at most ${batchSize} per batch`)
-  await createTargets(run, topics)
+  await createTopicsNamed(connectBenchKafka(run), topics, partitionsPerTopic)
   const floors = [variant('bare transactional producer'), variant('bare claim and settle')] as const
   const twoFloors = variant('bare claim and settle, 2 connections')
   const few = [variant('retrier'), variant('retrier, 2 processes')] as const
@@ -107,19 +107,6 @@ async function insertBacklog({ sql }: BenchDatabase, count: number, topics: read
   })
 }
 
-async function createTargets(run: BenchRun, topics: readonly string[]): Promise<void> {
-  const admin = connectBenchKafka(run).admin()
-  await admin.connect()
-  try {
-    await createTopics(
-      admin,
-      topics.map((topic) => ({ topic, numPartitions: partitionsPerTopic })),
-    )
-  } finally {
-    await admin.disconnect()
-  }
-}
-
 /** Row number `index` as the ingester stores it, due since a while, in turn of one topic and the next. */
 function dueRow(rows: readonly NewMessage[], index: number, topics: readonly string[]): NewMessage {
   const row = rows[index % rows.length]!
@@ -188,28 +175,31 @@ async function measureRetriers(
   return measured
 }
 
-/** A topic that was done sooner has given its share of the last batches to the backlog, so some may still be under way. */
-async function untilPublished(sql: Database): Promise<void> {
-  let left = 0
-  for (let tries = 0; tries < 100; tries += 1) {
-    const [row] = await sql<{ n: number }[]>`
-      select count(*)::int as n from dlq.dlq_messages
-      where dlq_topic = 'bench.dlq.v1' and (status, retry_count) <> ('RESOLVED', 1)`
-    left = row!.n
-    if (left === 0) return
-    await sleep(100)
-  }
-  throw new Error(`the retriers left ${left} messages`)
-}
-
 const slotsPerProcess = 2
 
 async function untilConnected(sql: Database, slots: number): Promise<void> {
-  for (let tries = 0; tries < 600; tries += 1) {
+  await until(60, async () => {
     const [row] = await sql<{ n: number }[]>`
       select count(*)::int as n from dlq.dlq_slots where batch > 0 and owner_until > now()`
-    if (row!.n >= slots) return
+    return row!.n < slots ? `the retriers hold ${row!.n} of ${slots} slots` : null
+  })
+}
+
+/** A topic that was done sooner has given its share of the last batches to the backlog, so some may still be under way. */
+async function untilPublished(sql: Database): Promise<void> {
+  await until(10, async () => {
+    const [row] = await sql<{ n: number }[]>`
+      select count(*)::int as n from dlq.dlq_messages
+      where dlq_topic = 'bench.dlq.v1' and (status, retry_count) <> ('RESOLVED', 1)`
+    return row!.n > 0 ? `the retriers left ${row!.n} messages` : null
+  })
+}
+
+/** Asks every 100 ms what is missing. Throws it after so many seconds. */
+async function until(seconds: number, findMissing: () => Promise<string | null>): Promise<void> {
+  const deadline = Date.now() + seconds * 1000
+  for (let missing = await findMissing(); missing !== null; missing = await findMissing()) {
+    if (Date.now() > deadline) throw new Error(missing)
     await sleep(100)
   }
-  throw new Error('the retriers did not connect')
 }

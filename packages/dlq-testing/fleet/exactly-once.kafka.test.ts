@@ -4,7 +4,7 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deriveAttemptId } from 'dlq-core/message-id.ts'
-import { createTopics as createServedTopics } from 'dlq-testing/create-topics.ts'
+import { createTopicsNamed } from 'dlq-testing/create-topics.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { readWithKcat } from 'dlq-testing/kcat.ts'
@@ -55,13 +55,7 @@ beforeEach(async () => {
 /** Topics that this test alone writes to. */
 async function createTopics(test: string): Promise<string[]> {
   const names = topics.map((topic) => `${topic}-${test}`)
-  const admin = kafka.admin()
-  await admin.connect()
-  await createServedTopics(
-    admin,
-    names.map((topic) => ({ topic, numPartitions: partitions })),
-  )
-  await admin.disconnect()
+  await createTopicsNamed(kafka, names, partitions)
   return names
 }
 
@@ -111,15 +105,15 @@ async function countSettled(): Promise<number> {
 const settledOr = (fallback: number) => countSettled().catch(() => fallback)
 
 /** Kills a retrier each second, and each server once on the way, until all messages are settled. */
-async function killUntilSettled(total: number, ends: () => number): Promise<string> {
+async function killUntilSettled(count: number, ends: () => number): Promise<string> {
   const deadline = Date.now() + settledMs
   let [kills, settled] = [0, 0]
   const restarts = [
-    { after: total / 4, server: stack.kafka! },
-    { after: total / 2, server: stack.postgres! },
+    { after: count / 4, server: stack.kafka! },
+    { after: count / 2, server: stack.postgres! },
   ]
-  while (settled < total) {
-    if (Date.now() > deadline) throw new Error(`${settled} of ${total} were settled in time`)
+  while (settled < count) {
+    if (Date.now() > deadline) throw new Error(`${settled} of ${count} were settled in time`)
     await sleep(killEveryMs)
     const before = settled
     settled = await settledOr(settled)

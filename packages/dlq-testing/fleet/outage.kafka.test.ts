@@ -2,7 +2,7 @@
 // outage counts as a failed attempt of a message. On servers of its own, because it freezes and kills them.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createTopics } from 'dlq-testing/create-topics.ts'
+import { createTopicsNamed } from 'dlq-testing/create-topics.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { insertMessageRow } from 'dlq-testing/message-rows.ts'
@@ -52,13 +52,7 @@ beforeAll(async () => {
     requestTimeout: 5000,
     retry,
   })
-  const admin = kafka.admin()
-  await admin.connect()
-  await createTopics(
-    admin,
-    [original, dlq].map((topic) => ({ topic, numPartitions: 2 })),
-  )
-  await admin.disconnect()
+  await createTopicsNamed(kafka, [original, dlq], 2)
   producer = opened.adopt(kafka.producer({ idempotent: true, maxInFlightRequests: 1 }), (producer) =>
     producer.disconnect(),
   )

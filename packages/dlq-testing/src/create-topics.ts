@@ -2,7 +2,7 @@
 // where a broker has not heard of the topic yet, and so fails now and then.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Admin, ITopicConfig } from 'kafkajs'
+import type { Admin, ITopicConfig, Kafka } from 'kafkajs'
 
 const timeoutMs = 90_000
 
@@ -12,6 +12,20 @@ export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promis
   const names = topics.map(({ topic }) => topic)
   for (const deadline = Date.now() + timeoutMs; !(await areServed(admin, names)); await sleep(50)) {
     if (Date.now() > deadline) throw new Error(`not served within ${timeoutMs / 1000} s: ${names.join(', ')}`)
+  }
+}
+
+/** The same for topics of `numPartitions` each, by an admin of its own. */
+export async function createTopicsNamed(kafka: Kafka, names: readonly string[], numPartitions: number): Promise<void> {
+  const admin = kafka.admin()
+  await admin.connect()
+  try {
+    await createTopics(
+      admin,
+      names.map((topic) => ({ topic, numPartitions })),
+    )
+  } finally {
+    await admin.disconnect()
   }
 }
 

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTopics } from 'dlq-testing/create-topics.ts'
+import { createTopicsNamed } from 'dlq-testing/create-topics.ts'
 import { insertDueRows } from 'dlq-testing/due-rows.ts'
 import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
@@ -34,14 +34,8 @@ beforeAll(async () => {
   }
   const { brokers } = await startKafka({ dataDir: join(folder, 'kafka'), reaper, extras: { settings } })
   kafka = createTestKafka(brokers)
-  // One that knows the topics could not take an ACL back that forbids it to see them.
-  const creator = kafka.admin()
-  await creator.connect()
-  await createTopics(
-    creator,
-    ['orders', 'payments'].map((topic) => ({ topic, numPartitions: 2 })),
-  )
-  await creator.disconnect()
+  // By another admin: one that knows the topics could not take an ACL back that forbids it to see them.
+  await createTopicsNamed(kafka, ['orders', 'payments'], 2)
   admin = kafka.admin()
   await admin.connect()
 })

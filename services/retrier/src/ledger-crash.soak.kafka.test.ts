@@ -4,7 +4,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { createTopics } from 'dlq-testing/create-topics.ts'
+import { createTopicsNamed } from 'dlq-testing/create-topics.ts'
 import { useLogFolder } from 'dlq-testing/log-folder.ts'
 import { openOwnStack } from 'dlq-testing/own-stack.ts'
 import { readTopic } from 'dlq-testing/read-topic.ts'
@@ -104,13 +104,7 @@ function randomRecord(): Outgoing {
 
 test('of every batch that a broker’s death cut off, the ledger says what consumers see', async () => {
   const kafka = createTestKafka(stack.kafkaBrokers)
-  const admin = kafka.admin()
-  await admin.connect()
-  await createTopics(
-    admin,
-    topics.map((topic) => ({ topic, numPartitions: partitions })),
-  )
-  await admin.disconnect()
+  await createTopicsNamed(kafka, topics, partitions)
 
   const publishing = Promise.all(Array.from({ length: slots }, (_, slot) => publishForever(slot + 1)))
   const countPublished = () => batches.filter(({ verdict }) => verdict === 'published').length

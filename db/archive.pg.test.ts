@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import postgres from 'postgres'
 import { beforeEach, expect, test } from 'vitest'
 
@@ -10,7 +10,7 @@ beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_messages_archive')
 })
 
-/** `count` messages that nobody touched for `days` days. */
+/** `count` messages that were not changed for `days` days. */
 async function insertOld(
   count: number,
   { status, days, topic = 'orders.events.v1' }: { status: string; days: number; topic?: string },
@@ -21,7 +21,7 @@ async function insertOld(
     from generate_series(1, ${count}) n`
 }
 
-/** Runs the statement on a connection of its own; returns the notices. */
+/** Runs the statement on a separate connection and returns its notices. */
 async function noticesOf(statement: string): Promise<string[]> {
   const notices: string[] = []
   const sql = postgres(database.url, {
@@ -99,7 +99,8 @@ test.each(['messages', 'attempts'])('every column of the %s is moved, and moved 
   }
 
   const columns = await columnsOf(`dlq_${what}`)
-  expect(await columnsOf(`dlq_${what}_archive`)).toEqual([...columns, 'archived_at'])
+  // In any order: a column that comes later stands behind "archived_at" there.
+  expect((await columnsOf(`dlq_${what}_archive`)).toSorted()).toEqual([...columns, 'archived_at'].toSorted())
   expect(await columnsIn('dlq.archive_messages(uuid[], timestamptz, timestamptz)', `dlq_${what}_archive`)).toEqual([
     ...columns,
     'archived_at',
@@ -107,7 +108,7 @@ test.each(['messages', 'attempts'])('every column of the %s is moved, and moved 
   expect(await columnsIn('dlq.restore_messages(uuid[])', `dlq_${what}`)).toEqual(columns)
 })
 
-test('a batch is a transaction, so what is archived stays archived when a later batch fails', async () => {
+test('a batch is a transaction, so its messages stay archived when a later batch fails', async () => {
   await insertOld(5, { status: 'DEAD', days: 40 })
   await database.sql`
     create function refuse_later_batches() returns trigger language plpgsql as $$
@@ -143,7 +144,7 @@ test('two archivers and a session that takes messages back lose and double nothi
   const taking = takeBack()
   const notices: string[] = []
   let inserted = 0
-  // Once more where the archivers were so quick that hardly anything could be taken back.
+  // Repeats where the archivers were so quick that the session could take hardly any message back.
   while (taken.length <= 20) {
     await insertOld(4000, { status: 'RESOLVED', days: 40 })
     inserted += 4000
@@ -162,7 +163,7 @@ test('two archivers and a session that takes messages back lose and double nothi
   expect(counted.reduce((sum, count) => sum + count)).toBe(archived.length)
 })
 
-test('a message that somebody holds locked is left for the next run', async () => {
+test('a message that is locked is left for the next call', async () => {
   await insertOld(3, { status: 'DEAD', days: 40 })
   const [held] = await idsOf('dlq_messages')
   await database.sql.begin(async (sql) => {
@@ -184,7 +185,7 @@ test.each(['-1', '30, 0', '30, -5', 'null', '30, null', '2147483647'])(
   },
 )
 
-test('a retention of 0 days takes all that is settled', async () => {
+test('a retention of 0 days moves every settled message', async () => {
   await insertOld(3, { status: 'RESOLVED', days: 0 })
   expect(await noticesOf('call dlq.archive_old_dlq_messages(0)')).toEqual(['Archived 3 DLQ messages older than 0 days'])
 })
@@ -195,7 +196,7 @@ test('the archive has a partition for this quarter and the next', async () => {
   expect(row).toEqual({ again: 0, further: 2 })
 })
 
-test('a quarter that four connections ask for at once is made once', async () => {
+test('a quarter that four connections ask for at once is created once', async () => {
   const made = await Promise.all(
     [1, 2, 3, 4].map(async (day) => {
       const [row] = await database.sql`select dlq.create_archive_partition(${`2039-05-0${day}`}) as made`
@@ -205,7 +206,7 @@ test('a quarter that four connections ask for at once is made once', async () =>
   expect(made.filter(Boolean)).toHaveLength(1)
 })
 
-test('the program that a CronJob runs archives what is older, and says how much', async () => {
+test('the program that a CronJob runs archives older messages, and prints how many', async () => {
   await insertOld(3, { status: 'DEAD', days: 61 })
   await insertOld(1, { status: 'DEAD', days: 59 })
   const archive = (...args: string[]) =>

@@ -1,8 +1,8 @@
-// Archives once, by the database's own procedure: what a CronJob runs that is to do it instead of the retriers.
-// One retention for every topic; the retriers' own archiving goes by each topic's policy.
+// Archives once, by the database's own procedure, for a CronJob that replaces the retriers' cron job. It applies
+// one retention to every topic; the retriers follow each topic's policy.
 
 import { parseArgs } from 'node:util'
-import { ConfigError } from 'dlq-core/runtime/config.ts'
+import { ConfigError } from 'dlq-core/runtime/config/config.ts'
 import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
 

@@ -12,12 +12,12 @@ function fileWith(text: string): string {
   return join(folder, 'file')
 }
 
-test('DATABASE_URL is taken as it is', () => {
+test('DATABASE_URL is used unchanged', () => {
   const url = 'postgres://app:secret@db:6432/dlq?sslmode=verify-full'
   expect(databaseUrlOf({ DATABASE_URL: url })).toBe(url)
 })
 
-test('the parts make a URL that the driver reads as they were meant, whatever characters a password has', () => {
+test('the parts make a URL that the driver reads back unchanged, whatever characters a password has', () => {
   const url = databaseUrlOf({
     DLQ_DATABASE_HOST: '::1',
     DLQ_DATABASE_PORT: '6432',
@@ -30,7 +30,7 @@ test('the parts make a URL that the driver reads as they were meant, whatever ch
   expect(client.host.replaceAll(/[[\]]/g, '')).toBe('::1')
 })
 
-test('the file of the configuration says it too, and "require" does not ask for a certificate we know', () => {
+test('the configuration file may name the database, and "require" accepts any certificate', () => {
   const DLQ_CONFIG = fileWith('database: { host: db, name: dlq, user: app, ssl_mode: require }')
   expect(databaseUrlOf({ DLQ_CONFIG })).toBe('postgres://app@db:5432/dlq?sslmode=require&uselibpqcompat=true')
 })

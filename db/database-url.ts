@@ -1,12 +1,11 @@
-// Which database the programs of this folder work on: the one that the services' own settings name, so that
-// whoever deploys says it once.
+// Finds the database for the programs of this folder in the services' settings, so that a deployment names it once.
 
 import { readFileSync } from 'node:fs'
-import { loadConfig } from 'dlq-core/runtime/config.ts'
-import type { DatabaseConfig } from 'dlq-core/runtime/config-schema.ts'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
+import type { DatabaseConfig } from 'dlq-core/runtime/config/config-schema.ts'
 
 /**
- * The URL that DATABASE_URL, DATABASE_URL_FILE, DLQ_DATABASE_… or the file that DLQ_CONFIG names give.
+ * The URL from DATABASE_URL, DATABASE_URL_FILE, DLQ_DATABASE_… or the file that DLQ_CONFIG names.
  *
  * @throws {ConfigError} where they name none
  */
@@ -15,7 +14,7 @@ export function databaseUrlOf(env: NodeJS.ProcessEnv): string {
   return toUrl(loadConfig({ env, yaml, needs: ['database'] }).config.database)
 }
 
-/** As the driver pg reads it: without its compatibility flag it takes "require" for "verify-full". */
+/** The mode for the driver pg, which treats "require" as "verify-full" without its compatibility flag. */
 function toUrl({ url, host, port, name, user, password, ssl_mode }: DatabaseConfig): string {
   const result = new URL(url ?? `postgres://${authority(host)}:${port}/${encodeURIComponent(name ?? '')}`)
   if (result.username === '' && user !== undefined) result.username = encodeURIComponent(user)
@@ -28,7 +27,7 @@ function toUrl({ url, host, port, name, user, password, ssl_mode }: DatabaseConf
   return result.href
 }
 
-/** An IPv6 address stands in brackets in a URL. */
+/** In a URL an IPv6 address has brackets. */
 function authority(host = ''): string {
   return host.includes(':') ? `[${host}]` : host
 }

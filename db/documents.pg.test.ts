@@ -1,8 +1,8 @@
-// The SQL that our documents tell their readers to run: each page's, in its order, in one session. What is for
-// the administrator of a server (configuration.md) is not among it.
+// Runs the SQL of our documents: that of each page in its order, in one session. SQL for a server's administrator
+// (configuration.md) is left out.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import postgres from 'postgres'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 
@@ -12,7 +12,7 @@ const docs = fileURLToPath(new URL('../infra/docs/', import.meta.url))
 const blocksOf = (page: string) =>
   [...readFileSync(docs + page, 'utf8').matchAll(/^```sql\n(.*?)^```$/gms)].map(([, text]) => text!)
 
-/** One session, so that what a page begins it may end. */
+/** One session, so that a page can end the transactions that it begins. */
 async function runPage(page: string): Promise<void> {
   const sql = postgres(database.url, { max: 1, onnotice: () => {} })
   try {
@@ -24,7 +24,7 @@ async function runPage(page: string): Promise<void> {
 
 beforeEach(() => database.sql`delete from dlq.dlq_policies`)
 
-// Roles belong to the whole cluster.
+// Roles belong to the whole server.
 afterAll(async () => {
   await database.sql.unsafe('drop role if exists order_service')
 })
@@ -44,7 +44,7 @@ test('the SQL of postgres-as-dlq.md dead-letters, handles what is due, and fails
   expect([...rows]).toEqual([
     { status: 'RESOLVED', error_message: 'earlier', max_retries: 3, retry_count: 1 },
     { status: 'PENDING', error_message: 'enrichment timed out', max_retries: 240, retry_count: 0 },
-    // It failed as the handler could not read it, and waits for its policy's time.
+    // The handler could not read the message, so the attempt failed, and the message waits as its policy says.
     {
       status: 'PENDING',
       error_message: expect.stringContaining('invalid input syntax'),
@@ -53,7 +53,7 @@ test('the SQL of postgres-as-dlq.md dead-letters, handles what is due, and fails
     },
   ])
   expect([...(await sql`select state from orders`)]).toEqual([{ state: 'enriched' }])
-  // The pass is over, and no other begins before its time.
+  // The pass has ended, and no other begins before it is due.
   expect([...(await sql`select dlq.begin_pass('order.created', 'instance-2', '1 minute') as begun`)]).toEqual([
     { begun: false },
   ])

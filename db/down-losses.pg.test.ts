@@ -1,7 +1,7 @@
-// What taking a migration back loses: what its file says, and nothing else. Every table holds a row, every
-// migration goes down alone, from the last to the first.
+// A migration that is taken back loses only the data that its file names. Every table holds a row, and the migrations
+// go down one by one, from the last to the first.
 import { readFileSync } from 'node:fs'
-import { type TestDatabase, useDatabase } from 'dlq-testing/test-database.ts'
+import { type TestDatabase, useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { describe, expect, test } from 'vitest'
 import { fileSets, migrateDown, migrationStatus } from './migrate.ts'
 
@@ -13,6 +13,7 @@ const values: Record<string, string> = {
   boolean: 'false',
   json: `'{}'`,
   jsonb: `'{}'`,
+  date: `'2026-01-01'`,
   uuid: `'01900000-0000-7000-8000-000000000000'`,
   'timestamp with time zone': 'now()',
   interval: `'1 h'`,
@@ -27,7 +28,7 @@ async function columnsOf({ sql }: TestDatabase, schema: string): Promise<Column[
     order by 1, ordinal_position`
 }
 
-/** One row in every table, whatever refers to what, and whatever the checks say of it. */
+/** One row in every table, without regard to foreign keys and checks. */
 async function fill(database: TestDatabase, schema: string): Promise<void> {
   const checks = await database.sql`
     select conrelid::regclass::text as table, conname as name from pg_constraint
@@ -65,7 +66,7 @@ async function contentsOf(database: TestDatabase, schema: string): Promise<Map<s
 describe.each(fileSets)('the migrations of %s', (set) => {
   const database = useDatabase()
 
-  test('lose, taken back one by one, what they say and nothing else', async () => {
+  test('lose only the data that they name when they are taken back one by one', async () => {
     await fill(database, set)
     const names = (await migrationStatus({ databaseUrl: database.url })).filter((one) => one.set === set)
     for (const { name } of names.toReversed()) {

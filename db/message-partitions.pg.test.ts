@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { expect, test } from 'vitest'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 const database = useDatabase()
 
 /** An id whose time is `time`; the rest is random. */
-function idOf(time: string | number): string {
+function idOf(time: string | number | Date): string {
   const hex = new Date(time).getTime().toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7${randomUUID().slice(15)}`
 }
@@ -43,7 +43,7 @@ test('this month and the next three have a partition each, and there is no defau
   expect(rows.filter(({ bound }) => bound === 'DEFAULT')).toEqual([])
 })
 
-test('the default id is a UUIDv7 of this moment', async () => {
+test('the default id is a UUIDv7 of the present time', async () => {
   const before = Date.now()
   const id = await insertMessageRow(database.sql)
 
@@ -54,7 +54,7 @@ test('the default id is a UUIDv7 of this moment', async () => {
   expect(await partitionOf(id)).toBe(`dlq.dlq_messages_${new Date(time).toISOString().slice(0, 7).replace('-', '_')}`)
 })
 
-test('partitions that are there are not made again', async () => {
+test('existing partitions are not created again', async () => {
   const before = await countPartitions()
   const [row] = await database.sql`select dlq.create_message_partitions() as made`
 
@@ -62,53 +62,160 @@ test('partitions that are there are not made again', async () => {
   expect(await countPartitions()).toBe(before)
 })
 
-test('further months are made when they come nearer, once', async () => {
+test('later months are created once, when they come near', async () => {
   const make = async () => (await database.sql`select dlq.create_message_partitions(6) as made`)[0]!.made
 
   expect([await make(), await make()]).toEqual([3, 0])
+  await database.sql`select dlq.create_message_partitions()`
 })
 
-test('an id of a month that has no partition is refused, and goes in after that was made', async () => {
-  const id = idOf('2039-07-14T12:00:00Z')
-  await expect(insertMessageRow(database.sql, { id })).rejects.toThrow(/no partition of relation/)
+/** Some month's first day, so many months from now. */
+function monthFrom(now: Date, ahead: number): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1))
+}
 
-  expect([await ensure(id), await ensure(id)]).toEqual([true, false])
-  await insertMessageRow(database.sql, { id })
-  expect(await partitionOf(id)).toBe('dlq.dlq_messages_2039_07')
-})
+const nameOf = (month: Date) => `dlq_messages_${month.toISOString().slice(0, 7).replace('-', '_')}`
 
-test('the first and the last millisecond of a month lie in its partition', async () => {
-  for (const time of ['2041-02-01T00:00:00.000Z', '2041-02-28T23:59:59.999Z']) {
-    const id = idOf(time)
-    await ensure(id)
+/** Years later, with the empty months dropped: only the present ones are there. */
+async function dropOldMonths(...aheads: number[]): Promise<void> {
+  for (const ahead of aheads)
+    await database.sql`drop table ${database.sql(`dlq.${nameOf(monthFrom(new Date(), ahead))}`)}`
+}
+
+describe('of months that were dropped', () => {
+  // The month of the test itself stays.
+  const middle = () => idOf(monthFrom(new Date(), 2).getTime() + 86_400_000)
+
+  beforeEach(() => dropOldMonths(1, 2, 3))
+  afterEach(async () => {
+    await database.sql`delete from dlq.dlq_messages`
+    await database.sql`drop table if exists ${database.sql(`dlq.${nameOf(monthFrom(new Date(), 1))}`)}`
+    await database.sql`select dlq.create_message_partitions()`
+  })
+
+  test('an id is refused, and goes in after one partition was made for the whole gap', async () => {
+    const id = middle()
+    await expect(insertMessageRow(database.sql, { id })).rejects.toThrow(/no partition of relation/)
+
+    expect([await ensure(id), await ensure(id)]).toEqual([true, false])
     await insertMessageRow(database.sql, { id })
-    expect(await partitionOf(id)).toBe('dlq.dlq_messages_2041_02')
-  }
+    expect(await partitionOf(id)).toBe(`dlq.${nameOf(monthFrom(new Date(), 1))}`)
+    for (const time of [monthFrom(new Date(), 1).getTime(), monthFrom(new Date(), 4).getTime() - 1])
+      expect(await partitionOf(await insertMessageRow(database.sql, { id: idOf(time) }))).toBe(await partitionOf(id))
+  })
+
+  test('a partition that four connections ask for at once is made once', async () => {
+    const before = await countPartitions()
+    const made = await Promise.all([1, 2, 3, 4].map(() => ensure(middle())))
+
+    expect(made.filter(Boolean)).toHaveLength(1)
+    expect(await countPartitions()).toBe(before + 1)
+  })
+
+  test('a partition can be made while a transaction that has inserted is open', async () => {
+    await database.sql.begin(async (sql) => {
+      await sql`insert into dlq.dlq_messages (original_topic, error_message) values ('orders.events.v1', 'open')`
+      expect(await ensure(middle())).toBe(true)
+    })
+  })
+
+  test('an update sets updated_at in every partition, one made later included', async () => {
+    const id = middle()
+    await ensure(id)
+    await insertMessageRow(database.sql, { id, updated_at: new Date(0) })
+    await database.sql`update dlq.dlq_messages set error_message = 'again' where id = ${id}`
+
+    const [row] =
+      await database.sql`select updated_at > now() - interval '1 minute' as fresh from dlq.dlq_messages where id = ${id}`
+    expect(row!.fresh).toBe(true)
+  })
 })
 
-test('a partition that four connections ask for at once is made once', async () => {
-  const before = await countPartitions()
-  const made = await Promise.all([1, 2, 3, 4].map((day) => ensure(idOf(`2039-11-0${day}T00:00:00Z`))))
+describe('the overflow partition', () => {
+  afterEach(async () => {
+    await database.sql`delete from dlq.dlq_messages`
+    await database.sql`select dlq.create_message_partitions()`
+  })
 
-  expect(made.filter(Boolean)).toHaveLength(1)
-  expect(await countPartitions()).toBe(before + 1)
-})
+  test('gives one partition to all months before the present ones, and none where they have no message', async () => {
+    const make = async (now: string) =>
+      (await database.sql`select dlq.create_message_partitions(3, ${now}) as made`)[0]!.made
+    const before = await countPartitions()
+    expect(await make('2060-01-15')).toBe(4)
+    await database.sql`select dlq.create_message_partitions()`
+    expect(await countPartitions()).toBe(before)
 
-test('a partition can be made while a transaction that has inserted is open', async () => {
-  await database.sql.begin(async (sql) => {
-    await sql`insert into dlq.dlq_messages (original_topic, error_message) values ('orders.events.v1', 'open')`
-    expect(await ensure(idOf('2040-01-01T00:00:00Z'))).toBe(true)
+    const ids = [idOf('2050-01-05'), idOf('2055-01-05'), idOf('2060-02-05'), idOf('2070-01-05')]
+    for (const id of ids) await insertMessageRow(database.sql, { id })
+    expect(await make('2060-01-15')).toBe(5)
+    const [first, second, ...later] = await Promise.all(ids.map(partitionOf))
+    expect([first, ...later]).toEqual([second, 'dlq.dlq_messages_2060_02', 'dlq.dlq_messages_last'])
+    expect(first).not.toBe('dlq.dlq_messages_last')
+  })
+
+  test('takes 860 months to come, and no partition is made', async () => {
+    const before = await countPartitions()
+    for (let ahead = 4; ahead < 864; ahead++) {
+      const id = idOf(monthFrom(new Date(), ahead))
+      expect(await ensure(id)).toBe(false)
+      await insertMessageRow(database.sql, { id })
+    }
+    expect(await countPartitions()).toBe(before)
+    const rows = await database.sql`select distinct tableoid::regclass::text as name from dlq.dlq_messages`
+    expect(rows.map(({ name }) => name)).toEqual(['dlq.dlq_messages_last'])
+  })
+
+  test('is split as time comes: each message is in its month then, and is counted once', async () => {
+    const months = [4, 5, 6, 40].map((ahead) => monthFrom(new Date(), ahead))
+    const ids = await Promise.all(months.map((month) => insertMessageRow(database.sql, { id: idOf(month) })))
+    const counts = () => database.sql`
+      select status, sum(n)::int as n from (
+        select status, count as n from dlq.dlq_summary union all select status, change from dlq.dlq_summary_deltas) counted
+      group by 1 having sum(n) <> 0`
+    const before = await counts()
+    const [made] = await database.sql`select dlq.create_message_partitions(3, ${monthFrom(new Date(), 2)}) as made`
+
+    expect(made!.made).toBe(2)
+    expect(await Promise.all(ids.map(partitionOf))).toEqual([
+      ...months.slice(0, 2).map((month) => `dlq.${nameOf(month)}`),
+      'dlq.dlq_messages_last',
+      'dlq.dlq_messages_last',
+    ])
+    expect([...(await counts())]).toEqual([...before])
+    // Somebody whose clock is right gives the months back.
+    await database.sql`select dlq.create_message_partitions()`
+    expect(new Set(await Promise.all(ids.map(partitionOf)))).toEqual(new Set(['dlq.dlq_messages_last']))
+    expect([...(await counts())]).toEqual([...before])
+  })
+
+  test('has the triggers of the table after it was split', async () => {
+    await database.sql`select dlq.create_message_partitions(3, ${monthFrom(new Date(), 1)})`
+    const id = await insertMessageRow(database.sql, { id: idOf('2080-01-01'), updated_at: new Date(0) })
+    await database.sql`update dlq.dlq_messages set error_message = 'again' where id = ${id}`
+    const [row] = await database.sql`
+      select updated_at > now() - interval '1 minute' as fresh from dlq.dlq_messages where id = ${id}`
+    expect(row!.fresh).toBe(true)
+  })
+
+  test('is left as it is where it cannot be locked at once', async () => {
+    await database.sql.begin(async (sql) => {
+      await sql`insert into dlq.dlq_messages (original_topic, error_message) values ('orders.events.v1', 'open')`
+      await expect(
+        database.sql`select dlq.create_message_partitions(3, ${monthFrom(new Date(), 1)})`,
+      ).rejects.toMatchObject({ code: '55P03' })
+    })
   })
 })
 
 test.each([
   ['of the epoch', () => idOf(0), 'dlq.dlq_messages_first'],
   ['of long ago', () => idOf('2004-05-06'), 'dlq.dlq_messages_first'],
+  ['of the year 2039', () => idOf('2039-07-14T12:00:00Z'), 'dlq.dlq_messages_last'],
   ['of the year 2100', () => idOf('2100-01-01'), 'dlq.dlq_messages_last'],
   ['of the year 9999', () => idOf('9999-12-31T23:59:59.999Z'), 'dlq.dlq_messages_last'],
   ['that is the greatest of all', () => `ffffffff-ffff-7${randomUUID().slice(15)}`, 'dlq.dlq_messages_last'],
   ['that is a random UUIDv4', () => `9${randomUUID().slice(1)}`, 'dlq.dlq_messages_last'],
-])('an id %s goes in as it is, and needs no partition of its own', async (_, makeId, partition) => {
+])('an id %s is stored unchanged, and needs no partition for its month', async (_, makeId, partition) => {
   const id = makeId()
   const before = await countPartitions()
   await insertMessageRow(database.sql, { id })
@@ -118,30 +225,19 @@ test.each([
   expect(await countPartitions()).toBe(before)
 })
 
-test('an update sets updated_at in every partition, one made later included', async () => {
-  const id = idOf('2039-12-01T00:00:00Z')
-  await ensure(id)
-  await insertMessageRow(database.sql, { id, updated_at: new Date(0) })
-  await database.sql`update dlq.dlq_messages set error_message = 'again' where id = ${id}`
-
-  const [row] =
-    await database.sql`select updated_at > now() - interval '1 minute' as fresh from dlq.dlq_messages where id = ${id}`
-  expect(row!.fresh).toBe(true)
-})
-
 test('a partition made later has the indexes and constraints of the table', async () => {
-  await ensure(idOf('2042-03-01T00:00:00Z'))
+  await database.sql`select dlq.create_message_partitions(5)`
   const shapeOf = (partition: string) => database.sql`
     select regexp_replace(pg_get_indexdef(indexrelid), '.* USING', '') as shape from pg_index where indrelid = ${`dlq.${partition}`}::regclass
     union all
     select pg_get_constraintdef(oid) from pg_constraint where conrelid = ${`dlq.${partition}`}::regclass and contype <> 'n'
     order by 1`
 
-  expect([...(await shapeOf('dlq_messages_2042_03'))]).toEqual([...(await shapeOf('dlq_messages_first'))])
+  expect([...(await shapeOf(nameOf(monthFrom(new Date(), 5))))]).toEqual([...(await shapeOf('dlq_messages_first'))])
 })
 
 test('wide columns are compressed by lz4 in every partition, where the server has it', async () => {
-  await ensure(idOf('2042-04-01T00:00:00Z'))
+  await database.sql`select dlq.create_message_partitions(6)`
   const [server] = await database.sql`
     select 'lz4' = any(enumvals) as "hasLz4" from pg_settings where name = 'default_toast_compression'`
   const rows = await database.sql`

@@ -1,6 +1,6 @@
-// Brings the schemas dlq and saga up or down: numbered NNN_name.up.sql / .down.sql files, run by
-// node-pg-migrate, each in a transaction of its own; and graphile-worker's own schema, as the set "worker".
-// Two things are ours: a polled try-lock, so that any number of processes may start at once (a session
+// Migrates the schemas dlq and saga up or down: node-pg-migrate runs the numbered NNN_name.up.sql / .down.sql files,
+// each in its own transaction. The set "worker" is graphile-worker's schema.
+// Two parts are ours: a polled try-lock, so that any number of processes may start at once (a session
 // that waits inside pg_advisory_lock would hold a snapshot and deadlock with an index built
 // concurrently), and checksums, so that an applied file that was changed is refused.
 
@@ -9,15 +9,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { ConfigError } from 'dlq-core/runtime/config.ts'
+import { ConfigError } from 'dlq-core/runtime/config/config.ts'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
 import { dropWorkerSchema, installWorkerSchema, workerMigration } from './worker-schema.ts'
 
-/** The sets that are files of ours. */
+/** The sets whose files are in this folder. */
 export const fileSets = ['dlq', 'saga'] as const
-type FileSet = (typeof fileSets)[number]
+export type FileSet = (typeof fileSets)[number]
 
 /** The sets in the order in which they go up. */
 export const migrationSets = [...fileSets, 'worker'] as const
@@ -32,7 +32,7 @@ export type MigrateOptions = {
 
 export type MigrationStatus = { set: MigrationSet; name: string; appliedAt: Date | null; changed: boolean }
 
-// Any constant will do, as long as it is always this one.
+// Any constant, but always the same one.
 const advisoryLockKey = 7_305_611_031n
 
 /** Applies every migration that is missing. Throws where an applied file was changed. Returns the names it applied. */
@@ -45,7 +45,7 @@ export async function migrateUp(options: MigrateOptions): Promise<string[]> {
     }
     for (const set of fileSets) {
       await refuseChangedFiles(client, set)
-      const names = await run(client, set, 'up', Number.POSITIVE_INFINITY)
+      const names = await runFiles(client, set, 'up', Number.POSITIVE_INFINITY)
       await rememberChecksums(client, set)
       note(names, set)
     }
@@ -55,7 +55,7 @@ export async function migrateUp(options: MigrateOptions): Promise<string[]> {
   })
 }
 
-/** Takes back the last `count` migrations of one set (at least 1; Infinity: all). Returns the names it took back. */
+/** Reverts the last `count` migrations of one set (at least 1; Infinity: all). Returns their names. */
 export async function migrateDown(options: MigrateOptions & { set: MigrationSet; count: number }): Promise<string[]> {
   // node-pg-migrate would take 0 for all.
   if (!(options.count >= 1)) throw new RangeError(`count must be at least 1, not ${options.count}`)
@@ -68,7 +68,7 @@ export async function migrateDown(options: MigrateOptions & { set: MigrationSet;
   })
 }
 
-/** Every migration file, and when it was applied. */
+/** Every migration file, with the time when it was applied. */
 export async function migrationStatus(options: MigrateOptions): Promise<MigrationStatus[]> {
   return withLock(options, async (client) => {
     const status: MigrationStatus[] = []
@@ -84,13 +84,13 @@ export async function migrationStatus(options: MigrateOptions): Promise<Migratio
   })
 }
 
-/** The names applied: none where this version's schema is there. */
+/** The names applied: none if this version's schema exists. */
 async function workerUp(client: pg.Client, databaseUrl: string): Promise<string[]> {
   const applied = await appliedMigrations(client, 'worker')
   if (applied.some(({ name }) => name === workerMigration)) return []
   await installWorkerSchema(databaseUrl)
   const sha256 = createHash('sha256').update(workerMigration).digest('hex')
-  // Of an older version's row nothing is left to take back.
+  // An older version's row has nothing left to revert.
   await client.query(
     `with former as (delete from migrations.checksums where set = 'worker')
      insert into migrations.checksums (set, name, sha256) values ('worker', $1, $2)`,
@@ -107,7 +107,7 @@ async function workerDown(client: pg.Client): Promise<string[]> {
 
 async function filesDown(client: pg.Client, set: FileSet, count: number): Promise<string[]> {
   await refuseChangedFiles(client, set)
-  return run(client, set, 'down', count)
+  return runFiles(client, set, 'down', count)
 }
 
 async function withLock<T>(options: MigrateOptions, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -138,7 +138,13 @@ async function tryLock(client: pg.Client): Promise<boolean> {
   return rows[0].locked
 }
 
-async function run(client: pg.Client, set: FileSet, direction: 'up' | 'down', count: number): Promise<string[]> {
+/** Applies or reverts the next `count` migrations of a set. Returns their names. It looks after no checksums and no rights. */
+export async function runFiles(
+  client: pg.Client,
+  set: FileSet,
+  direction: 'up' | 'down',
+  count: number,
+): Promise<string[]> {
   const ran = await runner({
     dbClient: client,
     dir: directoryOf(set),
@@ -155,7 +161,7 @@ async function run(client: pg.Client, set: FileSet, direction: 'up' | 'down', co
   return ran.map(({ name }) => name)
 }
 
-/** What was just made may be called by anybody until the roles' rights are set anew. */
+/** Sets the roles' rights again, because every role may call new functions until then. */
 async function applyGrants(client: pg.Client): Promise<void> {
   const { rows } = await client.query(`select to_regprocedure('dlq.apply_grants()') is not null as there`)
   if (rows[0].there) await client.query('select dlq.apply_grants()')

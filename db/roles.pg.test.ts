@@ -1,6 +1,6 @@
-// Each role may do what it is for, and nothing else.
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// Each role may do what its purpose needs, and nothing else.
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import type postgres from 'postgres'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { schemaOf } from './schema-of.ts'
@@ -113,7 +113,7 @@ describe('dlq_writer', () => {
 })
 
 describe('dlq_app', () => {
-  test('may dead-letter, and handle the dead letters of topics that are left to it', async () => {
+  test('may dead-letter, and handle the dead letters of topics whose delivery is "pull"', async () => {
     const claimed = await as('dlq_app', deadLetter, `select id, lease_token from dlq.claim_messages('pulled')`)
     expect(claimed).toHaveLength(1)
     expect(await as('dlq_app', `select dlq.begin_pass('pulled', 'me', '1 minute') as begun`)).toEqual([{ begun: true }])
@@ -153,7 +153,10 @@ describe('dlq_admin', () => {
     ])
     expect(await as('dlq_admin', deadLetter, 'select dlq.fold_summary() as folded')).toEqual([{ folded: 1 }])
     expect(await as('dlq_admin', 'select dlq.reconcile_summary()::int as drift')).toEqual([{ drift: 0 }])
-    expect((await rights('dlq_admin')).filter((line) => !line.endsWith(' DELETE INSERT SELECT UPDATE'))).toEqual([])
+    expect((await rights('dlq_admin')).filter((line) => !line.endsWith(' DELETE INSERT SELECT UPDATE'))).toEqual([
+      'dlq_audit INSERT SELECT',
+      'dlq_audit_days SELECT',
+    ])
     for (const statement of [
       'create table dlq.mine (n int)',
       'drop table dlq.dlq_messages',
@@ -163,7 +166,33 @@ describe('dlq_admin', () => {
   })
 })
 
-test('nobody else may do anything, and functions of later migrations are no exception', async () => {
+test('nobody but the owner changes or deletes an entry of the audit', async () => {
+  await database.sql`
+    insert into dlq.dlq_audit (actor, role, action, target_type, target_id) values ('maria', 'write', 'a', 'message', 'm1')`
+  const statements = [
+    `update dlq.dlq_audit set actor = 'somebody'`,
+    'delete from dlq.dlq_audit',
+    'truncate dlq.dlq_audit',
+    'select dlq.forget_audit(now(), 1000)',
+    'delete from dlq.dlq_audit_days',
+    'update dlq.dlq_audit_days set forgotten_at = now()',
+    `insert into dlq.dlq_audit_days (day, entries, hash) values ('2020-01-01', 0, '')`,
+    'alter table dlq.dlq_audit disable trigger trg_dlq_audit_chain',
+  ]
+  for (const role of roles)
+    for (const statement of statements)
+      await expect(as(role, statement), `${role}: ${statement}`).rejects.toThrow(/permission denied|must be owner/)
+  // Who may write entries writes them into the chain.
+  const rows = await as(
+    'dlq_admin',
+    `insert into dlq.dlq_audit (actor, role, action, target_type, target_id) values ('me', 'admin', 'a', 'message', 'm2')`,
+    'set constraints all immediate',
+    `select chain_number::int from dlq.dlq_audit where target_id = 'm2'`,
+  )
+  expect(rows).toEqual([{ chain_number: 2 }])
+})
+
+test('other roles may do nothing, not even call functions of later migrations', async () => {
   await database.sql.unsafe(`create function dlq.of_later() returns int language sql as 'select 1'`)
   expect(await callable('public')).toEqual(['new_message_id', 'of_later', 'uuid_floor'])
   await database.sql`select dlq.apply_grants()`

@@ -1,4 +1,4 @@
-// What the migrations have made, as lines of text that can be compared.
+// Describes the migrated schemas as lines of text that tests can compare.
 import type postgres from 'postgres'
 
 /** Tables, partitions, columns, constraints, indexes, functions, triggers and rights of the schemas dlq, saga and graphile_worker; sorted. */

@@ -1,7 +1,7 @@
 // The queries of the specification (dlq-database.md and saga-database.md, "main query patterns"), word for word.
 import { randomUUID } from 'node:crypto'
-import { insertMessageRow, readMessageRow } from 'dlq-testing/message-rows.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import type { ParameterOrJSON } from 'postgres'
 import { beforeEach, describe, expect, test } from 'vitest'
 
@@ -250,7 +250,7 @@ RETURNING *;`
 SET current_step = $2, status = $3, error_message = $4, updated_at = NOW()
 WHERE id = $1;`
 
-  // The specification numbers its parameters across both statements; a statement of its own begins at $1.
+  // The specification numbers its parameters across both statements; a separate statement begins at $1.
   const insertLog = `INSERT INTO saga.saga_step_logs (
     id, saga_id, step_index, step_name, action, status,
     request_payload, response_payload, error_message,
@@ -323,7 +323,7 @@ ORDER BY step_index ASC, started_at ASC;`,
     expect([...fresh]).toEqual([{ fresh: true }, { fresh: true }])
   })
 
-  test('recovery finds what is unfinished, oldest first', async () => {
+  test('recovery finds unfinished sagas, oldest first', async () => {
     const ids = []
     for (const status of ['STARTED', 'RUNNING', 'COMPLETED', 'COMPENSATING', 'FAILED', 'CANCELLED']) {
       const { id } = await createSaga()

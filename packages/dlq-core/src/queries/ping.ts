@@ -1,7 +1,20 @@
-// Whether the database answers: what readiness asks.
+// Whether the database answers. Readiness asks it, and a new login is tested with it.
 
 import type { Sql } from './sql.ts'
 
 export async function pingDatabase(sql: Sql): Promise<void> {
   await sql`select 1`
+}
+
+/**
+ * Asks what people ask: the newest message that waits. It needs every partition, so it fails where lists fail, as when
+ * PostgreSQL has no memory left for locks; "select 1" does not.
+ */
+export async function pingMessages(sql: Sql): Promise<void> {
+  await sql`select id from dlq.dlq_messages where status = 'PENDING' order by id desc limit 1`
+}
+
+/** Throws unless the login may read the tables of schema dlq. */
+export async function pingSchema(sql: Sql): Promise<void> {
+  await sql`select from dlq.dlq_topics limit 0`
 }

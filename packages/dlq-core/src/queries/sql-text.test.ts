@@ -9,7 +9,7 @@ test('parts become one statement, with the values in their order', () => {
   })
 })
 
-test('nothing joined is nothing, and a value that is no part stays a parameter, whatever it holds', () => {
+test('joining no parts gives an empty part, and a value that is no part stays a parameter, whatever it holds', () => {
   expect(joinSql([], ' and ')).toEqual({ strings: [''], values: [] })
   expect(sqlText`a = ${"'; drop table t"} and b = ${null}`.strings).toEqual(['a = ', ' and b = ', ''])
 })

@@ -1,6 +1,5 @@
-// Statements put together from many small parts. The driver makes a promise of every part, which for a list over
-// four statuses were two hundred promises a request and a good part of what it cost; here a part is two arrays,
-// and the driver sees one.
+// Builds statements from many small parts. The driver would make a promise of every part: two hundred for a list over
+// four statuses, and a good part of the request's cost. Here a part is two arrays, and the driver sees one statement.
 
 import type postgres from 'postgres'
 import type { Sql } from './sql.ts'
@@ -8,7 +7,7 @@ import type { Sql } from './sql.ts'
 /** A part of a statement: pieces of SQL, and the values of the parameters between them. */
 export type SqlText = { readonly strings: readonly string[]; readonly values: readonly unknown[] }
 
-/** Parts inside parts become one; every other value becomes a parameter. */
+/** Nested parts become one part. Every other value becomes a parameter. */
 export function sqlText(strings: TemplateStringsArray, ...values: readonly unknown[]): SqlText {
   const joined = { strings: [strings[0]!], values: [] as unknown[] }
   values.forEach((value, at) => {
@@ -18,7 +17,7 @@ export function sqlText(strings: TemplateStringsArray, ...values: readonly unkno
   return joined
 }
 
-/** SQL as it stands; never with anything in it that somebody has sent. */
+/** Literal SQL. It must never contain text from a request. */
 export function sqlWords(words: string): SqlText {
   return { strings: [words], values: [] }
 }
@@ -39,7 +38,7 @@ export function toQuery(sql: Sql, { strings, values }: SqlText): postgres.Pendin
 
 const templates = new Map<string, TemplateStringsArray>()
 
-/** The same one for the same text, because the driver remembers every one that it sees. */
+/** Returns the same array for the same text, because the driver keeps every array that it sees. */
 function templateOf(strings: readonly string[]): TemplateStringsArray {
   const key = strings.join('\0')
   let template = templates.get(key)

@@ -1,17 +1,45 @@
-// Who may see only some topics. The bound is part of every query's where-clause: what is filtered
-// afterwards has been counted, paged and locked already.
+// The topics that a caller may see. Every query has this condition in its where-clause, because rows that are filtered
+// afterwards have already been counted, paged and locked.
 
-import { likePattern } from '../message-filter.ts'
+import { likePattern } from '../domain/message/message-filter.ts'
 import type { Sql } from './sql.ts'
 
 /** Globs (`*` any text, `?` one character) that the original topic or the DLQ topic matches; null: every topic. */
 export type TopicScope = readonly string[] | null
 
-/** A condition on a row that has original_topic and dlq_topic; `prefix` is "m." where the table is called m. */
+/** A condition on a row with original_topic and dlq_topic. `prefix` is "m." where the table's alias is m. */
 export function inScope(sql: Sql, scope: TopicScope, prefix = '') {
   if (scope === null) return sql`true`
   const patterns = sql.array(scope.map(likePattern))
   return sql`(${sql(`${prefix}original_topic`)} like any(${patterns}::text[]) or ${sql(`${prefix}dlq_topic`)} like any(${patterns}::text[]))`
+}
+
+/**
+ * A condition on a row of dlq_messages or its archive. A message belongs to its DLQ topic, and to its original topic
+ * where the DLQ topic may speak for that. Bytes that were fetched from the original topic are for those who see both.
+ */
+export function messageInScope(sql: Sql, scope: TopicScope, prefix = '') {
+  if (scope === null) return sql`true`
+  const column = (name: string) => sql(`${prefix}${name}`)
+  const patterns = sql.array(scope.map(likePattern))
+  const sees = (name: string) => sql`${column(name)} like any(${patterns}::text[])`
+  return sql`(
+    (${sees('dlq_topic')} or (${sees('original_topic')} and not ${column('held_by_route')}))
+    and (${column('record_source')} = 'dlq' or (${sees('dlq_topic')} and ${sees('original_topic')})))`
+}
+
+/** The same of counts, of which only the topics are known; `line` is the alias of the row. */
+export function countInScope(sql: Sql, scope: TopicScope, line: string) {
+  if (scope === null) return sql`true`
+  const patterns = sql.array(scope.map(likePattern))
+  const column = (name: string) => sql(`${line}.${name}`)
+  return sql`(
+    ${column('dlq_topic')} like any(${patterns}::text[])
+    or (${column('original_topic')} like any(${patterns}::text[])
+      and not exists (
+        select from dlq.dlq_routes closed
+        where closed.dlq_topic = ${column('dlq_topic')} and closed.original_topic = ${column('original_topic')}
+          and closed.state in ('waiting', 'blocked'))))`
 }
 
 /** A condition on one column that holds a topic's name. */

@@ -1,8 +1,8 @@
-// Work that only one of several processes should do at a time.
+// A lock for work that only one process may do at a time.
 
 import type { Sql } from './sql.ts'
 
-/** Takes the lock of that name until the transaction ends. False where somebody else has it. */
+/** Takes the lock of that name until the transaction ends. False where another transaction has it. */
 export async function tryLock(sql: Sql, name: string): Promise<boolean> {
   const [row] = await sql<{ locked: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked`

@@ -1,7 +1,7 @@
-// Labels with a bound: topics come from outside, and a metric must not grow with them for ever. What is beyond the
-// bound is counted all the same, under one label.
+// Bounded labels: topics come from outside, and a metric must not grow with them for ever. Values beyond the
+// bound are counted together under one label.
 
-/** The label of all that is beyond the bound; no topic can have this name. */
+/** The label of all values beyond the bound; no topic can have this name. */
 export const others = '(others)'
 export const maxLabels = 500
 
@@ -16,7 +16,7 @@ export function createLabelBound(max = maxLabels): (value: string) => string {
   }
 }
 
-/** For gauges, which are set anew each time: the items with the greatest weights first, and whether each keeps its name. */
+/** For gauges, which are set at each reading: the items with the greatest weights first, and whether each keeps its name. */
 export function weightiest<T>(items: readonly T[], weightOf: (item: T) => number, max = maxLabels): [T, boolean][] {
   return items.toSorted((a, b) => weightOf(b) - weightOf(a)).map((item, index) => [item, index < max])
 }

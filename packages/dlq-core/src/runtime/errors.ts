@@ -8,7 +8,7 @@ export type DlqErrorCode =
   | 'CONSUMER_CRASHED'
   | 'CONSUMER_STALLED'
 
-/** A fault that the caller may meet: `code` is stable, `cause` holds what the library said. */
+/** An expected fault: `code` is stable, `cause` holds the library's error. */
 export class DlqError extends Error {
   readonly code: DlqErrorCode
 

@@ -1,4 +1,4 @@
-// What every service answers to its platform: /healthz (the process lives), /readyz (it can do its
+// The answers of every service to its platform: /healthz (the process lives), /readyz (it can do its
 // work now), /metrics (Prometheus).
 
 import { serve } from '@hono/node-server'
@@ -8,7 +8,7 @@ import type { Readiness } from './readiness.ts'
 
 export type OperationsDeps = { registry: Registry; readiness: Readiness }
 
-/** The three routes, to be served alone or beside others. */
+/** The three routes, served alone or beside others. */
 export function operationsRoutes({ registry, readiness }: OperationsDeps): Hono {
   const app = new Hono()
   app.get('/healthz', (c) => c.json({ status: 'ok' }))

@@ -29,7 +29,7 @@ export function startOtlpTracing({
   const provider = new TracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': `dlq-${service}`, 'service.version': version }))
-      // What the environment says goes over it: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES.
+      // The environment overrides these: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES.
       .merge(detectResources({ detectors: [envDetector] })),
     sampler: samplerOf(env),
     spanProcessors: [
@@ -63,7 +63,7 @@ export function startOtlpTracing({
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, lastSendMs)
       })
-      // A collector that is away must not hold up the end.
+      // An unreachable collector must not delay the end of the process.
       await Promise.race([provider.shutdown().catch(() => {}), late])
       clearTimeout(timer)
     },

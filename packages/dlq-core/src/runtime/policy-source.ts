@@ -1,10 +1,16 @@
-// The policies as a service sees them now. A pass looks whether dlq_policies has changed and swaps the
-// whole picture; looking a policy up is synchronous and cheap, because it is done for every message.
-// While the database is away, the last picture stays.
+// The policies as a service knows them. A pass looks whether dlq_policies has changed and replaces all of
+// them at once. Looking a policy up is synchronous and cheap, because it happens for every message. While the
+// database is away, the last policies stay.
 
-import { compilePolicies, type EffectivePolicy, type MessageTopics, type PolicyLayers } from '../effective-policy.ts'
-import { readChangedPolicies } from '../queries/policies.ts'
-import type { Database } from './database.ts'
+import {
+  compilePolicies,
+  type EffectivePolicy,
+  type MessageTopics,
+  type PolicyLayers,
+  type PolicyOf,
+} from '../domain/retry/effective-policy.ts'
+import { readChangedPolicies } from '../queries/retry/policies.ts'
+import type { Database } from './database/database.ts'
 import type { Log } from './log.ts'
 
 type Refreshed = { more: false; changed: boolean }
@@ -14,18 +20,20 @@ export type PolicySource = {
   load(): Promise<void>
   /** One pass: reads the policies if they have changed since. For `runLoop`, with `policyPollMs`. */
   refresh(): Promise<Refreshed>
-  /** What goes for a message now. The same object for the same topics, until the policies change. */
-  policyFor(topics: MessageTopics): EffectivePolicy
+  /** The policy in force. The same object for the same topics, until the policies change. */
+  policyOf: PolicyOf
+  /** The policy in force, and who set each field of it. */
+  effectivePolicyOf: (topics: MessageTopics) => EffectivePolicy
 }
 
 export type PolicySourceDeps = {
   sql: Database
   log: Log
-  /** What the configuration says; `policyLayersOf` makes it. */
+  /** The configuration's policies, from `policyLayersOf`. */
   configured: Omit<PolicyLayers, 'rows'>
 }
 
-/** Twice as often as changes have to be noticed. */
+/** Twice as often as changes must be noticed. */
 export const policyPollMs = 1000
 
 /** A topic name takes some 100 bytes, so a full memory takes a few megabytes. */
@@ -39,8 +47,8 @@ export function createPolicySource({ sql, log, configured }: PolicySourceDeps): 
   let following: Promise<Refreshed> | null = null
 
   /**
-   * One reading at a time: of two under way at once, the older answer might come last and stay. All who ask while one
-   * is under way share the one that begins after it.
+   * One reading at a time: of two under way at once, the older answer might come last and stay. Callers during a
+   * reading share the one that begins after it.
    */
   function readAnew(): Promise<Refreshed> {
     if (following !== null) return following
@@ -61,11 +69,16 @@ export function createPolicySource({ sql, log, configured }: PolicySourceDeps): 
     const read = await readChangedPolicies(sql, { marker })
     if (read === null) return { more: false, changed: false }
     const compiled = compilePolicies({ ...configured, rows: read.policies })
-    // Both at once, and only after all that can fail.
+    // Both together, and only after everything that can fail.
     marker = read.marker
     lookUp = remembering(compiled)
     log.info({ policies: read.policies.length, marker }, 'policies_read')
     return { more: false, changed: true }
+  }
+
+  function effectivePolicyOf(topics: MessageTopics): EffectivePolicy {
+    if (lookUp === null) throw new Error('policyOf() before load(): a policy that is not known must not be guessed')
+    return lookUp(topics)
   }
 
   return {
@@ -73,10 +86,8 @@ export function createPolicySource({ sql, log, configured }: PolicySourceDeps): 
     async load() {
       if (lookUp === null) await (underWay ?? begin())
     },
-    policyFor(topics) {
-      if (lookUp === null) throw new Error('policyFor() before load(): a policy that is not known must not be guessed')
-      return lookUp(topics)
-    },
+    policyOf: (topics) => effectivePolicyOf(topics).policy,
+    effectivePolicyOf,
   }
 }
 
@@ -84,7 +95,7 @@ function remembering(compiled: (topics: MessageTopics) => EffectivePolicy): (top
   const known = new Map<string, EffectivePolicy>()
   return (topics) => {
     // Kafka's topic names hold no space, so the last part is the DLQ topic, whatever stands before it.
-    const key = `${topics.originalTopic} ${topics.dlqTopic ?? ''}`
+    const key = `${topics.original_topic} ${topics.dlq_topic ?? ''}`
     const remembered = known.get(key)
     if (remembered !== undefined) return remembered
     // A plain bound: forgetting all of it now and then costs one computation per topic.

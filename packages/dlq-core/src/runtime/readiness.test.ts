@@ -52,7 +52,7 @@ test('a check that hangs counts as failed, and no second one is started behind i
   expect(started).toBe(1)
 })
 
-test('a check that hung is made anew after it has ended', async () => {
+test('a check that hung is started again after it has ended', async () => {
   let end: (value: unknown) => void = () => {}
   let started = 0
   const check = () => {

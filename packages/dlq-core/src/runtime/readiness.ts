@@ -1,10 +1,10 @@
-// Whether a service can do its work now. Each check is bounded in time; while one still hangs it
-// counts as failed, and no second one is started behind it.
+// Whether a service can do its work now. Each check is bounded in time; a check that still hangs
+// counts as failed, and no second one starts behind it.
 
 export type Check = () => Promise<unknown>
 export type Readiness = {
   check(): Promise<{ ready: boolean; checks: Record<string, string> }>
-  /** From now on not ready, whatever the checks say: load balancers look elsewhere. */
+  /** From now on not ready, whatever the checks say, so that load balancers use other processes. */
   drain(): void
 }
 

@@ -28,7 +28,7 @@ function loop(pass: (count: number, stop: () => void) => Promise<PassResult>, op
 }
 
 describe('runLoop', () => {
-  test('runs a pass that has more to do again at once, and lets others run in between', async () => {
+  test('repeats a pass that has more to do at once, and lets other code run in between', async () => {
     let ticks = 0
     const ticking = setInterval(() => (ticks += 1), 1)
     const { running, count } = loop(async (count, stop) => {
@@ -43,7 +43,7 @@ describe('runLoop', () => {
     expect(ticks).toBeGreaterThan(0)
   })
 
-  test('waits for the interval where there was nothing more to do', async () => {
+  test('waits for the interval where a pass has no more to do', async () => {
     const times: number[] = []
     const { running } = loop(
       async (count, stop) => {
@@ -67,7 +67,7 @@ describe('runLoop', () => {
     expect(count()).toBe(3)
   })
 
-  test('ends a wait when it is told that there is something to do', async () => {
+  test('ends a wait when it is notified of work', async () => {
     const wake = createWake()
     const { running, count } = loop(
       async (count, stop) => {
@@ -143,7 +143,7 @@ describe('runLoop', () => {
     expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(55)
   })
 
-  test('takes an error after the stop for a part of stopping', async () => {
+  test('treats an error after the stop as part of stopping', async () => {
     const { running, lines } = loop(async (_, stop) => {
       stop()
       throw new Error('connection ended')

@@ -14,7 +14,7 @@ export type LoopOptions = {
   maxBackoffMs?: number
 }
 
-/** What a pass says: whether there is more to do now; else how long to wait, where not for the loop's interval. */
+/** Whether there is more to do now; else how long to wait, if not the loop's interval. */
 export type PassResult = { more: boolean; waitMs?: number }
 
 /** Runs `pass` until the signal aborts. A pass that returns { more: true } is run again at once. Errors are logged and waited out. */
@@ -26,14 +26,14 @@ export async function runLoop(pass: () => Promise<PassResult>, options: LoopOpti
       const { more, waitMs = intervalMs } = await pass()
       if (failures > 0) log.info({ loop: name, failures }, 'loop_recovered')
       failures = 0
-      // Even a loop that always has more to do lets timers and I/O run.
+      // Even a loop that always has more work must let timers and I/O run.
       if (more) await new Promise((resolve) => setImmediate(resolve))
       else await wake.wait(waitMs * (0.9 + Math.random() * 0.2), signal)
     } catch (error) {
       if (signal.aborted) return
       failures += 1
       const backoffMs = Math.min(100 * 2 ** failures, maxBackoffMs)
-      // The first failure may be a blip; one that stays is somebody's business.
+      // The first failure may be transient; one that stays needs a person.
       log[failures < 3 ? 'info' : failures < 6 ? 'warn' : 'error'](
         { loop: name, failures, backoffMs, error },
         'loop_failed',
@@ -44,7 +44,7 @@ export async function runLoop(pass: () => Promise<PassResult>, options: LoopOpti
 }
 
 export type Wake = {
-  /** Ends the wait that is on, or the next one. */
+  /** Ends the present wait, or the next one. */
   notify(): void
   /** Resolves after `ms`, at notify(), or when the signal aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>

@@ -1,36 +1,37 @@
-// What every service's main does around its work: configuration, log, metrics, signals, and an
-// orderly end. The first SIGTERM or SIGINT drains, the second ends at once, and a drain that takes
-// too long is cut short.
+// Surrounds every service's main: configuration, log, metrics, signals, and an orderly end. The first
+// SIGTERM or SIGINT drains, the second ends the process at once, and a drain that takes too long is
+// aborted.
 
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import { ConfigError, type Need } from './config.ts'
-import { configPath, readConfig } from './config-files.ts'
-import type { Config } from './config-schema.ts'
-import { proveLogin } from './database.ts'
-import { type DatabaseLogin, followLogin } from './database-login.ts'
-import { describeConfig } from './effective-config.ts'
+import { ConfigError, type Need } from './config/config.ts'
+import { configPath, readConfig } from './config/config-files.ts'
+import type { Config } from './config/config-schema.ts'
+import { describeConfig } from './config/effective-config.ts'
+import { proveLogin } from './database/database.ts'
+import { type DatabaseLogin, followLogin } from './database/database-login.ts'
 import { createLog, type Log } from './log.ts'
 import { runLoop } from './run-loop.ts'
-import { startTracing, type Tracing } from './tracing.ts'
+import { startTracing } from './start-tracing.ts'
+import type { Tracing } from './tracing.ts'
 
 // sysexits.h: starting again will not help.
 const exitUsage = 64
 const exitConfig = 78
 const usage = 'usage: [--config PATH] [--check-config]'
 
-/** How often the files that hold secrets are looked at. */
+/** How often the service looks at the files of its secrets. */
 const loginIntervalMs = 1000
 
 export type ServiceContext = {
   config: Config
-  /** The configuration with the secrets that their files hold now. */
+  /** The configuration with the present secrets of its files. */
   latest: () => Config
-  /** As whom PostgreSQL knows the service now. */
+  /** The service's present login for PostgreSQL. */
   login: DatabaseLogin
-  /** What is opened is pushed here, and released in reverse order. */
+  /** Push here what you open; it is released in reverse order. */
   stack: AsyncDisposableStack
   /** Aborts when the service is asked to stop. */
   signal: AbortSignal
@@ -42,11 +43,11 @@ export type ServiceContext = {
 export type ServiceOptions = { name: string; needs: readonly Need[] }
 
 /**
- * Starts this process over with what can only be set before Node begins; the process id stays.
+ * Restarts this process with options that can only be set before Node begins; the process id stays.
  *
- * A small young generation: Node lets it grow to hundreds of MiB when buffers pass through as fast as here. The
+ * A small young generation: with buffers passing through this fast, Node lets it grow to hundreds of MiB. The
  * ingester peaked at 336–391 MiB over a backlog and at 237 MiB with this, for no more CPU.
- * A cache of compiled modules, in the user's own folder for such: without it each start compiles TypeScript anew,
+ * A cache of compiled modules, in the user's cache folder: without it each start compiles TypeScript again,
  * and the compiler stays in memory (119 MiB with all modules loaded, 94 MiB from the cache).
  */
 function startOverLean(): void {
@@ -69,7 +70,7 @@ export async function runService(
 ): Promise<never> {
   const options = commandLine(name)
   if (!options['check-config']) startOverLean()
-  // Else it is written only at an orderly end.
+  // Otherwise the cache is written only at an orderly end.
   flushCompileCache()
   const { config, warnings, reread } = readConfigOrExit(name, options.config, needs)
   if (options['check-config']) printAndExit(config, warnings)
@@ -133,7 +134,7 @@ function printAndExit(config: Config, warnings: readonly string[]): never {
   process.exit(0)
 }
 
-// Strict: a service that overlooks a mistyped argument runs with settings that nobody meant.
+// Strict: with a mistyped argument ignored, the service would run with unintended settings.
 function commandLine(name: string) {
   try {
     return parseArgs({ options: { config: { type: 'string' }, 'check-config': { type: 'boolean', default: false } } })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { isTracingAsked, noTracing, startTracing, type Tracing, traceparentOf, traceRecords } from './tracing.ts'
+import { isTracingAsked, startTracing } from './start-tracing.ts'
+import { noTracing, type Tracing, traceparentOf, traceRecords } from './tracing.ts'
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 const header = (value: string | null) => ['traceparent', value === null ? null : Buffer.from(value)] as const
@@ -15,7 +16,7 @@ test.each([
   expect(isTracingAsked(env)).toBe(isAsked)
 })
 
-test('where nobody asks for traces, OpenTelemetry is not even loaded', async () => {
+test('where traces are off, OpenTelemetry is not even loaded', async () => {
   expect(await startTracing({ service: 'api', version: '1', env: {} })).toBe(noTracing)
 })
 

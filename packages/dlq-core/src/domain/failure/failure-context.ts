@@ -1,20 +1,20 @@
-// What a dead letter's headers say about its failure. Every framework says it in its
-// own words; each parser under families/ translates one dialect into this shape.
+// The failure that a dead letter's headers describe. Every framework uses its own headers;
+// each family under families/ translates one of them into this shape.
 
-/** What is known about one failure. Null where the record does not say. */
+/** The known facts about one failure. Null where the record does not tell. */
 export type FailureContext = {
   readonly originalTopic: string | null
-  /** Negative where the record says that there was none. */
+  /** Negative if the headers say that the record was on no partition. */
   readonly originalPartition: number | null
   readonly originalOffset: bigint | null
   /** Milliseconds since the epoch. */
   readonly originalTimestamp: bigint | null
   readonly consumerGroup: string | null
-  /** The class that best names the error: the cause's, where the outer one is only a wrapper. */
+  /** The class that best names the error: the cause's, if the outer one is only a wrapper. */
   readonly errorClass: string | null
   readonly errorMessage: string | null
   readonly errorStacktrace: string | null
-  /** Deliveries that the consumer made before it gave up, where it counts them. */
+  /** Deliveries before the consumer gave up, if it counts them. */
   readonly attempts: number | null
 }
 

@@ -1,10 +1,10 @@
-import { int32, int64 } from 'dlq-testing/big-endian.ts'
+import { int32, int64 } from 'dlq-testing/rows/big-endian.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { deadLetter } from '../fixtures/dead-letter.ts'
+import { deadLetter } from '../../../fixtures/dead-letter.ts'
+import type { Header } from '../record/record.ts'
 import { families } from './families/family.ts'
 import { readFailure } from './read-failure.ts'
-import type { Header } from './record.ts'
 
 type Headers = Parameters<typeof deadLetter>[0]
 
@@ -86,13 +86,13 @@ test('in different partitions the later original timestamp is the newer, where b
   expect(familyOf(delayedRetry(9n, 9_999n, 'orders-dlt'), connect(5n))).toBe('smallrye-delayed-retry')
 })
 
-test('what failed on a DLQ or retry topic is newer than what was parked there', () => {
+test('a failure on a DLQ or retry topic is newer than the failure that sent the record there', () => {
   expect(familyOf(smallrye(0n, 'orders-dlt'), app, spring(5n))).toBe('smallrye')
   expect(familyOf(smallrye(0n), app, spring(5n, 'orders.dlq.v1'))).toBe('spring-dlt')
   expect(familyOf(smallrye(0n, 'orders_retry_10000'), app, connect(5n))).toBe('smallrye')
 })
 
-test('where nothing tells, the family that is tried first wins', () => {
+test('where nothing decides, the family that is tried first wins', () => {
   expect(familyOf(smallrye(1n, 'payments'), app, connect(5n))).toBe('kafka-connect')
 })
 
@@ -171,7 +171,7 @@ test('a stack trace of 900 KB is kept whole', () => {
   expect(context.errorMessage).toBe('boom')
 })
 
-// What a header of each kind may hold, and much that it may not.
+// Values that a header of each kind may have, and many that it may not.
 const knownNames = [
   ...spring(1n),
   ...connect(1n),
@@ -211,7 +211,7 @@ const header: fc.Arbitrary<Header> = fc.tuple(
   value,
 )
 
-test('no headers and no value make reading throw, and what is read is of its kind', () => {
+test('reading never throws, whatever headers and value a record has, and each field has its type', () => {
   fc.assert(
     fc.property(fc.array(header, { maxLength: 60 }), value, (headers, value) => {
       const { family, context, families: present } = readFailure({ ...deadLetter([], { value }), headers })

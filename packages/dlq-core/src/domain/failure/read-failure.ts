@@ -1,6 +1,8 @@
-// What a dead letter's headers say about its failure, whichever framework wrote them, and whether
-// it is one of our own republished records that failed again.
+// Reads why a record failed, from the headers of any known framework, and whether it is one of our
+// republished records that failed again.
 
+import { isUuid } from '../record/message-id.ts'
+import type { DeadLetterRecord } from '../record/record.ts'
 import { type FailureContext, unknownFailure } from './failure-context.ts'
 import { decimal, text, toCount } from './families/decode.ts'
 import type { Family, FamilyParser } from './families/family.ts'
@@ -17,8 +19,6 @@ import { smallryeDelayedRetry } from './families/smallrye-delayed-retry.ts'
 import { springCloudStream } from './families/spring-cloud-stream.ts'
 import { springDlt } from './families/spring-dlt.ts'
 import { springRetryable } from './families/spring-retryable.ts'
-import { isUuid } from './message-id.ts'
-import type { DeadLetterRecord } from './record.ts'
 import { looksLikeDlqTopic, looksLikeRetryTopic } from './topic-names.ts'
 
 const parsers: readonly FamilyParser[] = [
@@ -39,7 +39,7 @@ const names: ReadonlySet<string> = new Set([
   ...Object.values(republishHeaderNames),
 ])
 
-/** The headers that we put on a record when we republish it; null where absent or not what we write. */
+/** Our own headers of a republished record; null where absent or malformed. */
 export type OurHeaders = {
   readonly messageId: string | null
   readonly attempt: number | null
@@ -61,10 +61,10 @@ type Candidate = { readonly parser: FamilyParser; readonly context: FailureConte
  * Reads a dead letter. Never throws, and takes time linear in the record's size. A record that no
  * family explains has the message "unknown error", as the specification has it.
  *
- * Several families are present where a record was republished with its old headers and failed again
- * elsewhere. The newest failure wins:
+ * If a record was republished with its old headers and failed again elsewhere, several families are
+ * present. The newest failure wins:
  * 1. Among families that append their headers: the one whose headers stand last. Java's frameworks add
- *    theirs behind all that the record came with, so this holds whatever a tool did in between.
+ *    theirs behind the record's own, so this holds whatever a tool did in between.
  * 2. Among those that prepend (SmallRye's two): the one whose headers stand first.
  * 3. Between these two, and for one that overwrites in place (Karafka), position says nothing. For the
  *    same topic and partition the greater offset is the newer; else, where both give it in headers, the
@@ -143,7 +143,7 @@ function samePartition(a: FailureContext, b: FailureContext): boolean {
   )
 }
 
-/** Their timestamp is the dead letter's own, whoever wrote it, and so says nothing about age. */
+/** Their timestamp is always the dead letter's own, and so says nothing about age. */
 function takesTimestampFromRecord(parser: FamilyParser): boolean {
   return parser === kafkaConnect || parser === kafkaStreams
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { deadLetter } from '../fixtures/dead-letter.ts'
-import type { Header } from './record.ts'
+import { deadLetter } from '../../../fixtures/dead-letter.ts'
+import type { Header } from '../record/record.ts'
 import { republishingHeaders, stripFailureHeaders } from './strip-failure-headers.ts'
 
 const headers = (...names: string[]): Header[] => names.map((name) => [name, Buffer.from(name)])

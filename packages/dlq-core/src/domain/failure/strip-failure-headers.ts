@@ -3,10 +3,10 @@
 // straight to the DLQ without a retry (measured with Spring and SmallRye); and appended sets grow the
 // record until it is too large. All other headers stay, in order, with duplicates and nulls.
 
+import type { Header } from '../record/record.ts'
 import type { Family } from './families/family.ts'
 import { ownHeaders, republishHeaderNames } from './families/own.ts'
 import { plainErrorHeader } from './families/plain-error.ts'
-import type { Header } from './record.ts'
 
 const prefixes = [
   'kafka_dlt-',
@@ -22,7 +22,7 @@ const prefixes = [
   'deserialization-failure-',
 ] as const
 
-// Where a prefix would take applications' headers along (x-original-url, dlq-…), the names are listed.
+// If a prefix would also match applications' headers (x-original-url, dlq-…), the names are listed.
 const exactNames: ReadonlySet<string> = new Set([
   'kafka_deliveryAttempt',
   'springDeserializerExceptionKey',
@@ -59,14 +59,14 @@ const karafkaSets: readonly ReadonlySet<string>[] = [
   ]),
 ]
 
-/** Whether a header of this name is taken off whatever else the record carries. */
+/** Whether a header of this name is always removed. */
 export function isFailureHeader(name: string): boolean {
   return exactNames.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 }
 
 /**
- * The headers, decoded or as they are stored, without those that describe a failure. The `error` header goes
- * only where `family` is `plain-error`, that is, where the record was read by it; else it may be the application's.
+ * The headers, decoded or as they are stored, without those that describe a failure. The `error` header is removed
+ * only if `family` is `plain-error`, that is, if the failure was read from it; otherwise it may be the application's.
  */
 export function stripFailureHeaders<H extends readonly [name: string, value: unknown]>(
   headers: readonly H[],
@@ -84,11 +84,11 @@ export type Republishing = {
   readonly messageId: string
   /** The number of this attempt, from 1. */
   readonly attempt: number
-  /** The attempt's id, a UUID; the same where an attempt has to be repeated. */
+  /** The attempt's id, a UUID; a repeated attempt keeps its id. */
   readonly attemptId: string
 }
 
-/** Our three headers, which go behind the application's own. */
+/** Our three headers. They come behind the application's own. */
 export function republishingHeaders({ messageId, attempt, attemptId }: Republishing): Header[] {
   return [
     [republishHeaderNames.messageId, Buffer.from(messageId)],

@@ -48,7 +48,7 @@ test('a glob matches as the regular expression that means the same', () => {
   )
 })
 
-test('a glob that makes backtracking matchers explode is answered', () => {
+test('a glob that makes backtracking matchers explode is matched quickly', () => {
   expect(captureGlob(`${'*a'.repeat(100)}b`, 'a'.repeat(249))).toBeNull()
 })
 
@@ -76,7 +76,7 @@ test.each([
   expect(guessOriginalTopic(dlqTopic)).toBe(original)
 })
 
-test('the header goes before a mapping, a mapping before a guess, and else the DLQ topic stands in', () => {
+test('the header wins over a mapping, a mapping over a guess, and without them the DLQ topic is used', () => {
   const mappings = [
     { dlq: 'parked.*.*', original: '$2.$1' },
     { dlq: '*-dlt', original: '$1.v1' },
@@ -96,7 +96,7 @@ test('the header goes before a mapping, a mapping before a guess, and else the D
 const about = { source: 'header', dlqPatterns: 'parked.*', partition: 0 } as const
 
 test.each(['orders', 'orders.v1', 'retry', 'orders-retry-policy', 'connect', 'orders-status', '_orders', 'dlqueue'])(
-  'nothing speaks against sending to %o',
+  'messages may be sent to %o by themselves',
   (topic) => {
     expect(replayHazard(topic, about)).toBeNull()
     expect(replayHazard(topic, { ...about, source: 'caller', partition: null })).toBeNull()
@@ -132,7 +132,7 @@ test.each([
   expect(replayHazard(topic, about)).toBe(hazard)
 })
 
-test('how the topic is known, the partition and the family may speak against it as well', () => {
+test('the origin of the topic, the partition and the family may forbid it as well', () => {
   expect(replayHazard('orders', { ...about, source: 'guessed' })).toBe('guessed')
   expect(replayHazard('orders', { ...about, source: null })).toBe('unknown')
   expect(replayHazard('orders', { ...about, partition: -1 })).toBe('negative-partition')

@@ -1,9 +1,9 @@
-// What topic names say: which are DLQ topics (globs, known names), which topic a dead letter came
-// from where its headers do not say, and to which topics nothing may ever be sent by itself.
+// What a topic's name says: whether it is a DLQ topic (globs, known names), which original topic it has
+// if the headers do not name one, and whether automatic retries may be sent to it.
 
+import { isUuid } from '../record/message-id.ts'
 import type { FailureContext } from './failure-context.ts'
 import type { Family } from './families/family.ts'
-import { isUuid } from './message-id.ts'
 
 /** Patterns with `*` (any text) and `?` (one character); a text holds several, parted by commas or spaces. */
 export type TopicGlobs = string | readonly string[]
@@ -11,12 +11,12 @@ export type TopicGlobs = string | readonly string[]
 /** Which topic the dead letters of a DLQ topic come from: `original` may use the glob's `*` as `$1`, `$2` … */
 export type TopicMapping = { readonly dlq: string; readonly original: string }
 
-/** How an original topic is known; null: it is not, and the DLQ topic itself stands in its place. */
+/** How the original topic is known; null: it is unknown, and the DLQ topic takes its place. */
 export type OriginalTopicSource = 'header' | 'mapping' | 'guessed' | null
 
 export type OriginalTopic = { readonly topic: string; readonly source: OriginalTopicSource }
 
-/** Why a message must never be sent to its topic without somebody saying so. */
+/** Why a message must not be sent to its topic unless somebody asks for it. */
 export type ReplayHazard =
   | 'not-replayable'
   | 'unknown'
@@ -32,7 +32,7 @@ const legalTopic = /^(?!\.{1,2}$)[\w.-]{1,249}$/
 
 /** The single patterns of `globs`. */
 export function topicGlobList(globs: TopicGlobs): readonly string[] {
-  // Asked for every record, and usually split already.
+  // Called for every record, usually with globs that are split already.
   if (typeof globs !== 'string' && !globs.some((glob) => /[\s,]/.test(glob))) return globs
   return [globs].flat().flatMap((glob) => glob.split(/[\s,]+/).filter((pattern) => pattern !== ''))
 }
@@ -43,7 +43,7 @@ export function matchesTopicGlobs(globs: TopicGlobs, topic: string): boolean {
 }
 
 /**
- * What each `*` of the glob stands for, or null where the topic does not match. All but the last `*`
+ * The text that each `*` of the glob matches, or null where the topic does not match. All but the last `*`
  * take as little as they can. Only the last `*` seen is ever extended, so the time is at most
  * glob × topic, whatever the pattern.
  */
@@ -100,26 +100,32 @@ export function resolveOriginalTopic(
   if (context.originalTopic !== null && legalTopic.test(context.originalTopic)) {
     return { topic: context.originalTopic, source: 'header' }
   }
-  for (const { dlq, original } of mappings) {
-    const captures = captureGlob(dlq, dlqTopic)
-    const topic = captures && original.replace(/\$(\d)/g, (_, number) => captures[number - 1] ?? '')
-    if (topic && legalTopic.test(topic)) return { topic, source: 'mapping' }
+  for (const topic of mappedOriginals(dlqTopic, mappings)) {
+    if (legalTopic.test(topic)) return { topic, source: 'mapping' }
   }
   const guessed = guessOriginalTopic(dlqTopic)
   return guessed === null ? { topic: dlqTopic, source: null } : { topic: guessed, source: 'guessed' }
 }
 
+/** What the mappings whose glob matches the DLQ topic say: names of topics, or globs for many. */
+export function mappedOriginals(dlqTopic: string, mappings: readonly TopicMapping[]): string[] {
+  return mappings.flatMap(({ dlq, original }) => {
+    const captures = captureGlob(dlq, dlqTopic)
+    return captures === null ? [] : original.replace(/\$(\d)/g, (_, number) => captures[number - 1] ?? '')
+  })
+}
+
 export type ReplayTarget = {
   /** As `resolveOriginalTopic` says; `caller`: somebody named the topic. */
   readonly source: OriginalTopicSource | 'caller'
-  /** The patterns of the topics that are ingested: a message sent there would come back. */
+  /** The patterns of the ingested topics: a message that is sent there would be stored as a dead letter. */
   readonly dlqPatterns: TopicGlobs
   readonly partition: number | null
-  /** By which family the dead letter was read; it decides what cannot be told from the name. */
+  /** The family of the dead letter's headers; it decides where the name alone cannot. */
   readonly family?: Family | null
 }
 
-/** Why the target must never be retried automatically, or null where nothing speaks against it. */
+/** Why the target must never be retried automatically; null if it may be. */
 export function replayHazard(
   target: string,
   { source, dlqPatterns, partition, family = null }: ReplayTarget,
@@ -142,6 +148,11 @@ export function looksLikeDlqTopic(topic: string): boolean {
 /** Whether the name has the shape of a retry topic: Spring's `-retry-0`, `-retry-5000-1`, SmallRye's `_retry_10000`. */
 export function looksLikeRetryTopic(topic: string): boolean {
   return legalTopic.test(topic) && retryName.test(topic)
+}
+
+/** The name without the suffix that frameworks give to retry topics, and to the groups that read them. */
+export function withoutRetrySuffix(name: string): string {
+  return name.replace(retryName, '')
 }
 
 const deadLetterName = /(?:^|[._-])(?:dlq|dlt|dead[._-]?letters?(?:[._-](?:queue|topic))?)$/i

@@ -19,7 +19,7 @@ const failure = (stacktrace: string) => ({
 })
 
 describe('a group', () => {
-  test('is told by class and place, and shows the message without its values', () => {
+  test('is determined by class and place, and shows the message without its values', () => {
     expect(fingerprint(failure(trace()))).toEqual({
       id: expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/),
       version: 1,
@@ -49,7 +49,7 @@ describe('a group', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  test('is told by the message where there is no stack trace', () => {
+  test('is determined by the message where there is no stack trace', () => {
     const named = (errorClass: string | null, errorMessage: string) =>
       fingerprint({ errorClass, errorMessage, errorStacktrace: null })
     expect(named('com.acme.E', 'order 1 of "a" failed').id).toBe(named('com.acme.E', 'order 22 of "b" failed').id)
@@ -59,19 +59,19 @@ describe('a group', () => {
     expect(named('com.acme.E', 'order 1 failed').title).toBe('E: order <num> failed')
   })
 
-  test('is told by the message where the stack trace is none', () => {
+  test('is determined by the message where the stack trace is not one', () => {
     const { location, message } = fingerprint({ ...unknown, errorMessage: 'no', errorStacktrace: 'not a trace' })
     expect({ location, message }).toEqual({ location: null, message: 'no' })
   })
 
-  test('of a place is not one whose message reads like that place', () => {
+  test('of a place differs from that of a message that reads like the place', () => {
     const located = fingerprint({ ...unknown, errorStacktrace: '\n\tat com.acme.A.b(A.java:1)' })
     const said = fingerprint({ ...unknown, errorMessage: 'com.acme.A.b' })
     expect(located.location).toBe(said.message)
     expect(located.id).not.toBe(said.id)
   })
 
-  test('of failures that say nothing at all is one', () => {
+  test('of failures without any text is one for all', () => {
     const group = fingerprint(unknown)
     expect(group).toMatchObject({ errorClass: null, location: null, message: '', title: 'Unknown error' })
     expect(fingerprint({ errorClass: ' ', errorMessage: '\n', errorStacktrace: '' }).id).toBe(group.id)
@@ -79,7 +79,7 @@ describe('a group', () => {
 })
 
 describe('the class and message', () => {
-  test('that the headers name count for an error without cause', () => {
+  test('in the headers count for an error without cause', () => {
     const group = fingerprint({
       errorClass: 'OrderError',
       errorMessage: 'order 7',
@@ -92,7 +92,7 @@ describe('the class and message', () => {
     })
   })
 
-  test('that only the stack trace names are taken from there', () => {
+  test('are taken from the stack trace where only it has them', () => {
     expect(fingerprint({ ...unknown, errorStacktrace: trace() })).toMatchObject({
       errorClass: 'com.acme.NotFoundException',
       message: 'order <num> not found since <date>',
@@ -100,8 +100,8 @@ describe('the class and message', () => {
   })
 })
 
-describe('whatever a failure says', () => {
-  // Pieces of traces in any order, so that readers meet what only looks like their language.
+describe('for any failure', () => {
+  // Pieces of traces in any order, so that readers meet text that only looks like their language.
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 20 }),
     fc.constantFrom('\n\tat ', '\n    at ', '\n   at ', '\nCaused by: ', ' ---> ', '[cause]: ', '\n\tSuppressed: '),
@@ -125,7 +125,7 @@ describe('whatever a failure says', () => {
   const text = fc.option(fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join('')))
   const anyFailure = fc.record({ errorClass: text, errorMessage: text, errorStacktrace: text })
 
-  test('its group is found, always the same, and storable as text', () => {
+  test('the group is found, always the same, and PostgreSQL can store its text', () => {
     fc.assert(
       fc.property(anyFailure, (said) => {
         const group = fingerprint(said)
@@ -155,8 +155,8 @@ describe('whatever a failure says', () => {
     )
   })
 
-  // Everything is read up to a bound, so a megabyte takes no longer than its first 20 KB. What
-  // backtracks takes seconds or more here; the limit leaves room for a busy machine.
+  // All texts are read up to a bound, so a megabyte takes no longer than its first 20 KB. A pattern that backtracks
+  // takes seconds or more here; the limit leaves room for a busy machine.
   const units = [
     'a',
     '1',
@@ -206,7 +206,7 @@ describe('whatever a failure says', () => {
     for (const prefix of prefixes) {
       fingerprint({ errorClass: long, errorMessage: prefix + long, errorStacktrace: prefix + long })
     }
-    // Of our own CPU: others may have the machine's. What grows with the square would take minutes.
+    // Measures our own CPU time, because others may use the machine. Quadratic growth would take minutes.
     expect(process.cpuUsage(before).user / 1000 / prefixes.length).toBeLessThan(1000)
   })
 })

@@ -1,13 +1,13 @@
-// Which dead letters fail for the same reason: the same class at the same place in the own
-// code, or, where no stack trace tells the place, with the same message. Never by topic:
-// one mistake that hits three topics is one group, and a filter shows each.
+// Decides which dead letters fail for the same reason: the same class at the same place in the
+// application's code, or with the same message if no stack trace tells the place. The topic does not
+// count: one mistake in three topics is one group, and a filter shows each topic.
 import { hash } from 'node:crypto'
-import type { FailureContext } from './failure-context.ts'
-import { formatUuid } from './message-id.ts'
+import type { FailureContext } from '../failure/failure-context.ts'
+import { formatUuid } from '../record/message-id.ts'
 import { normaliseMessage } from './normalised-message.ts'
 import { rootCause } from './stack-trace.ts'
 
-/** Raised whenever the same failure would get another id, so that old groups are recognised as such. */
+/** Raised whenever the same failure would get another id, so that old groups can be recognised. */
 export const fingerprintVersion = 1
 
 /** All texts are ones that PostgreSQL can hold, on one line. */
@@ -17,7 +17,7 @@ export type Fingerprint = {
   readonly version: number
   /** The root cause's class; null where unknown. At most 256 characters. */
   readonly errorClass: string | null
-  /** Where the root cause was first noticed in the own code, without line numbers. At most 300 characters. */
+  /** The application's frame nearest to the root cause, without line numbers. At most 300 characters. */
   readonly location: string | null
   /** The root cause's message without numbers, ids, dates and quoted values; '' where unknown. At most 512 characters. */
   readonly message: string
@@ -42,7 +42,7 @@ export function fingerprint(failure: Failed): Fingerprint {
   return { id: groupId(parts), version: fingerprintVersion, ...parts, title: titleOf(parts) }
 }
 
-/** The id alone. Costs two thirds where a place decides, because the message is not read then. */
+/** The id alone. If a place decides, it costs two thirds, because the message is not read. */
 export function fingerprintId(failure: Failed): string {
   const { message, ...place } = readParts(failure)
   return groupId({ ...place, message: place.location === null ? normaliseMessage(message) : '' })
@@ -53,7 +53,7 @@ type Parts = Pick<Fingerprint, 'errorClass' | 'location' | 'message'>
 /** The message as it came. */
 function readParts({ errorClass: givenClass, errorMessage: givenMessage, errorStacktrace }: Failed): Parts {
   const root = errorStacktrace === null ? null : rootCause(errorStacktrace)
-  // A header names the error that reached the consumer. Where the trace knows a deeper cause, that counts.
+  // A header names the error that reached the consumer. A deeper cause in the trace comes first.
   const [errorClass, message] = root?.nested
     ? [root.errorClass ?? givenClass, root.message ?? (root.errorClass === null ? givenMessage : null)]
     : [givenClass ?? root?.errorClass, givenMessage ?? root?.message]
@@ -103,7 +103,7 @@ function oneLine(text: string | null | undefined, maxChars: number): string | nu
   return line === '' ? null : line
 }
 
-/** Where failures go when their topic has had too many different groups already. */
+/** The group for failures of a topic that has too many different groups already. */
 export const overflowGroup: Fingerprint = {
   id: groupId({ errorClass: null, location: null, message: '<overflow>' }),
   version: fingerprintVersion,

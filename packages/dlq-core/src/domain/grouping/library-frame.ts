@@ -1,5 +1,5 @@
-// Which frames of a stack trace are a runtime's or a library's. What they have in common is
-// that nobody who operates a consumer would look for the mistake there first.
+// Decides which frames of a stack trace belong to a runtime or a library. An operator of a consumer
+// does not look for the mistake there first.
 
 /** The first one, two or three segments of Java, Kotlin and Scala packages. */
 const jvmPackages: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { normaliseMessage } from './normalised-message.ts'
 
-describe('what differs between occurrences is replaced', () => {
+describe('values that differ between occurrences are replaced', () => {
   test.each([
     ['order 4711 of ada.lovelace+test@mail.acme.com', 'order <num> of <email>'],
     ['GET https://acme.com/v1/orders/77?x=[1] failed', 'GET <url> failed'],
@@ -35,7 +35,7 @@ describe('what differs between occurrences is replaced', () => {
   })
 })
 
-describe('what tells one error from another is kept', () => {
+describe('words that distinguish errors are kept', () => {
   test.each([
     'Connection refused',
     'HTTP/1.1 503 Service Unavailable',

@@ -2,13 +2,13 @@
 // of one cause compare equal. One combined alternation, most specific first, after Sentry's
 // grouping/parameterization.py: what an earlier pattern has taken, no later one sees.
 
-/** More of a message tells no more about its cause. */
+/** A longer message tells no more about its cause. */
 const scannedChars = 2048
 
-/** Well inside what is scanned, so that where a long message is cut decides nothing. */
+/** Far below the scanned length, so that the cut of a long message changes nothing. */
 const keptChars = 512
 
-/** What is recognised, and what takes its place; null keeps it. No pattern has a capturing group of its own. */
+/** A pattern and its replacement; null keeps the text. No pattern has a capturing group. */
 type Pattern = readonly [pattern: RegExp, placeholder: string | null]
 
 // Every repetition is bounded, and most patterns refuse to start where they would have started

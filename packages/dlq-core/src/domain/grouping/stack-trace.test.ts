@@ -278,7 +278,7 @@ describe.each(Object.entries(languages))('%s', (_, cases) => {
 })
 
 describe('any trace', () => {
-  test('text that is no trace tells nothing', () => {
+  test('text that is no trace has no class, message or place', () => {
     for (const text of ['', 'order failed', 'mail to ada@acme.com', 'look at main.go:', 'a\nb\nc']) {
       expect(rootCause(text)).toMatchObject({ location: null, nested: false })
     }

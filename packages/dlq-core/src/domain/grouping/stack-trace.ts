@@ -1,20 +1,20 @@
 // Reads the stack traces of Java, JavaScript, Python, Go and .NET as far as grouping needs:
 // the root cause's class and message, and the frames from the root cause outward. No line
-// numbers and no names that a compiler or proxy made up: those change without the error.
+// numbers and no names that a compiler or proxy generates: those change although the error does not.
 import { isDotnetLibrary, isGoLibrary, isJavascriptLibrary, isJvmLibrary, isPythonLibrary } from './library-frame.ts'
 
-/** What a stack trace says about its root cause. Null where it does not say. */
+/** The root cause of a stack trace. Null where the trace does not say. */
 export type RootCause = {
   readonly errorClass: string | null
   /** Its first line. */
   readonly message: string | null
-  /** The own frame nearest to the root cause; where all are a library's, the root cause's first. */
+  /** The application's frame nearest to the root cause; if all are a library's, the root cause's first. */
   readonly location: string | null
   /** Whether the trace names this error as the cause of another. */
   readonly nested: boolean
 }
 
-/** Most frames are a library's and are passed over, so the location is only worked out when asked for. */
+/** Most frames are a library's and are skipped, so the location is computed only when requested. */
 type Frame = { readonly library: boolean; readonly location: () => string }
 
 /** The part of a stack trace that belongs to one error, header and frames. */
@@ -152,7 +152,7 @@ function readJvmFrame(frame: string): Frame | null {
   return { library: isJvmLibrary(method), location: () => withoutGeneratedNames(method) }
 }
 
-/** What stands in a Java frame's parentheses, and in no other's. */
+/** The text in a Java frame's parentheses, and in no other's. */
 const jvmPlace =
   /\((?:[^\s():]{1,256}\.\w{1,16}(?::-?\d+)?|Native Method|(?:Unknown Source|SourceFile)(?::\d+)?|<generated>|Unknown)\)/y
 
@@ -237,7 +237,7 @@ function pythonHeader(block: string): Pick<RootCause, 'errorClass' | 'message'> 
   return { errorClass: match?.[1] ?? null, message: match?.[2] ?? null }
 }
 
-/** A panic or an error of github.com/pkg/errors: each function, then its file on a line of its own. */
+/** A panic or an error of github.com/pkg/errors: each function, then its file on the next line. */
 function readGo(trace: string): RootCause {
   // Other goroutines say where the rest of the program was.
   const others = trace.indexOf('\n\ngoroutine ', trace.indexOf('goroutine ') + 1)

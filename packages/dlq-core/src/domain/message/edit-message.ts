@@ -1,14 +1,14 @@
-// An edit: what it makes of a message, and what of it differs.
+// An edit: the message after it, and the fields that differ.
 
-import { exactJsonOf } from './exact-json.ts'
-import { decodeHeaders, encodeHeaders } from './header-json.ts'
-import { PatchError, patchJson } from './json-patch.ts'
-import { orderKey } from './order-key.ts'
-import { projectPayload } from './payload-projection.ts'
-import type { Header } from './record.ts'
-import type { RetryPolicy } from './retry-policy.ts'
+import { exactJsonOf } from '../record/exact-json.ts'
+import { decodeHeaders, encodeHeaders } from '../record/header-json.ts'
+import { PatchError, patchJson } from '../record/json-patch.ts'
+import { orderKey } from '../record/order-key.ts'
+import { projectPayload } from '../record/payload-projection.ts'
+import type { Header } from '../record/record.ts'
+import type { RetryPolicy } from '../retry/retry-policy.ts'
 
-/** What can be edited, as it is now. */
+/** The fields that can be edited, as they are now. */
 export type MessageContent = {
   record_key: Buffer | null
   record_value: Buffer | null
@@ -27,7 +27,7 @@ export type AfterEdit = Pick<
   'record_key' | 'record_value' | 'record_headers' | 'payload' | 'target_topic' | 'order_key'
 >
 
-/** What is to be edited; absent fields stay. */
+/** The requested changes; absent fields stay. */
 export type Wanted = {
   key?: Buffer | null
   value?: Buffer | null
@@ -38,7 +38,7 @@ export type Wanted = {
 /** `fields`: which of key, value, headers and target_topic differ. */
 export type EditedContent = { fields: readonly string[]; after: AfterEdit }
 
-/** The message after the edit. No fields where nothing differs. */
+/** The message after the edit. `fields` is empty if nothing differs. */
 export function applyEdit(before: MessageContent, wanted: Wanted, policy: RetryPolicy): EditedContent {
   const value = sentValue(before)
   const fields: string[] = []
@@ -59,7 +59,7 @@ export function applyEdit(before: MessageContent, wanted: Wanted, policy: RetryP
     order_key: fields.includes('key') && policy.ordering === 'per-key' ? orderKey(key) : before.order_key,
   }
   if (editsRecord) {
-    // From now on it is a record, also where it never was one: no key means none, and no value a tombstone.
+    // From now on it is a record, even if it never was one: a null key is no key, a null value a tombstone.
     after.record_headers ??= '[]'
     after.record_value = fields.includes('value') ? wanted.value! : value
     if (fields.includes('value')) after.payload = policy.payload === 'derived' ? null : projectPayload(wanted.value!)
@@ -67,7 +67,7 @@ export function applyEdit(before: MessageContent, wanted: Wanted, policy: RetryP
   return { fields, after }
 }
 
-/** What would be sent: a message that never was a record sends its payload. */
+/** The value that a retry would send: for a message that never was a record, its payload. */
 export function sentValue({
   record_headers,
   record_value,
@@ -76,7 +76,7 @@ export function sentValue({
   return record_headers === null && record_value === null && payload !== null ? Buffer.from(payload) : record_value
 }
 
-/** Headers without reference to a column, to be compared. */
+/** Headers without reference to a column, for comparison. */
 function plainHeaders({ record_headers, error_stacktrace }: MessageContent): string | null {
   return record_headers === null ? null : encodeHeaders(decodeHeaders(record_headers, { error_stacktrace }))
 }

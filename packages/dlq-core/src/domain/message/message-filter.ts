@@ -1,13 +1,13 @@
-// Which dead letters somebody means. The same fields stand in the query of a list, in a bulk run's selection
-// and in the client; numbers and lists may therefore be text too. What comes out of the schema is plain JSON
-// that the schema takes again unchanged, so a run can keep it and a cursor can be bound to it.
+// The filter that selects messages. Lists, bulk runs and the client use the same fields, so numbers and
+// lists may be text too. The schema returns plain JSON and accepts that JSON again unchanged, so a run can
+// store it and a cursor can be bound to it.
 
-import { hash } from 'node:crypto'
 import * as v from 'valibot'
-import { type Status, statuses } from './message.ts'
-import { isUuid } from './message-id.ts'
-import { projectPayload } from './payload-projection.ts'
-import { looksLikeDlqTopic } from './topic-names.ts'
+import { maxNameBytes } from '../failure/stored-failure.ts'
+import { looksLikeDlqTopic } from '../failure/topic-names.ts'
+import { isUuid } from '../record/message-id.ts'
+import { projectPayload } from '../record/payload-projection.ts'
+import { type Status, statuses } from '../retry/message-state.ts'
 
 const maxInt32 = 2_147_483_647
 const maxInt64 = 2n ** 63n - 1n
@@ -66,7 +66,7 @@ const rfc3339 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\
 const moment = v.pipe(
   v.string('must be a time such as 2026-02-20T10:30:00Z'),
   v.metadata({ anyOf: ['date-time', 'date'].map((format) => ({ type: 'string', format })) }),
-  // A "+" that nobody escaped arrives as a space.
+  // An unescaped "+" arrives as a space.
   v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+')),
   v.check(
     (text) => rfc3339.test(text) && !Number.isNaN(Date.parse(text)) && Date.parse(text) >= Date.parse('0001-01-01'),
@@ -112,7 +112,7 @@ const flag = v.pipe(
   v.transform((value) => value === true || value === 'true'),
 )
 
-/** The fields, for schemas that have more than a filter. `checkRanges` belongs behind them. */
+/** The fields, for schemas with further fields. Put `checkRanges` behind them. */
 export const messageFilterEntries = {
   status: v.exactOptional(v.pipe(statusList, v.description('One or more statuses, repeated or with commas.'))),
   topic: v.exactOptional(
@@ -124,7 +124,7 @@ export const messageFilterEntries = {
     ),
   ),
   consumer_group: v.exactOptional(v.pipe(storableText(255), v.description('The consumer group that failed.'))),
-  error_class: v.exactOptional(v.pipe(storableText(512), v.description('The class of the error, exactly.'))),
+  error_class: v.exactOptional(v.pipe(storableText(maxNameBytes), v.description('The class of the error, exactly.'))),
   group_id: v.exactOptional(
     v.pipe(
       v.string('must be the id of an error group'),
@@ -193,17 +193,12 @@ export function canonicalFilter(filter: MessageFilter): string {
   return JSON.stringify(Object.fromEntries(said.sort(([a], [b]) => (a < b ? -1 : 1))))
 }
 
-/** Eight characters that stand for everything that decides which messages a list holds, and in which order. */
-export function bindingOf(...parts: readonly string[]): string {
-  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 8)
-}
-
-/** The bytes that the filter's `key` means. */
+/** The bytes of the filter's `key`. */
 export function keyBytes(key: string): Buffer {
   return key.startsWith(base64Prefix) ? Buffer.from(key.slice(base64Prefix.length), 'base64') : Buffer.from(key)
 }
 
-/** What the filter's `topic` is compared with, where `isDlqTopic` says whether exactly that name is a DLQ topic. */
+/** The column that the filter's `topic` is compared with. `isDlqTopic`: whether exactly that name is a DLQ topic. */
 export function topicColumn(topic: string, isDlqTopic: boolean): 'dlq_topic' | 'original_topic' {
   const meansDlqTopics = isTopicGlob(topic) ? looksLikeDlqTopic(topic.replaceAll(/[*?]/g, 'x')) : isDlqTopic
   return meansDlqTopics ? 'dlq_topic' : 'original_topic'

@@ -1,12 +1,12 @@
-// From records to rows, where no database is needed to tell.
+// Makes rows from records, without a database.
 import { expect, test } from 'vitest'
-import { deadLetter } from '../fixtures/dead-letter.ts'
+import { deadLetter } from '../../../fixtures/dead-letter.ts'
+import { defaultRetryPolicy } from '../retry/retry-policy.ts'
 import { type ReadingSettings, readDeadLetter } from './new-message.ts'
-import { defaultRetryPolicy } from './retry-policy.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
 const settings: ReadingSettings = {
-  policyFor: () => defaultRetryPolicy,
+  policyOf: () => defaultRetryPolicy,
   mappings: [],
   dlqPatterns: ['*.dlq.v1'],
 }
@@ -19,7 +19,7 @@ const connect = (partition: string) =>
     ['__connect.errors.offset', '7'],
   ])
 
-test('a record that stood on no partition is never retried by itself, whatever topic its headers or a mapping name', () => {
+test('a record without an original partition is never retried by itself, whatever topic its headers or a mapping name', () => {
   expect(read(connect('3'))).toMatchObject({ original_partition: 3, next_retry_at: expect.any(Date) })
   expect(read(connect('-1'))).toMatchObject({ original_partition: null, next_retry_at: null })
 
@@ -43,7 +43,7 @@ test('a partition that no topic can have is not stored', () => {
 test('a policy decides whether the payload is stored beside the bytes or derived from them on reading', () => {
   const record = deadLetter([], { value: Buffer.from('{"n":12345678901234567890.12}') })
   expect(read(record)).toMatchObject({ payload: '{"n":12345678901234567890.12}', record_value: record.value })
-  expect(read(record, { policyFor: () => ({ ...defaultRetryPolicy, payload: 'derived' }) })).toMatchObject({
+  expect(read(record, { policyOf: () => ({ ...defaultRetryPolicy, payload: 'derived' }) })).toMatchObject({
     ...{ payload: null, record_value: record.value },
   })
 })

@@ -1,18 +1,23 @@
-// From a record of a DLQ topic to a row of dlq_messages. What the table could not hold (a topic name
-// that is none, a partition beyond int32) becomes null here; the raw headers keep it.
+// Turns a record of a DLQ topic into a row of dlq_messages. A value that the table cannot hold (an invalid
+// topic name, a partition beyond int32) becomes null here; the raw headers keep it.
 
-import type { MessageTopics } from './effective-policy.ts'
-import { type FailureContext, unknownFailure } from './failure-context.ts'
-import { encodeHeaders } from './header-json.ts'
-import { deriveMessageId } from './message-id.ts'
-import { orderKey } from './order-key.ts'
-import { projectPayload } from './payload-projection.ts'
-import { type Failure, readFailure } from './read-failure.ts'
-import type { DeadLetterRecord } from './record.ts'
-import { nextRetryAt, type RetryPolicy } from './retry-policy.ts'
-import { isFailureHeader } from './strip-failure-headers.ts'
-import { textForPostgres } from './text-for-postgres.ts'
-import { type OriginalTopicSource, replayHazard, resolveOriginalTopic, type TopicMapping } from './topic-names.ts'
+import { type FailureContext, unknownFailure } from '../failure/failure-context.ts'
+import { type Failure, type OurHeaders, readFailure } from '../failure/read-failure.ts'
+import { storedFailure } from '../failure/stored-failure.ts'
+import { isFailureHeader } from '../failure/strip-failure-headers.ts'
+import {
+  type OriginalTopicSource,
+  replayHazard,
+  resolveOriginalTopic,
+  type TopicMapping,
+} from '../failure/topic-names.ts'
+import { encodeHeaders } from '../record/header-json.ts'
+import { deriveMessageId } from '../record/message-id.ts'
+import { orderKey } from '../record/order-key.ts'
+import { projectPayload } from '../record/payload-projection.ts'
+import type { DeadLetterRecord } from '../record/record.ts'
+import type { PolicyOf } from '../retry/effective-policy.ts'
+import { nextRetryAt } from '../retry/retry-policy.ts'
 
 /** A row of dlq_messages that is not stored yet. Timestamps of records are ISO 8601 text. */
 export type NewMessage = {
@@ -36,7 +41,7 @@ export type NewMessage = {
   record_headers: string
   record_timestamp: string | null
   record_timestamp_type: 'create' | 'append' | null
-  /** Where the bytes come from: the dead letter, or the record that it only points to. */
+  /** Where the bytes come from: the dead letter, or the original record that it only names. */
   record_source: 'dlq' | 'origin'
   error_class: string | null
   error_stacktrace: string | null
@@ -44,26 +49,30 @@ export type NewMessage = {
   next_retry_at: Date | null
   successor_of: string | null
   order_key: bigint | null
+  /** The message that the dead letter claimed to be, or whose record it failed on, where it is a row of its own. */
+  related_to: string | null
+  /** Its DLQ topic has not been allowed to send to its original topic. */
+  held_by_route: boolean
+  /** The size of a value that is too large to be stored; `record_value` is then null. */
+  unstored_value_bytes: bigint | null
 }
 
-/** A dead letter, read: the row it becomes, unless it is a message of ours that failed again. */
+/** What a dead letter says about itself: that it is this attempt of this message. Whoever writes a DLQ topic may say so. */
+export type Claim = { messageId: string; attempt: number; attemptId: string | null }
+
+/** A dead letter and its new row, unless it is a re-failure of a message that we republished. */
 export type DeadLetter = {
   message: NewMessage
-  /** Set where we published the record that failed. */
-  republished: { messageId: string; attempt: number } | null
+  /** Set where the record that failed says that we published it, or stands where we published one. */
+  republished: Claim | null
 }
 
 export type ReadingSettings = {
-  /** What goes for the dead letters of these topics. */
-  policyFor: (topics: MessageTopics) => RetryPolicy
+  policyOf: PolicyOf
   mappings: readonly TopicMapping[]
   /** Globs of the topics that are DLQ topics; nothing is republished to one. */
   dlqPatterns: readonly string[]
 }
-
-const maxErrorMessageBytes = 64 * 1024
-const maxStacktraceBytes = 1024 * 1024
-const maxNameBytes = 512
 
 /**
  * Reads a record. Never throws, whatever the record holds.
@@ -72,7 +81,7 @@ const maxNameBytes = 512
  */
 export function readDeadLetter(
   record: DeadLetterRecord,
-  { policyFor, mappings, dlqPatterns }: ReadingSettings,
+  { policyOf, mappings, dlqPatterns }: ReadingSettings,
   now: Date,
   random: number,
 ): DeadLetter {
@@ -80,17 +89,16 @@ export function readDeadLetter(
     record.undecodable === undefined ? readFailure(record) : undecodableFailure(record.undecodable)
   const { topic, source } = resolveOriginalTopic(context, record.topic, mappings)
   const hazard = replayHazard(topic, { source, dlqPatterns, partition: context.originalPartition, family })
-  const policy = policyFor({ originalTopic: topic, dlqTopic: record.topic })
-  const stacktrace =
-    context.errorStacktrace === null ? null : textForPostgres(context.errorStacktrace, maxStacktraceBytes)
+  const policy = policyOf({ original_topic: topic, dlq_topic: record.topic })
+  const failure = storedFailure({
+    ...context,
+    errorMessage: `${context.errorMessage ?? 'unknown error'}${missingBytes(record)}`,
+  })
 
   const message: NewMessage = {
     id: deriveMessageId(record),
     original_topic: topic,
-    error_message: textForPostgres(
-      `${context.errorMessage ?? 'unknown error'}${missingBytes(record)}`,
-      maxErrorMessageBytes,
-    ),
+    ...failure,
     max_retries: policy.maxRetries,
     payload: policy.payload === 'derived' ? null : projectPayload(record.value),
     dlq_cluster: record.cluster,
@@ -99,28 +107,31 @@ export function readDeadLetter(
     dlq_offset: record.offset,
     ...originalCoordinates(context),
     original_topic_source: source,
-    consumer_group: shortText(context.consumerGroup),
     record_key: record.key,
     record_value: record.value,
     record_headers: encodeHeaders(
       record.headers,
-      stacktrace === null ? undefined : new Map([['error_stacktrace', stacktrace]]),
-      // So a retry, which takes these off, never has to read the column.
+      failure.error_stacktrace === null ? undefined : new Map([['error_stacktrace', failure.error_stacktrace]]),
+      // A retry removes these headers, so it never reads the column.
       isFailureHeader,
     ),
     record_timestamp: record.timestamp === -1n ? null : toTimestamp(record.timestamp),
     record_timestamp_type: record.timestampType ?? null,
     record_source: record.original === 'fetched' ? 'origin' : 'dlq',
-    error_class: shortText(context.errorClass),
-    error_stacktrace: stacktrace,
     group_id: null,
     next_retry_at: hazard === null && hasBytes(record) ? nextRetryAt(policy, 0, now, random) : null,
     successor_of: null,
     order_key: policy.ordering === 'per-key' ? orderKey(record.key) : null,
+    related_to: null,
+    held_by_route: false,
+    unstored_value_bytes: record.unstoredValueBytes === undefined ? null : BigInt(record.unstoredValueBytes),
   }
-  const republished =
-    ours.messageId !== null && ours.attempt !== null ? { messageId: ours.messageId, attempt: ours.attempt } : null
-  return { message, republished }
+  return { message, republished: claimOf(ours) }
+}
+
+/** What our own headers claim; null where they do not name an attempt. */
+export function claimOf({ messageId, attempt, attemptId }: OurHeaders): Claim | null {
+  return messageId !== null && attempt !== null ? { messageId, attempt, attemptId } : null
 }
 
 function undecodableFailure(reason: string): Failure {
@@ -132,19 +143,24 @@ function undecodableFailure(reason: string): Failure {
   }
 }
 
-/** Whether there is anything to republish: bytes that were not copied and could not be fetched must not go out as null. */
-function hasBytes({ original, undecodable }: DeadLetterRecord): boolean {
-  return undecodable === undefined && original !== 'gone' && original !== 'unreachable'
+/** Whether the bytes are known: bytes that could not be fetched or stored must not be republished as null. */
+function hasBytes({ original, undecodable, unstoredValueBytes }: DeadLetterRecord): boolean {
+  const isWhole = undecodable === undefined && unstoredValueBytes === undefined
+  return isWhole && (original === undefined || original === 'fetched')
 }
 
-function missingBytes({ original }: DeadLetterRecord): string {
+function missingBytes({ original, undecodable, unstoredValueBytes }: DeadLetterRecord): string {
+  if (unstoredValueBytes !== undefined && undecodable === undefined)
+    return ` (its value of ${unstoredValueBytes} bytes is too large to be stored)`
   if (original === 'gone') return ' (key and value were not copied to the DLQ topic, and the original record is gone)'
   if (original === 'unreachable')
     return ' (key and value were not copied to the DLQ topic, and the original record could not be read)'
+  if (original === 'not-allowed')
+    return ' (key and value were not copied to the DLQ topic, which has not been allowed to speak for the original topic)'
   return ''
 }
 
-/** The same row without what PostgreSQL may refuse. The record's bytes and headers stay. */
+/** The reduced row: without the values that PostgreSQL may refuse. The record's bytes and headers stay. */
 export function reduceMessage(message: NewMessage, reason: string): NewMessage {
   return {
     ...message,
@@ -178,8 +194,4 @@ const endOfYear9999 = 253_402_300_799_999n
 function toTimestamp(milliseconds: bigint): string | null {
   if (milliseconds < yearOne || milliseconds > endOfYear9999) return null
   return new Date(Number(milliseconds)).toISOString()
-}
-
-function shortText(text: string | null): string | null {
-  return text === null ? null : textForPostgres(text, maxNameBytes)
 }

@@ -1,30 +1,30 @@
-import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   eligibleStatuses,
   ineligibility,
   isAsExpected,
-  nextChunkSize,
   progressOf,
   refailsTooMuch,
   runKinds,
   waitingOf,
 } from './run.ts'
 
-const counts = { taken: 0, done: 0, resolved: 0, failed: 0, failedAgain: 0, withdrawn: 0, givenBack: 0 }
+const counts = { taken: 0, done: 0, resolved: 0, failed: 0, failed_again: 0, withdrawn: 0, given_back: 0 }
 
-test('a retry skips what is settled, being sent, out of budget or in another run', () => {
-  const pending = { status: 'PENDING', retryCount: 0, maxRetries: 3, runId: null } as const
+test('a retry skips messages that are settled, being sent, out of budget or in another run', () => {
+  const pending = { status: 'PENDING', retry_count: 0, max_retries: 3, run_id: null, held_by_route: false } as const
   expect(ineligibility('retry', pending)).toBeNull()
   expect(ineligibility('retry', { ...pending, status: 'DEAD' })).toBe('dead')
   expect(ineligibility('retry', { ...pending, status: 'RESOLVED' })).toBe('resolved')
   expect(ineligibility('retry', { ...pending, status: 'RETRYING' })).toBe('retrying')
-  expect(ineligibility('retry', { ...pending, retryCount: 3 })).toBe('budget_spent')
-  expect(ineligibility('retry', { ...pending, runId: 'x' })).toBe('in_another_run')
-  expect(ineligibility('delete', { ...pending, retryCount: 3 })).toBeNull()
+  expect(ineligibility('retry', { ...pending, retry_count: 3 })).toBe('budget_spent')
+  expect(ineligibility('retry', { ...pending, run_id: 'x' })).toBe('in_another_run')
+  expect(ineligibility('retry', { ...pending, held_by_route: true })).toBe('held_by_route')
+  expect(ineligibility('delete', { ...pending, held_by_route: true })).toBeNull()
+  expect(ineligibility('delete', { ...pending, retry_count: 3 })).toBeNull()
 })
 
-test('no run touches what is being sent', () => {
+test('no run changes a message that is being sent', () => {
   for (const kind of runKinds) expect(eligibleStatuses(kind, {})).not.toContain('RETRYING')
   expect(eligibleStatuses('delete', { status: ['DEAD', 'RETRYING'] })).toEqual(['DEAD'])
   expect(eligibleStatuses('retry', { status: ['DEAD'] })).toEqual([])
@@ -42,34 +42,18 @@ test('a count is as expected within the tolerance, and never where counting ende
   expect(is(100, 100, 0.1, 'gte')).toBe(false)
 })
 
-describe('chunks', () => {
-  test('grow to what takes a third of a second, at most twofold at a time, and shrink at once', () => {
-    expect(nextChunkSize(500, 60)).toBe(1000)
-    expect(nextChunkSize(500, 250)).toBe(600)
-    expect(nextChunkSize(5000, 3000)).toBe(500)
-  })
-  test('stay within their bounds, whatever the clock says', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 50, max: 10_000 }), fc.double({ min: 0, max: 1e7, noNaN: true }), (size, ms) => {
-        const next = nextChunkSize(size, ms)
-        return Number.isInteger(next) && next >= 50 && next <= 10_000
-      }),
-    )
-  })
+test('a message is waiting from the time it was taken until it has an outcome', () => {
+  expect(
+    waitingOf({ ...counts, taken: 10, resolved: 3, failed: 1, failed_again: 2, withdrawn: 1, given_back: 1 }),
+  ).toBe(2)
 })
 
-test('what is waiting is what was taken and has not come to an end', () => {
-  expect(waitingOf({ ...counts, taken: 10, resolved: 3, failed: 1, failedAgain: 2, withdrawn: 1, givenBack: 1 })).toBe(
-    2,
-  )
-})
-
-test('re-failures are judged by their share of what was sent, once there is enough of it', () => {
-  expect(refailsTooMuch({ resolved: 9, failedAgain: 10 }, { maxRefailure: 0.05 })).toBe(false)
-  expect(refailsTooMuch({ resolved: 19, failedAgain: 1 }, { maxRefailure: 0.05 })).toBe(false)
-  expect(refailsTooMuch({ resolved: 18, failedAgain: 2 }, { maxRefailure: 0.05 })).toBe(true)
-  expect(refailsTooMuch({ resolved: 0, failedAgain: 1 }, { maxRefailure: 0.05, sample: 1 })).toBe(true)
-  expect(refailsTooMuch({ resolved: 100, failedAgain: 0 }, { maxRefailure: 0 })).toBe(false)
+test('re-failures are judged by their share of the sent messages, once enough were sent', () => {
+  expect(refailsTooMuch({ resolved: 9, failed_again: 10 }, { maxRefailure: 0.05 })).toBe(false)
+  expect(refailsTooMuch({ resolved: 19, failed_again: 1 }, { maxRefailure: 0.05 })).toBe(false)
+  expect(refailsTooMuch({ resolved: 18, failed_again: 2 }, { maxRefailure: 0.05 })).toBe(true)
+  expect(refailsTooMuch({ resolved: 0, failed_again: 1 }, { maxRefailure: 0.05, sample: 1 })).toBe(true)
+  expect(refailsTooMuch({ resolved: 100, failed_again: 0 }, { maxRefailure: 0 })).toBe(false)
 })
 
 test('progress is a rate since the start, and how long the rest takes at that rate', () => {

@@ -1,40 +1,41 @@
-// A run: one operation over many messages. What it may touch, how it goes on, and what its counts mean;
-// decisions only.
+// A run: one operation on many messages. Which messages it may change, how it proceeds, and what its counts
+// mean; decisions only.
 
-import type { Status } from './message.ts'
+import { matchesTopicGlobs } from '../failure/topic-names.ts'
+import type { Status } from '../retry/message-state.ts'
 import type { MessageFilter } from './message-filter.ts'
 
 export const runKinds = ['retry', 'redirect', 'dead', 'delete', 'archive', 'purge', 'edit'] as const
 export type RunKind = (typeof runKinds)[number]
 
-/** `cancelling`: nothing is sent any more; what was not sent is being given back. */
+/** `cancelling`: nothing more is claimed, and the run gives back the messages that it did not send. */
 export const runStatuses = ['queued', 'running', 'paused', 'cancelling', 'completed', 'cancelled', 'failed'] as const
 export type RunStatus = (typeof runStatuses)[number]
 
-/** Which messages: those of a filter, those with these ids, or those that failed again in another run. */
+/** The messages of a filter, these ids, or the messages that failed again in another run. */
 export type RunSelection =
   | { readonly filter: MessageFilter }
   | { readonly ids: readonly string[] }
   | { readonly failed_again_in: string }
 
 export type Canary = {
-  /** So many go first … */
+  /** This many messages first … */
   readonly first: number
   /** … and then this share of all, from 0 to 1. */
   readonly share: number
-  /** So long nothing may have come back before more go. */
+  /** How long to wait for re-failures before more messages are sent. */
   readonly waitMs: number
-  /** More than this share came back: the run pauses. */
+  /** If more than this share failed again, the run pauses. */
   readonly maxRefailure: number
 }
 
-/** The workflows that runs are, in the retriers. */
+/** The names of the workflows that carry out runs in the retriers. */
 export const runWorkflows = { sent: 'run.send', touched: 'run.touch' } as const
 
-/** Retries of single messages come first among the jobs too. */
+/** Jobs of runs come after other jobs, as their messages come after single retries. */
 export const runPriority = 10
 
-/** A run whose messages are sent by the retriers. All others are done with a message when they have touched it. */
+/** Whether retriers send the run's messages. Other runs are done with a message once they have changed it. */
 export function isSent(kind: RunKind): boolean {
   return kind === 'retry' || kind === 'redirect'
 }
@@ -49,10 +50,24 @@ const touchable: Readonly<Record<RunKind, readonly Status[]>> = {
   purge: ['RESOLVED', 'DEAD'],
 }
 
-/** Kinds that may be about archived messages. What is sent is restored first. */
+/** Kinds that accept archived messages. A message is restored before it is sent. */
 export const archiveKinds: readonly RunKind[] = ['retry', 'redirect', 'purge']
 
-/** The statuses that a run of this kind touches, of those that the filter names. */
+/** They reach what the archive keeps of all topics, so only those who may see all topics may ask for them. */
+const unlimitedKinds: readonly RunKind[] = ['archive', 'purge']
+
+/** Why somebody who is limited to the topics may not have such a run; null where they may. `scope` null: all topics. */
+export function beyondScope(
+  { kind, target_topic: target }: { readonly kind: RunKind; readonly target_topic: string | null },
+  scope: readonly string[] | null,
+): string | null {
+  if (scope === null) return null
+  if (unlimitedKinds.includes(kind)) return `a run of kind ${kind} needs a token for all topics`
+  if (target !== null && !matchesTopicGlobs(scope, target)) return `this token may not write to ${target}`
+  return null
+}
+
+/** The statuses that a run of this kind changes, of those that the filter names. */
 export function eligibleStatuses(kind: RunKind, { status: named, archived = false }: MessageFilter): Status[] {
   const statuses: readonly Status[] = archived ? touchable.purge : touchable[kind]
   return statuses.filter((status) => named === undefined || named.includes(status))
@@ -60,84 +75,78 @@ export function eligibleStatuses(kind: RunKind, { status: named, archived = fals
 
 export type Candidate = {
   readonly status: Status
-  readonly retryCount: number
-  readonly maxRetries: number
-  readonly runId: string | null
+  readonly retry_count: number
+  readonly max_retries: number
+  readonly run_id: string | null
+  /** Its DLQ topic has not been allowed to send to its original topic. */
+  readonly held_by_route: boolean
 }
 
 /** Why a run of this kind leaves the message alone; null where it does not. */
-export function ineligibility(kind: RunKind, { status, retryCount, maxRetries, runId }: Candidate): string | null {
+export function ineligibility(
+  kind: RunKind,
+  { status, retry_count: retryCount, max_retries: maxRetries, run_id: runId, held_by_route: isHeld }: Candidate,
+): string | null {
   if (!touchable[kind].includes(status)) return status.toLowerCase()
   if (runId !== null) return 'in_another_run'
+  if (isSent(kind) && isHeld) return 'held_by_route'
   if (isSent(kind) && retryCount >= maxRetries) return 'budget_spent'
   return null
 }
 
-/** Whether so many matched as the asker believes; a tolerance of 0.1 allows a tenth more or less. */
+/** Whether the number of matches is the expected one; a tolerance of 0.1 allows a tenth more or less. */
 export function isAsExpected(
   matched: { value: number; relation: 'eq' | 'gte' },
   { expected, tolerance }: { expected: number; tolerance: number },
 ): boolean {
   const most = expected * (1 + tolerance)
-  // Where counting ended early, there may be any number more.
+  // If counting ended early, there may be any number of further matches.
   return matched.relation === 'eq' && matched.value <= most && matched.value >= expected * (1 - tolerance)
 }
 
-/** Chunks should take about so long: short enough for those who wait for the rows, long enough to be worth a transaction. */
-const aimMs = 300
-const leastChunk = 50
-const mostChunk = 10_000
-
-/** How many messages the next chunk takes, when one of `size` took `tookMs`. */
-export function nextChunkSize(size: number, tookMs: number): number {
-  const wanted = Math.round((size * aimMs) / Math.max(1, tookMs))
-  // At most doubled, because the first chunk after a pause of the machine says little; at once where it was too long.
-  return Math.max(leastChunk, Math.min(mostChunk, wanted, size * 2))
-}
-
 export type RunCounts = {
-  /** Sent, or to be sent; what it holds now is the rest of it. */
+  /** Messages that were sent or will be sent. The run holds those that are not settled yet. */
   readonly taken: number
-  /** Touched, where nothing is sent; or handed over to the program that claims it by SQL. */
+  /** Changed, in a run that sends nothing; or handed over to the program that claims it by SQL. */
   readonly done: number
   readonly resolved: number
   /** Kafka refused it, or its budget is spent. */
   readonly failed: number
-  /** It was sent, and came back. */
-  readonly failedAgain: number
+  /** It was sent, and failed again. */
+  readonly failed_again: number
   /** Deleted, or changed by somebody else, before it was sent. */
   readonly withdrawn: number
   /** Not sent, because the run was cancelled. */
-  readonly givenBack: number
+  readonly given_back: number
 }
 
-/** What is still to be sent, of what was taken. */
+/** The taken messages that are not settled yet. */
 export function waitingOf(counts: RunCounts): number {
-  const { taken, resolved, failed, failedAgain, withdrawn, givenBack } = counts
+  const { taken, resolved, failed, failed_again: failedAgain, withdrawn, given_back: givenBack } = counts
   return taken - resolved - failed - failedAgain - withdrawn - givenBack
 }
 
-/** How many messages have come to an end in the run. */
-export function settledOf({ done, resolved, failed, failedAgain }: RunCounts): number {
+/** How many messages the run has finished. */
+export function settledOf({ done, resolved, failed, failed_again: failedAgain }: RunCounts): number {
   return done + resolved + failed + failedAgain
 }
 
-/** Fewer settled messages than this say nothing about a share. */
+/** With fewer settled messages than this, a share means nothing. */
 const leastSample = 20
 
-/** Whether too many came back. `sample`: so many have to be settled before it is judged. */
+/** Whether too many failed again. `sample`: this many must be settled before the share counts. */
 export function refailsTooMuch(
-  counts: Pick<RunCounts, 'resolved' | 'failedAgain'>,
+  counts: Pick<RunCounts, 'resolved' | 'failed_again'>,
   { maxRefailure, sample = leastSample }: { maxRefailure: number; sample?: number },
 ): boolean {
-  const sent = counts.resolved + counts.failedAgain
-  return counts.failedAgain > 0 && sent >= sample && counts.failedAgain / sent > maxRefailure
+  const sent = counts.resolved + counts.failed_again
+  return counts.failed_again > 0 && sent >= sample && counts.failed_again / sent > maxRefailure
 }
 
 export type Progress = {
   /** Messages per second since the run began; null before anything is settled. */
   readonly rate: number | null
-  /** Seconds to go at that rate; null where nobody can say. */
+  /** Remaining seconds at that rate; null if the rate is unknown. */
   readonly etaSeconds: number | null
 }
 

@@ -59,7 +59,7 @@ describe('the stored form', () => {
     }
   })
 
-  test('names that mean something to JavaScript or JSON come back as they were', () => {
+  test('names with a meaning in JavaScript or JSON are read back unchanged', () => {
     const headers = ['__proto__', 'constructor', '', '42', 'a\0b', '"', '\ufeff', '\ud800', '🚚'].map(
       (name): Header => [name, Buffer.from(name)],
     )
@@ -73,7 +73,7 @@ describe('the stored form', () => {
 })
 
 describe('reading stored headers', () => {
-  test('a reference to a column that is not there is refused', () => {
+  test('a reference to a missing column is refused', () => {
     const json = '[["s",{"column":"error_stacktrace"}]]'
     expect(() => decodeHeaders(json)).toThrow('error_stacktrace')
     expect(() => decodeHeaders(json, { error_stacktrace: null })).toThrow('error_stacktrace')

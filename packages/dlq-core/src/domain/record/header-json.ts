@@ -1,15 +1,15 @@
 // How `record_headers json` stores a record's headers: an array of [name, value] pairs in
 // wire order, since names repeat and order counts. `json` and not `jsonb`, because it keeps
-// what it is given, accepts any name, and costs less to store.
+// its text, accepts any name, and costs less to store.
 import assert from 'node:assert'
 import { isUtf8 } from 'node:buffer'
 import type { Header } from './record.ts'
 
-/** One value as it is stored: text where it is UTF-8 without NUL, or where to find the bytes. */
+/** One stored value: text if it is UTF-8 without NUL, otherwise where to find the bytes. */
 export type StoredHeaderValue = string | null | { base64: string } | { column: string }
 export type StoredHeader = readonly [name: string, value: StoredHeaderValue]
 
-/** A shorter value is stored in place: the reference would save nothing worth looking up. */
+/** A shorter value is stored in place: a reference would hardly be shorter. */
 const minReferredBytes = 64
 
 /**
@@ -50,7 +50,7 @@ export function decodeHeaders(json: string, columns: Readonly<Record<string, str
   return parseHeaders(json).map((header) => decodeHeader(header, columns))
 }
 
-/** The headers as they are stored, for who needs to decode only some. Throws as `decodeHeaders` does. */
+/** The stored headers, for callers that decode only some. Throws as `decodeHeaders` does. */
 export function parseHeaders(json: string): StoredHeader[] {
   const pairs: unknown = JSON.parse(json)
   assert(Array.isArray(pairs), 'stored headers are an array of pairs')
@@ -61,7 +61,7 @@ export function parseHeaders(json: string): StoredHeader[] {
   return pairs as StoredHeader[]
 }
 
-/** One of `parseHeaders` as it came. Throws as `decodeHeaders` does. */
+/** Decodes one header of `parseHeaders`. Throws as `decodeHeaders` does. */
 export function decodeHeader(
   [name, value]: StoredHeader,
   columns: Readonly<Record<string, string | null>> = {},

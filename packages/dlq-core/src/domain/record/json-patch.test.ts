@@ -1,4 +1,4 @@
-// JSON Patch as RFC 6902 has it, over JSON text.
+// JSON Patch (RFC 6902) over JSON text.
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
@@ -41,7 +41,7 @@ test.each([
   expect(() => patched(document, operation)).toThrow(PatchError)
 })
 
-test('what the patch does not name comes out digit by digit, and so does what it moves, copies or brings', () => {
+test('numbers keep every digit, whether the patch leaves, moves, copies or adds them', () => {
   const document = '{"big":12345678901234567890.12,"small":1e-999,"rest":{"one":1.0}}'
   expect(
     patchJson(document, '[{"op":"copy","from":"/big","path":"/copy"},{"op":"add","path":"/new","value":1.10}]'),
@@ -81,5 +81,39 @@ describe('a patch in a request', () => {
     [{}],
   ])('%j is refused', (patch) => {
     expect(v.safeParse(jsonPatchSchema, patch).success).toBe(false)
+  })
+})
+
+describe('a patch that would make a document huge is refused', () => {
+  const doubling = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({ op: 'copy', from: '', path: `/copy${n}` }))
+
+  test('by 26 copies of the whole', () => {
+    const before = process.memoryUsage().heapUsed
+    expect(() => patched('{"a":1}', ...doubling(26))).toThrow(PatchError)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1024 * 1024)
+  })
+
+  test('by copies of a long text', () => {
+    const copies = Array.from({ length: 100 }, (_, n) => ({ op: 'copy', from: '/text', path: `/copy${n}` }))
+    expect(() => patched(JSON.stringify({ text: 'x'.repeat(100_000) }), ...copies)).toThrow(/longer than/)
+  })
+
+  test('by nesting', () => {
+    const path = '/a'.repeat(490)
+    const deep = `${'{"a":'.repeat(900)}1${'}'.repeat(900)}`
+    expect(() => patched(deep, { op: 'copy', from: '', path })).toThrow(/deeper than/)
+    expect(() => patched(deep, { op: 'move', from: path, path: '/b' })).not.toThrow()
+  })
+
+  test('by comparing much again and again', () => {
+    const list = Array.from({ length: 50_000 }, () => 1)
+    const tests = Array.from({ length: 100 }, () => ({ op: 'test', path: '', value: list }))
+    expect(() => patched(JSON.stringify(list), ...tests)).toThrow(/touch more than/)
+  })
+
+  test('but not one that only makes it smaller', () => {
+    const large = JSON.stringify(Array.from({ length: 300_000 }, () => 1))
+    expect(patched(large, { op: 'remove', path: '/0' })).toHaveLength(large.length - 2)
   })
 })

@@ -1,8 +1,9 @@
-// JSON Patch (RFC 6902) over JSON text. Not a library's, because those work on what JSON.parse returns, and that
-// rounds 12345678901234567890.12: what a patch does not name must come out as it went in.
+// JSON Patch (RFC 6902) over JSON text. Libraries work on what JSON.parse returns, and that rounds
+// 12345678901234567890.12. Here everything that a patch does not name stays as it was.
 
 import * as v from 'valibot'
 import { parseExact } from './exact-json.ts'
+import { createPatchBounds, type PatchBounds } from './patch-bounds.ts'
 
 const pointer = v.pipe(
   v.string('must be a JSON Pointer'),
@@ -33,41 +34,55 @@ export const jsonPatchSchema = v.pipe(
 
 type Operation = v.InferOutput<typeof jsonPatchSchema>[number]
 
-/** A patch that does not fit the document: a path that is not there, a test that does not hold. */
+/** A patch that does not fit the document: a path does not exist, a test fails, or the document becomes too large. */
 export class PatchError extends Error {}
 
 /** The patched document as JSON text, without white space. All operations, or none. @throws {PatchError} */
 export function patchJson(text: string, patchText: string): string {
   const patch = parseExact(patchText) as Operation[]
-  // In an object of its own, so that the whole document is a member like any other.
+  // Wrapped in an object, so that the whole document is a member like any other.
   const holder: Record<string, unknown> = { document: parseExact(text) }
-  for (const operation of patch) apply(holder, operation)
+  const bounds = createPatchBounds(holder.document, (reason) => {
+    throw new PatchError(reason)
+  })
+  for (const operation of patch) apply(holder, operation, bounds)
   if (holder.document === undefined) throw new PatchError('the whole document was removed')
   return JSON.stringify(holder.document)
 }
 
-function apply(holder: object, operation: Operation): void {
+/** What an operation adds is measured before it is added: 26 copies of 1 KB would otherwise become 64 GB. */
+function apply(holder: object, operation: Operation, bounds: PatchBounds): void {
   const { op, path } = operation
   switch (op) {
     case 'add':
+      bounds.add(operation.value, path)
       add(holder, path, operation.value)
       break
     case 'remove':
-      remove(holder, path)
+      bounds.remove(remove(holder, path))
       break
     case 'replace':
-      remove(holder, path)
+      bounds.remove(remove(holder, path))
+      bounds.add(operation.value, path)
       add(holder, path, operation.value)
       break
-    case 'move':
+    case 'move': {
       if (`${path}/`.startsWith(`${operation.from}/`) && path !== operation.from)
         throw new PatchError(`${operation.from} cannot be moved into itself`)
-      add(holder, path, remove(holder, operation.from))
+      const moved = remove(holder, operation.from)
+      bounds.remove(moved)
+      bounds.add(moved, path)
+      add(holder, path, moved)
       break
-    case 'copy':
-      add(holder, path, clone(find(holder, operation.from)))
+    }
+    case 'copy': {
+      const copied = find(holder, operation.from)
+      bounds.add(copied, path)
+      add(holder, path, clone(copied))
       break
+    }
     case 'test':
+      bounds.look(find(holder, path))
       if (canonical(find(holder, path)) !== canonical(operation.value)) throw new PatchError(`${path} is another value`)
   }
 }
@@ -96,7 +111,7 @@ function missing(path: string): never {
 
 function memberOf(parent: object, key: string, path: string): unknown {
   if (Array.isArray(parent) && !/^(0|[1-9]\d*)$/.test(key)) return missing(path)
-  // Its own only: a document has no "constructor".
+  // Own members only: "constructor" is not one.
   return Object.hasOwn(parent, key) ? (parent as Record<string, unknown>)[key] : missing(path)
 }
 
@@ -116,7 +131,7 @@ function remove(holder: object, path: string): unknown {
 function add(holder: object, path: string, value: unknown): void {
   const { parent, key } = locate(holder, path)
   if (!Array.isArray(parent)) {
-    // Not by assignment, which "__proto__" would be taken for something else by.
+    // Not by assignment: that would set the prototype for "__proto__".
     Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })
     return
   }

@@ -26,7 +26,7 @@ test('ids sort by the records’ time', () => {
   expect([...ids].sort()).toEqual(ids)
 })
 
-test('any record has a valid UUIDv7, and a different one at every other place', () => {
+test('any record has a valid UUIDv7, and records at different coordinates have different ones', () => {
   const place = fc.record({
     cluster: fc.string(),
     topic: fc.string(),

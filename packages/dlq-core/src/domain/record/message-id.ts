@@ -21,12 +21,17 @@ export function deriveMessageId(
 }
 
 /**
- * The id of an attempt: a UUIDv8 made of SHA-256(message id ":" number). An attempt that has to be
- * made again, because nobody knows whether it was published, therefore keeps its id.
+ * The id of an attempt: a UUIDv8 made of SHA-256(message id ":" number). An attempt that is
+ * repeated, because its outcome is unknown, therefore keeps its id.
  */
 export function deriveAttemptId(messageId: string, number: number): string {
   return formatUuid(hash('sha256', `${messageId}:${number}`), 8)
 }
+
+/** No id is before it, whatever its version. */
+export const smallestId = '00000000-0000-0000-0000-000000000000'
+/** No id is behind it. */
+export const greatestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

@@ -1,4 +1,4 @@
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { maxProjectedBytes, maxProjectedDepth, projectPayload } from './payload-projection.ts'
@@ -54,13 +54,13 @@ describe('jsonb', () => {
     await expect(insert(json)).rejects.toThrow()
   })
 
-  test('keeps a number whole that JavaScript would round', async () => {
+  test('keeps all digits of a number that JavaScript would round', async () => {
     const json = projectPayload(Buffer.from('{"total":12345678901234567890.12}'))
     const [row] = await database.sql`select ((${json}::text)::jsonb ->> 'total') as total`
     expect(row?.total).toBe('12345678901234567890.12')
   })
 
-  test('takes everything that is projected, whatever the bytes', async () => {
+  test('accepts every projection, whatever the bytes', async () => {
     const escaped = fc.nat({ max: 0xffff }).map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
     const surrogate = fc.integer({ min: 0xd7ff, max: 0xe000 }).map((unit) => `\\u${unit.toString(16)}`)
     const exponent = fc

@@ -76,7 +76,7 @@ const refused: [title: string, value: string | Buffer][] = [
   ['a schema registry frame', Buffer.from([0, 0, 0, 0, 7, 0x7b, 0x7d])],
 ]
 
-describe('what a payload column gets', () => {
+describe('the value of a payload column', () => {
   test.each(kept)('%s is projected character for character', (_, json) => {
     expect(projectPayload(Buffer.from(json))).toBe(json)
   })
@@ -96,7 +96,7 @@ describe('what a payload column gets', () => {
   })
 })
 
-/** What the scan must agree with wherever jsonb has no objection of its own. */
+/** The scan must agree with this wherever jsonb itself accepts the value. */
 function isJson(bytes: Buffer): boolean {
   try {
     JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))

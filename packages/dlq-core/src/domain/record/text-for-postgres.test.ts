@@ -24,7 +24,7 @@ describe('text for a PostgreSQL column', () => {
     expect(textForPostgres('\0\0', 5)).toBe('\ufffd')
   })
 
-  test('what comes out fits, is storable, and is the longest such start of the text', () => {
+  test('the result fits, PostgreSQL can store it, and it is the longest such start of the text', () => {
     const units = fc.constantFrom('a', '\0', 'é', '日', '🚚', '\ud83d', '\ude9a')
     fc.assert(
       fc.property(fc.array(units, { maxLength: 20 }), fc.nat({ max: 40 }), (parts, maxBytes) => {

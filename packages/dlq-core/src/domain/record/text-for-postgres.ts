@@ -1,11 +1,11 @@
-// PostgreSQL's text holds every Unicode text except U+0000, and a column that people read
-// needs no more than so many bytes. Headers keep the exact bytes; this is for the columns beside.
+// PostgreSQL's text holds every Unicode text except U+0000, and a column for people needs only
+// a limited length. Headers keep the exact bytes; these functions are for the other columns.
 
 const replacement = '\ufffd'
 
 /**
  * Returns text that PostgreSQL's `text` holds: U+0000 and lone surrogates become U+FFFD
- * (Node would send the latter so anyway, and what is stored should be what was decided),
+ * (Node would replace the latter anyway, and the stored text should be the one decided on),
  * and the end is cut, between characters, so that it takes at most `maxBytes` in UTF-8.
  * U+0000: https://www.postgresql.org/docs/current/datatype-character.html
  */

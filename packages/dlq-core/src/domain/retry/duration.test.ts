@@ -27,7 +27,7 @@ test.each([
   expect(formatDuration(milliseconds)).toBe(text)
 })
 
-test('what is written is read back', () => {
+test('a duration that is written is read back unchanged', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 400 * 86_400_000 }), (milliseconds) => {
       expect(parseDuration(formatDuration(milliseconds))).toBe(milliseconds)

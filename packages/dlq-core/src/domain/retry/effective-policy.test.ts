@@ -1,32 +1,35 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { matchesTopicGlobs } from '../failure/topic-names.ts'
 import { compilePolicies, type PolicyLayers, type TopicPolicy } from './effective-policy.ts'
 import { fieldOfSetting, fieldsOf, type PolicySettings } from './policy-settings.ts'
 import { defaultRetryPolicy } from './retry-policy.ts'
-import { matchesTopicGlobs } from './topic-names.ts'
 
 const nothing: PolicyLayers = { section: {}, fileEntries: [], rows: [] }
-const orders = { originalTopic: 'orders.events.v1', dlqTopic: 'orders.events.v1.dlq' }
+const orders = { original_topic: 'orders.events.v1', dlq_topic: 'orders.events.v1.dlq' }
 
-function policyOf(layers: Partial<PolicyLayers>, topics: { originalTopic: string; dlqTopic: string | null } = orders) {
+function policyOf(
+  layers: Partial<PolicyLayers>,
+  topics: { original_topic: string; dlq_topic: string | null } = orders,
+) {
   return compilePolicies({ ...nothing, ...layers })(topics)
 }
 
 /** Which of the patterns decides a field that all of them set. */
-function winnerOf(patterns: readonly string[], topics: { originalTopic: string; dlqTopic: string | null } = orders) {
+function winnerOf(patterns: readonly string[], topics: { original_topic: string; dlq_topic: string | null } = orders) {
   const rows = patterns.map((pattern, index) => ({ pattern, weight: index + 1 }))
   const { policy, origins } = policyOf({ rows }, topics)
   expect(patterns[policy.weight - 1]).toBe(origins.weight.pattern)
   return origins.weight.pattern
 }
 
-test('without a word from anybody the built-in defaults go for every topic', () => {
+test('without any settings the built-in defaults apply to every topic', () => {
   const { policy, origins } = policyOf({})
   expect(policy).toEqual(defaultRetryPolicy)
   expect(new Set(Object.values(origins).map(({ source }) => source))).toEqual(new Set(['default']))
 })
 
-test('rows go over the file’s entries, these over its section, this over the defaults, each only in what it says', () => {
+test('rows win over the file’s entries, these over its section, this over the defaults, each only in the settings that it has', () => {
   const { policy, origins } = policyOf({
     section: { max_retries: 5, weight: 5, paused: true, initial_delay: 1000 },
     fileEntries: [{ pattern: 'orders.*', weight: 6, paused: false, max_retries: 6 }],
@@ -42,12 +45,12 @@ test('rows go over the file’s entries, these over its section, this over the d
   })
 })
 
-test('a value that equals the default has its origin where it was said', () => {
+test('a value that equals the default has the origin that set it', () => {
   const { origins } = policyOf({ section: { max_retries: defaultRetryPolicy.maxRetries } })
   expect(origins.maxRetries).toEqual({ source: 'config', pattern: null })
 })
 
-test('a narrow pattern can take back what a wide one says', () => {
+test('a narrow pattern can undo the setting of a wide one', () => {
   const rows = [
     { pattern: '*', redirect_topic: 'parking', run_every: 3_600_000, refailure_threshold: 5, paused: true },
     { pattern: 'orders.*', redirect_topic: '', run_every: 0, refailure_threshold: 0, paused: false },
@@ -84,10 +87,10 @@ describe('of the patterns that match', () => {
     expect(winnerOf(patterns.toReversed())).toBe(winner)
   })
 
-  test('none is asked about a DLQ topic that a message does not have', () => {
-    expect(winnerOf(['*'], { originalTopic: 'orders', dlqTopic: null })).toBe('*')
+  test('none matches the missing DLQ topic of a message', () => {
+    expect(winnerOf(['*'], { original_topic: 'orders', dlq_topic: null })).toBe('*')
     expect(
-      policyOf({ rows: [{ pattern: 'null', weight: 9 }] }, { originalTopic: 'orders', dlqTopic: null }).policy.weight,
+      policyOf({ rows: [{ pattern: 'null', weight: 9 }] }, { original_topic: 'orders', dlq_topic: null }).policy.weight,
     ).toBe(1)
   })
 
@@ -112,7 +115,7 @@ const anyEntries = fc.uniqueArray(
   { maxLength: 8, selector: ({ pattern }) => pattern },
 )
 const anyLayers = fc.record({ section: anySettings, fileEntries: anyEntries, rows: anyEntries })
-const anyTopics = fc.record({ originalTopic: anyTopic, dlqTopic: fc.option(anyTopic) })
+const anyTopics = fc.record({ original_topic: anyTopic, dlq_topic: fc.option(anyTopic) })
 
 test('the order in which entries are given never matters', () => {
   fc.assert(
@@ -124,7 +127,7 @@ test('the order in which entries are given never matters', () => {
   )
 })
 
-test('every field’s origin is a place that says that value and goes for the topic', () => {
+test('every field’s origin sets that value and applies to the topic', () => {
   fc.assert(
     fc.property(anyLayers, anyTopics, ({ section, fileEntries, rows }, topics) => {
       const { policy, origins } = compilePolicies({ section, fileEntries, rows })(topics)
@@ -137,7 +140,7 @@ test('every field’s origin is a place that says that value and goes for the to
         const said = source === 'default' ? defaultRetryPolicy : fieldsOf(settings)
         expect(said[field]).toBe(policy[field])
         if (pattern !== null) {
-          const names = [topics.originalTopic, topics.dlqTopic].filter((name) => name !== null)
+          const names = [topics.original_topic, topics.dlq_topic].filter((name) => name !== null)
           expect(names.some((name) => matchesTopicGlobs(pattern, name))).toBe(true)
         }
       }
@@ -148,8 +151,8 @@ test('every field’s origin is a place that says that value and goes for the to
 test('a row about exactly the original topic is never overruled', () => {
   fc.assert(
     fc.property(anyLayers, anyTopics, anySettings, (layers, topics, settings) => {
-      const others = layers.rows.filter(({ pattern }) => pattern !== topics.originalTopic)
-      const rows = [{ pattern: topics.originalTopic, ...settings }, ...others]
+      const others = layers.rows.filter(({ pattern }) => pattern !== topics.original_topic)
+      const rows = [{ pattern: topics.original_topic, ...settings }, ...others]
       expect(compilePolicies({ ...layers, rows })(topics).policy).toMatchObject(fieldsOf(settings))
     }),
   )

@@ -1,20 +1,20 @@
-// Which policy goes for a topic, and who said so. Later ones over earlier ones, each only in what it
-// says: the built-in defaults, the section "retry" of the configuration, its list "policies", the rows
-// of dlq_policies. Within a list the pattern that names the topic more exactly wins:
+// The policy in force for a topic, and the origin of each value. Later places override earlier ones, field by
+// field: the built-in defaults, the section "retry" of the configuration, its list "policies", the rows of
+// dlq_policies. Within a list the more exact pattern wins:
 //
 //  1. the original topic's name, without wildcards; then the DLQ topic's name
 //  2. fewer wildcards (`*` and `?` count the same)
 //  3. more other characters
 //  4. a match with the original topic before one with the DLQ topic only
-//  5. the order of the text, so that the answer is always the same
+//  5. alphabetical order, so that the answer is always the same
 //
-// `delivery` is said of original topics alone: by their names applications claim (dlq.policy_of).
+// Only a pattern for the original topic sets `delivery`, because applications claim by that name (dlq.policy_of).
 
+import { captureGlob } from '../failure/topic-names.ts'
 import { fieldsOf, type PolicyField, type PolicySettings } from './policy-settings.ts'
 import { defaultRetryPolicy, type RetryPolicy } from './retry-policy.ts'
-import { captureGlob } from './topic-names.ts'
 
-/** What is said about the topics that match `pattern`, one glob with `*` and `?`. */
+/** Settings for the topics that match `pattern`, one glob with `*` and `?`. */
 export type TopicPolicy = PolicySettings & { readonly pattern: string }
 
 export type PolicyLayers = {
@@ -25,10 +25,13 @@ export type PolicyLayers = {
   readonly rows: readonly TopicPolicy[]
 }
 
-/** Where a message came from; null where it was never on a DLQ topic. */
-export type MessageTopics = { readonly originalTopic: string; readonly dlqTopic: string | null }
+/** The topics of a message, which decide its policy. `dlq_topic` is null if SQL or HTTP reported the message. */
+export type MessageTopics = { readonly original_topic: string; readonly dlq_topic: string | null }
 
-/** Who set a field. `pattern`: of the entry or the row; null for the section "retry" and the built-in defaults. */
+/** Looks up the policy in force for a message, or for its topics. */
+export type PolicyOf = (topics: MessageTopics) => RetryPolicy
+
+/** The place that set a field. `pattern`: that of the entry or row; null for the section "retry" and the built-in defaults. */
 export type Origin = { readonly source: 'default' | 'config' | 'policy'; readonly pattern: string | null }
 
 export type EffectivePolicy = {
@@ -36,7 +39,7 @@ export type EffectivePolicy = {
   readonly origins: { readonly [Field in PolicyField]: Origin }
 }
 
-/** A function from topics to their policy. What does not depend on the topic is done once, here. */
+/** Returns a function from topics to their policy. Work that does not depend on the topic is done once, here. */
 export function compilePolicies({
   section,
   fileEntries,
@@ -75,11 +78,11 @@ function compileList(entries: readonly TopicPolicy[], source: Origin['source']):
       saidOfDlqTopic: { fields: ofDlqTopic, origin },
     }
   })
-  return ({ originalTopic, dlqTopic }) =>
+  return ({ original_topic, dlq_topic }) =>
     compiled
       .flatMap(({ pattern, said, saidOfDlqTopic }): Match[] => {
-        if (captureGlob(pattern, originalTopic) !== null) return [{ pattern, said, matchesOriginal: true }]
-        const matchesDlqTopic = dlqTopic !== null && captureGlob(pattern, dlqTopic) !== null
+        if (captureGlob(pattern, original_topic) !== null) return [{ pattern, said, matchesOriginal: true }]
+        const matchesDlqTopic = dlq_topic !== null && captureGlob(pattern, dlq_topic) !== null
         return matchesDlqTopic ? [{ pattern, said: saidOfDlqTopic, matchesOriginal: false }] : []
       })
       .sort((a, b) => -compareMatches(a, b))

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type MessageEvent, nextState, type RetryState, statuses } from './message.ts'
+import { type MessageEvent, nextState, type RetryState, statuses } from './message-state.ts'
 import { defaultRetryPolicy } from './retry-policy.ts'
 
 const now = new Date('2026-02-20T10:30:00Z')
 const deciding = { policy: defaultRetryPolicy, now, random: 0 }
-const pending: RetryState = { status: 'PENDING', retryCount: 0, maxRetries: 3, nextRetryAt: now }
+const pending: RetryState = { status: 'PENDING', retry_count: 0, max_retries: 3, next_retry_at: now }
 
 function after(state: RetryState, ...events: MessageEvent[]): RetryState | null {
   return events.reduce<RetryState | null>((state, event) => state && nextState(state, event, deciding), state)
@@ -14,9 +14,9 @@ function after(state: RetryState, ...events: MessageEvent[]): RetryState | null 
 test('a message that is published is resolved', () => {
   expect(after(pending, { type: 'claimed' }, { type: 'published' })).toEqual({
     status: 'RESOLVED',
-    retryCount: 1,
-    maxRetries: 3,
-    nextRetryAt: null,
+    retry_count: 1,
+    max_retries: 3,
+    next_retry_at: null,
   })
 })
 
@@ -30,35 +30,35 @@ test('a message that keeps failing is DEAD after exactly its budget', () => {
       { type: 'published' },
       { type: 'failed_again', attempt },
     )!
-    expect(state).toMatchObject({ retryCount: attempt, status: attempt < 3 ? 'PENDING' : 'DEAD' })
+    expect(state).toMatchObject({ retry_count: attempt, status: attempt < 3 ? 'PENDING' : 'DEAD' })
   }
   expect(after(state, { type: 'retry_requested' })).toBeNull()
 })
 
 test('the longest waits grow from five minutes by four', () => {
   const waits = [1, 2].map((attempt) => {
-    const state = { ...pending, status: 'RESOLVED', retryCount: attempt } as const
-    return after(state, { type: 'failed_again', attempt })!.nextRetryAt!.getTime() - now.getTime()
+    const state = { ...pending, status: 'RESOLVED', retry_count: attempt } as const
+    return after(state, { type: 'failed_again', attempt })!.next_retry_at!.getTime() - now.getTime()
   })
   expect(waits).toEqual([20 * 60_000, 80 * 60_000])
 })
 
-test('a failure that comes in before its attempt was settled counts', () => {
+test('a failure that arrives before its attempt is settled counts', () => {
   expect(after(pending, { type: 'claimed' }, { type: 'failed_again', attempt: 1 })).toMatchObject({
     status: 'PENDING',
-    retryCount: 1,
+    retry_count: 1,
   })
 })
 
 test('an older attempt’s failure changes nothing', () => {
-  expect(after({ ...pending, status: 'RESOLVED', retryCount: 2 }, { type: 'failed_again', attempt: 1 })).toBeNull()
+  expect(after({ ...pending, status: 'RESOLVED', retry_count: 2 }, { type: 'failed_again', attempt: 1 })).toBeNull()
 })
 
 test('an attempt that was given back as unknown counts when it turns out to have been made', () => {
   expect(after(pending, { type: 'claimed' }, { type: 'released' }, { type: 'failed_again', attempt: 1 })).toMatchObject(
     {
       status: 'PENDING',
-      retryCount: 1,
+      retry_count: 1,
     },
   )
 })
@@ -67,33 +67,33 @@ test('an outage costs no attempt', () => {
   expect(after(pending, { type: 'claimed' }, { type: 'released' })).toEqual(pending)
 })
 
-test('what Kafka will always refuse waits for a person, not for time', () => {
+test('a message that Kafka will always refuse waits for a person, not for a time', () => {
   expect(after(pending, { type: 'claimed' }, { type: 'refused', permanent: true })).toMatchObject({
     status: 'PENDING',
-    retryCount: 1,
-    nextRetryAt: null,
+    retry_count: 1,
+    next_retry_at: null,
   })
 })
 
 test.each([
-  ['PENDING', 3, 'retry_forced', { status: 'PENDING', maxRetries: 4, nextRetryAt: now }],
-  ['PENDING', 0, 'retry_forced', { status: 'PENDING', maxRetries: 3, nextRetryAt: now }],
-  ['DEAD', 3, 'retry_forced', { status: 'PENDING', maxRetries: 4, nextRetryAt: now }],
-  ['RESOLVED', 1, 'retry_forced', { status: 'PENDING', maxRetries: 3, nextRetryAt: now }],
+  ['PENDING', 3, 'retry_forced', { status: 'PENDING', max_retries: 4, next_retry_at: now }],
+  ['PENDING', 0, 'retry_forced', { status: 'PENDING', max_retries: 3, next_retry_at: now }],
+  ['DEAD', 3, 'retry_forced', { status: 'PENDING', max_retries: 4, next_retry_at: now }],
+  ['RESOLVED', 1, 'retry_forced', { status: 'PENDING', max_retries: 3, next_retry_at: now }],
   ['RETRYING', 1, 'retry_forced', null],
-  ['PENDING', 1, 'marked_dead', { status: 'DEAD', nextRetryAt: null }],
+  ['PENDING', 1, 'marked_dead', { status: 'DEAD', next_retry_at: null }],
   ['RETRYING', 1, 'marked_dead', null],
   ['RESOLVED', 1, 'marked_dead', null],
   ['DEAD', 1, 'marked_dead', null],
-  ['DEAD', 1, 'revived', { status: 'PENDING', maxRetries: 3 }],
-  ['DEAD', 3, 'revived', { status: 'PENDING', maxRetries: 6 }],
+  ['DEAD', 1, 'revived', { status: 'PENDING', max_retries: 3 }],
+  ['DEAD', 3, 'revived', { status: 'PENDING', max_retries: 6 }],
   ['PENDING', 1, 'revived', null],
   ['RETRYING', 1, 'revived', null],
   ['RESOLVED', 1, 'revived', null],
 ] as const)('%s after %i attempts, when it is %s, becomes %o', (status, retryCount, type, expected) => {
-  const state = after({ ...pending, status, retryCount }, { type })
+  const state = after({ ...pending, status, retry_count: retryCount }, { type })
   if (expected === null) expect(state).toBeNull()
-  else expect(state).toMatchObject({ ...expected, retryCount })
+  else expect(state).toMatchObject({ ...expected, retry_count: retryCount })
 })
 
 const anyEvent: fc.Arbitrary<MessageEvent> = fc.oneof(
@@ -114,9 +114,9 @@ const legal: Record<string, string[]> = {
   DEAD: ['DEAD'],
 }
 
-/** Runs the events; `see` is told of each that changed something. */
+/** Runs the events, and calls `see` after each that changed the state. */
 function run(
-  { events, maxRetries }: { events: readonly MessageEvent[]; maxRetries: number },
+  { events, max_retries }: { events: readonly MessageEvent[]; max_retries: number },
   see: (before: RetryState, event: MessageEvent, after: RetryState) => void,
 ): RetryState {
   return events.reduce<RetryState>(
@@ -126,13 +126,13 @@ function run(
       see(state, event, next)
       return next
     },
-    { ...pending, maxRetries },
+    { ...pending, max_retries },
   )
 }
 
 const anyLife = fc.record({
   events: fc.array(anyEvent, { maxLength: 60 }),
-  maxRetries: fc.integer({ min: 1, max: 4 }),
+  max_retries: fc.integer({ min: 1, max: 4 }),
 })
 
 test('no sequence of events leaves the legal transitions', () => {
@@ -141,24 +141,24 @@ test('no sequence of events leaves the legal transitions', () => {
       run(life, (before, event, after) => {
         expect(statuses).toContain(after.status)
         expect(legal[before.status]).toContain(after.status)
-        expect(after.maxRetries).toBe(life.maxRetries)
-        expect(after.retryCount).toBeGreaterThanOrEqual(before.retryCount - (event.type === 'released' ? 1 : 0))
+        expect(after.max_retries).toBe(life.max_retries)
+        expect(after.retry_count).toBeGreaterThanOrEqual(before.retry_count - (event.type === 'released' ? 1 : 0))
       })
     }),
     { numRuns: 1000 },
   )
 })
 
-test('no sequence of events spends more than the budget: each attempt has a number of its own, up to it', () => {
+test('no sequence of events spends more than the budget: each attempt has a different number, up to the budget', () => {
   fc.assert(
     fc.property(anyLife, (life) => {
       const published: number[] = []
       run(life, (_, event, after) => {
-        if (after.status === 'RETRYING') expect(after.retryCount).toBeLessThanOrEqual(life.maxRetries)
-        if (event.type === 'published') published.push(after.retryCount)
+        if (after.status === 'RETRYING') expect(after.retry_count).toBeLessThanOrEqual(life.max_retries)
+        if (event.type === 'published') published.push(after.retry_count)
       })
       expect(published).toEqual([...new Set(published)].toSorted((a, b) => a - b))
-      expect(published.length).toBeLessThanOrEqual(life.maxRetries)
+      expect(published.length).toBeLessThanOrEqual(life.max_retries)
     }),
     { numRuns: 1000 },
   )
@@ -168,13 +168,13 @@ test('no sequence of events loses a message: it is resolved, DEAD with its budge
   fc.assert(
     fc.property(anyLife, (life) => {
       const state = run(life, () => {})
-      if (state.status === 'DEAD') expect(state.retryCount).toBeGreaterThanOrEqual(life.maxRetries)
+      if (state.status === 'DEAD') expect(state.retry_count).toBeGreaterThanOrEqual(life.max_retries)
       const claimed =
         state.status === 'PENDING' ? after(state, { type: 'retry_requested' }, { type: 'claimed' }) : state
       expect(claimed).not.toBeNull()
       if (claimed!.status !== 'RETRYING') return
       expect(after(claimed!, { type: 'published' })).toMatchObject({ status: 'RESOLVED' })
-      expect(after(claimed!, { type: 'released' })).toMatchObject({ status: 'PENDING', nextRetryAt: now })
+      expect(after(claimed!, { type: 'released' })).toMatchObject({ status: 'PENDING', next_retry_at: now })
     }),
     { numRuns: 1000 },
   )

@@ -1,5 +1,5 @@
-// What one place (the configuration, a row of dlq_policies) says about a policy, and how the names that
-// people write (initial_delay) and the names of the code (initialDelayMs) belong together.
+// The settings of a policy in one place (the configuration, a row of dlq_policies), and which name that people
+// write (initial_delay) is which name of the code (initialDelayMs).
 
 import type { RetryPolicy } from './retry-policy.ts'
 
@@ -12,7 +12,7 @@ type Setting = {
   multiplier: number
   max_delay: number
   backoff_list: readonly number[]
-  /** 0: not in runs. */
+  /** 0: no windows. */
   run_every: number
   run_limit: number
   rate_per_second: number
@@ -27,13 +27,15 @@ type Setting = {
   delivery: RetryPolicy['delivery']
   /** 0: never. */
   refailure_threshold: number
+  /** From 0 to 1. */
+  refailure_share: number
   refailure_window: number
   retention: number
 }
 
 export type SettingName = keyof Setting
 
-/** As the configuration and the rows have it. Null or absent: not said here. */
+/** Settings as the configuration and the rows have them. Null or absent: this place does not set them. */
 export type PolicySettings = { readonly [Name in SettingName]?: Setting[Name] | null | undefined }
 
 export type PolicyField = keyof RetryPolicy
@@ -58,20 +60,21 @@ export const fieldOfSetting: { readonly [Name in SettingName]: PolicyField } = {
   payload: 'payload',
   delivery: 'delivery',
   refailure_threshold: 'refailureThreshold',
+  refailure_share: 'refailureShare',
   refailure_window: 'refailureWindowMs',
   retention: 'retentionMs',
 }
 
 export const settingNames = Object.keys(fieldOfSetting) as SettingName[]
 
-/** How a setting says "none", where a wider pattern or the configuration has set something. */
+/** The value that means "none", to undo a setting of a wider pattern or of the configuration. */
 const saysNone: { readonly [Name in SettingName]?: Setting[Name] } = {
   run_every: 0,
   redirect_topic: '',
   refailure_threshold: 0,
 }
 
-/** The fields that the settings say something about, and no others. */
+/** Only the fields that these settings set. */
 export function fieldsOf(settings: PolicySettings): Partial<RetryPolicy> {
   const said = settingNames.flatMap((name) => {
     const value = settings[name]

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type MessageEvent, nextState, type RetryState } from './message.ts'
+import { type MessageEvent, nextState, type RetryState } from './message-state.ts'
 import {
   burstOf,
   claimCeiling,
@@ -25,13 +25,13 @@ describe('the exponential wait', () => {
     ])
   })
 
-  test('is anywhere between a tenth of its bound and the whole, evenly', () => {
+  test('is spread evenly between a tenth of its bound and the whole', () => {
     expect([0, 0.25, 0.5, 0.75, 0.999999].map((random) => Math.round(waitAfter({}, 0, random) / 1000))).toEqual([
       300, 233, 165, 98, 30,
     ])
   })
 
-  test('is never over its bound, never under a tenth of it, and a time whatever the policy', () => {
+  test('is never over its bound, never under a tenth of it, and a valid time for any policy', () => {
     const policies = fc.record({
       initialDelayMs: fc.integer({ min: 0, max: 366 * 24 * hour }),
       multiplier: fc.double({ min: 1, max: 100, noNaN: true }),
@@ -55,7 +55,7 @@ test('a delay of nothing stays nothing, however often it is multiplied', () => {
   expect(waitAfter({ initialDelayMs: 0, multiplier: 100 }, 999, 0.5)).toBe(0)
 })
 
-test('a fixed wait is the same each time, whatever the dice and the longest wait say', () => {
+test('a fixed wait is the same each time, whatever the random number and the longest wait are', () => {
   const policy = { backoff: 'fixed', initialDelayMs: 48 * hour, maxDelayMs: hour } as const
   expect([0, 1, 50].map((count) => waitAfter(policy, count, count / 100))).toEqual([48 * hour, 48 * hour, 48 * hour])
 })
@@ -75,8 +75,8 @@ test('without automatic retries nothing is ever due by itself', () => {
   )
 })
 
-describe('a run', () => {
-  test('starts at multiples of its interval since 1970, and the one that is on is not the next', () => {
+describe('a window', () => {
+  test('starts at a multiple of its interval since 1970, and the present one is not the next', () => {
     const next = (time: string, from = time) =>
       nextRunAt(6 * hour, { after: new Date(time), from: new Date(from) }).toISOString()
 
@@ -123,14 +123,14 @@ describe('the number of messages that may be claimed at one time', () => {
     expect(burstOf(0.01)).toBe(1)
   })
 
-  test('is the size of a run only where there are runs', () => {
+  test('is the size of a window only where there are windows', () => {
     expect(ceiling({ runLimit: 50 })).toBe(Number.POSITIVE_INFINITY)
     expect(ceiling({ runLimit: 50, runEveryMs: hour })).toBe(50)
     expect(ceiling({ runLimit: 50, runEveryMs: hour, maxInFlight: 60 }, 20)).toBe(40)
   })
 })
 
-test('only topics with a rate or with runs of limited size have limits to share', () => {
+test('only topics with a rate or with windows of limited size have shared limits', () => {
   const limits = (policy: Partial<RetryPolicy>) => sharedLimitsOf({ ...defaultRetryPolicy, ...policy })
   expect(limits({})).toBeNull()
   expect(limits({ runEveryMs: hour })).toBeNull()
@@ -149,8 +149,8 @@ test('only topics with a rate or with runs of limited size have limits to share'
   })
 })
 
-// "max-retries: 240, batch-size: 50, fixed-rate: 21600000": every six hours at most fifty messages; what
-// fails stays PENDING until the next run, and what has failed 240 times is passed over.
+// "max-retries: 240, batch-size: 50, fixed-rate: 21600000": every six hours at most fifty messages. A message that
+// fails stays PENDING until the next window, and one that failed 240 times is passed over.
 describe('Wayfair’s regime', () => {
   const wayfair: RetryPolicy = {
     ...defaultRetryPolicy,
@@ -172,23 +172,23 @@ describe('Wayfair’s regime', () => {
   const arrive = (arrived: number): Message => ({
     arrived,
     status: 'PENDING',
-    retryCount: 0,
-    maxRetries: wayfair.maxRetries,
-    nextRetryAt: nextRetryAt(wayfair, 0, now, 0.3),
+    retry_count: 0,
+    max_retries: wayfair.maxRetries,
+    next_retry_at: nextRetryAt(wayfair, 0, now, 0.3),
   })
 
-  /** One run: what is due, oldest first, as many as a run may take; `fails` says what becomes of each. */
+  /** One window: sends the due messages, oldest first, up to its limit. `fails` decides the outcome of each. */
   function run(messages: readonly Message[], at: Date, fails: (message: Message) => boolean) {
-    const isDue = ({ status, nextRetryAt }: Message) =>
+    const isDue = ({ status, next_retry_at: nextRetryAt }: Message) =>
       status === 'PENDING' && nextRetryAt !== null && nextRetryAt <= at
     const taken = messages
       .filter(isDue)
-      .toSorted((a, b) => a.nextRetryAt!.getTime() - b.nextRetryAt!.getTime() || a.arrived - b.arrived)
+      .toSorted((a, b) => a.next_retry_at!.getTime() - b.next_retry_at!.getTime() || a.arrived - b.arrived)
       .slice(0, claimCeiling(wayfair, { inFlight: 0 }))
     const after = messages.map((message): Message => {
       if (!taken.includes(message)) return message
       const published = decide(decide(message, { type: 'claimed' }, at), { type: 'published' }, at)
-      const { retryCount: attempt } = published
+      const { retry_count: attempt } = published
       // Its consumer fails on it a minute later.
       const later = new Date(at.getTime() + minute)
       return {
@@ -228,13 +228,13 @@ describe('Wayfair’s regime', () => {
     ])
   })
 
-  test('retries what fails in the next run, 240 times, and then never again', () => {
+  test('retries a failed message in the next window, 240 times, and then never again', () => {
     const attempts: string[] = []
     for (const { at, taken, messages } of runs([arrive(0)], () => true)) {
       if (taken > 0) attempts.push(at.toISOString())
-      if (attempts.length < 240) expect(messages[0]).toMatchObject({ status: 'PENDING', retryCount: attempts.length })
+      if (attempts.length < 240) expect(messages[0]).toMatchObject({ status: 'PENDING', retry_count: attempts.length })
       if (taken === 0) {
-        expect(messages[0]).toMatchObject({ status: 'DEAD', retryCount: 240, nextRetryAt: null })
+        expect(messages[0]).toMatchObject({ status: 'DEAD', retry_count: 240, next_retry_at: null })
         break
       }
     }
@@ -247,14 +247,14 @@ describe('Wayfair’s regime', () => {
     ])
   })
 
-  test('gives every message its turn, when more fail than a run may take', () => {
+  test('retries every message, when more fail than a window may take', () => {
     const all = runs(
       Array.from({ length: 100 }, (_, n) => arrive(n)),
       () => true,
     )
     for (let n = 0; n < 20; n += 1) all.next()
     const { value } = all.next()
-    const counts = value!.messages.map(({ retryCount }) => retryCount)
+    const counts = value!.messages.map(({ retry_count: retryCount }) => retryCount)
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1)
   })
 })

@@ -1,5 +1,5 @@
-// How the dead letters of a topic are retried: how often, when, how fast, how kept. Pure: the clock
-// and the dice are arguments. Which policy goes for which topic is decided in effective-policy.ts.
+// A policy: how often, when and how fast the messages of a topic are retried, and how long they are kept.
+// Pure: clock and randomness are arguments. effective-policy.ts finds the policy in force for a topic.
 
 export const backoffs = ['exponential', 'fixed', 'list'] as const
 export const orderings = ['none', 'per-key'] as const
@@ -10,27 +10,27 @@ export const deliveries = ['republish', 'pull'] as const
 export type RetryPolicy = {
   /** False: a message is retried only when somebody asks for it. */
   readonly autoRetry: boolean
-  /** Attempts before a message is DEAD. It is written into the message when it comes in. */
+  /** The budget: attempts before a message is DEAD. The ingester stores it in the message. */
   readonly maxRetries: number
-  /** How the wait grows: ×multiplier with full jitter, not at all, or as a list says. */
+  /** How the waits grow: by the multiplier with full jitter, not at all, or by a list. */
   readonly backoff: (typeof backoffs)[number]
   /** Upper bound of the wait before the first attempt; with `fixed` every wait, exactly. */
   readonly initialDelayMs: number
-  /** With `exponential`: each further wait is this many times the one before. */
+  /** With `exponential`: the factor from one wait to the next. */
   readonly multiplier: number
-  /** With `exponential`: no wait is longer. */
+  /** With `exponential`: the longest wait. */
   readonly maxDelayMs: number
   /** With `list`: the waits one after the other; the last one repeats. */
   readonly backoffListMs: readonly number[]
-  /** Attempts are made in runs, which start at multiples of this since 1970 (UTC); null: whenever a message is due. */
+  /** Attempts happen in windows, which start at multiples of this since 1970 (UTC); null: whenever a message is due. */
   readonly runEveryMs: number | null
-  /** Messages of one topic in one run; null: all that are due. Means nothing without `runEveryMs`. */
+  /** Messages of one topic in one window; null: all that are due. Without `runEveryMs` it has no effect. */
   readonly runLimit: number | null
-  /** Messages of one topic per second, by all retriers together; null: as fast as it goes. */
+  /** Messages of one topic per second, by all retriers together; null: as fast as possible. */
   readonly ratePerSecond: number | null
   /** Messages of one topic that may be RETRYING at once; null: any number. */
   readonly maxInFlight: number | null
-  /** True: nothing of the topic is sent, whoever asks, until it is false again. */
+  /** True: nothing of the topic is sent, even if somebody asks. */
   readonly paused: boolean
   /** Where to send instead of the original topic; null: to the original topic. */
   readonly redirectTopic: string | null
@@ -40,14 +40,19 @@ export type RetryPolicy = {
   readonly timestamp: (typeof timestampChoices)[number]
   /** The topic's share of a batch, compared with other topics that have something due. */
   readonly weight: number
-  /** Whether the projection `payload` is stored, or derived from the bytes when it is asked for. */
+  /** Whether `payload` is stored, or derived from the bytes when it is read. */
   readonly payload: (typeof payloadChoices)[number]
   /** `pull`: the application claims its dead letters by SQL; retriers leave them alone. */
   readonly delivery: (typeof deliveries)[number]
-  /** So many re-failures of one error group within the window pause the group's automatic retries; null: never. */
+  /**
+   * At least this many re-failures of one error group within the re-failure window pause its automatic retries; null:
+   * never.
+   */
   readonly refailureThreshold: number | null
+  /** … and at least this share of the group's retries in that window, from 0 to 1. */
+  readonly refailureShare: number
   readonly refailureWindowMs: number
-  /** How long a RESOLVED or DEAD message that nobody touches stays before it is archived. */
+  /** How long after its last change a RESOLVED or DEAD message is archived. */
   readonly retentionMs: number
 }
 
@@ -72,16 +77,17 @@ export const defaultRetryPolicy: RetryPolicy = {
   payload: 'stored',
   delivery: 'republish',
   refailureThreshold: 20,
+  refailureShare: 0.5,
   refailureWindowMs: 5 * 60_000,
   retentionMs: 30 * 86_400_000,
 }
 
 /**
- * When the attempt after `retryCount` attempts is due; null where nobody retries by itself.
+ * When the attempt after `retryCount` attempts is due; null without automatic retries.
  *
  * The exponential wait is drawn evenly from a tenth of its bound to the whole of it ("full jitter", with
- * a floor), so that what failed together does not return together, and nothing returns at once. Where
- * attempts are made in runs, the next run after the wait is meant, never the one that is on.
+ * a floor), so that messages that failed together are not retried together or at once. With windows,
+ * the attempt is due in the next window after the wait, never in the present one.
  *
  * @param random in [0, 1); the smaller, the longer the wait
  */
@@ -108,7 +114,7 @@ function waitMs(policy: RetryPolicy, retryCount: number, random: number): number
   }
 }
 
-/** The first run that starts after `after`, and not before `from`. The database finds the same starts by date_bin. */
+/** The first window that starts after `after`, and not before `from`. The database finds the same starts by date_bin. */
 export function nextRunAt(runEveryMs: number, { after, from }: { after: Date; from: Date }): Date {
   const notBefore = Math.ceil(from.getTime() / runEveryMs) * runEveryMs
   const afterwards = (Math.floor(after.getTime() / runEveryMs) + 1) * runEveryMs
@@ -125,14 +131,14 @@ export function claimCeiling(policy: RetryPolicy, { inFlight }: { inFlight: numb
 }
 
 /**
- * What a rate bucket holds at most: the messages of one second, because retriers ask about twice a
- * second; a smaller bucket would overflow between two askings and give less than the rate.
+ * The capacity of a rate bucket: the messages of one second. Retriers ask about twice a second; a smaller
+ * bucket would overflow between two requests and allow less than the rate.
  */
 export function burstOf(ratePerSecond: number): number {
   return Math.max(1, Math.ceil(ratePerSecond))
 }
 
-/** The bounds that all retriers keep together, as `takeTokens` wants them; null where the policy has none. */
+/** The bounds that all retriers keep together, in the form of `takeTokens`; null where the policy has none. */
 export type SharedLimits = {
   readonly ratePerSecond: number | null
   readonly burst: number | null
@@ -140,7 +146,7 @@ export type SharedLimits = {
   readonly runLimit: number | null
 }
 
-/** Null where nothing has to be asked before a message of the topic is sent. */
+/** Null if the policy has no such bounds. */
 export function sharedLimitsOf({ ratePerSecond, runEveryMs, runLimit }: RetryPolicy): SharedLimits | null {
   const inRuns = runEveryMs !== null && runLimit !== null
   if (ratePerSecond === null && !inRuns) return null

@@ -1,7 +1,7 @@
 // dlq_audit: who changed what, and why.
 
-import type { Sql } from './sql.ts'
-import { inScope, type TopicScope } from './topic-scope.ts'
+import type { Sql } from '../sql.ts'
+import { inScope, type TopicScope } from '../topic-scope.ts'
 
 export type AuditEntry = {
   actor: string
@@ -14,12 +14,12 @@ export type AuditEntry = {
   original_topic?: string | null
   dlq_topic?: string | null
   reason?: string | null | undefined
-  /** What changed, from what to what; never a payload. Null where there was nothing, or is nothing any more. */
+  /** The changed thing before and after, never a payload. Null where it did not exist before, or does not exist after. */
   before?: object | null
   after?: object | null
 }
 
-/** Writes one entry; in the transaction of the change, so that there is never one without the other. */
+/** Writes one entry. Call it in the transaction of the change, so that neither exists without the other. */
 export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
   const { actor, role, request_id, action, target_type, target_id } = entry
   const { original_topic = null, dlq_topic = null, reason = null, before = null, after = null } = entry
@@ -30,15 +30,26 @@ export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
             ${reason}, ${toText(before)}::text::json, ${toText(after)}::text::json)`
 }
 
-/** Deletes a bounded number of entries from before that time. Returns how many. */
-export async function deleteOldAudit(sql: Sql, { before, limit }: { before: Date; limit: number }): Promise<number> {
-  const result = await sql`
-    delete from dlq.dlq_audit
-    where id = any(array(select id from dlq.dlq_audit where at < ${before} order by at limit ${limit}))`
-  return result.count
+/** The topics by which a limited token may see an entry about the message; both null where there is no such message. */
+export async function topicsOfMessage(
+  sql: Sql,
+  id: string,
+): Promise<{ original_topic: string | null; dlq_topic: string | null }> {
+  const [row] = await sql<{ original_topic: string; dlq_topic: string | null }[]>`
+    select original_topic, dlq_topic from dlq.dlq_messages where id = ${id}
+    union all
+    select original_topic, dlq_topic from dlq.dlq_messages_archive where id = ${id}
+    limit 1`
+  return row ?? { original_topic: null, dlq_topic: null }
 }
 
-/** Deletes a bounded number of the keys of reports by HTTP that were used before that time. Returns how many. */
+/** Deletes a bounded number of entries of the days that ended by `before`; at most of yesterday. Returns how many. */
+export async function deleteOldAudit(sql: Sql, { before, limit }: { before: Date; limit: number }): Promise<number> {
+  const [row] = await sql<[{ deleted: number }]>`select dlq.forget_audit(${before}, ${limit}::int) as deleted`
+  return row.deleted
+}
+
+/** Deletes at most `limit` idempotency keys of HTTP reports that were used before `before`. Returns how many. */
 export async function deleteOldIdempotencyKeys(
   sql: Sql,
   { before, limit }: { before: Date; limit: number },
@@ -82,7 +93,7 @@ export type AuditFilter = {
   to?: Date | undefined
 }
 
-/** The entries before `beforeId`, newest first. Who may see only some topics sees no entry without a topic. */
+/** The entries before `beforeId`, newest first. A caller who may see only some topics sees no entry without a topic. */
 export async function listAudit(
   sql: Sql,
   {

@@ -1,47 +1,57 @@
-// dlq_messages: what people change about one message. The row is locked first, decided upon, and written
-// then; whoever comes second finds the state that the first one left, and another ETag.
+// dlq_messages: the changes that people make to one message. The caller locks the row, decides, and then writes.
+// A second caller finds the state that the first one left, and another ETag.
 
-import type { AfterEdit, MessageContent } from '../edit-message.ts'
-import type { RetryState } from '../message.ts'
-import { etag } from './message-read.ts'
-import type { Sql } from './sql.ts'
-import { inScope, type TopicScope } from './topic-scope.ts'
+import type { AfterEdit, MessageContent } from '../../domain/message/edit-message.ts'
+import type { RetryState } from '../../domain/retry/message-state.ts'
+import { etag } from '../reading/message-view.ts'
+import type { Sql } from '../sql.ts'
+import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
 export type HeldMessage = RetryState & {
   id: string
   original_topic: string
   dlq_topic: string | null
+  target_topic: string | null
+  held_by_route: boolean
   etag: string
+  /** The size of its value, where that was too large to be stored. */
+  unstored_value_bytes: bigint | null
 }
 
-/** Locks a message until the transaction ends; null where there is none to be seen. */
+/** Locks a message until the transaction ends. Null where it does not exist or is outside the scope. */
 export async function holdMessage(
   sql: Sql,
   { id, scope }: { id: string; scope: TopicScope },
 ): Promise<HeldMessage | null> {
   const [row] = await sql<HeldMessage[]>`
-    select id, status::text as status, retry_count as "retryCount", max_retries as "maxRetries",
-           next_retry_at as "nextRetryAt", original_topic, dlq_topic, ${etag(sql)} as etag
+    select id, status::text as status, retry_count, max_retries,
+           next_retry_at, original_topic, dlq_topic, target_topic, held_by_route, unstored_value_bytes, ${etag(sql)} as etag
     from dlq.dlq_messages
-    where id = ${id} and ${inScope(sql, scope)}
+    where id = ${id} and ${messageInScope(sql, scope)}
     for update`
   return row ?? null
 }
 
 /**
- * Writes the state of a message that is held. `requested`: somebody asked for the next attempt, which is
- * then due now by the database's clock, and held up by no pause of its error group.
+ * Writes the state of a locked message. `requested`: somebody asked for the next attempt. It is then due now by the
+ * database's clock, and a pause of its error group does not hold it up.
  */
 export async function writeState(
   sql: Sql,
-  { id, status, maxRetries, nextRetryAt, requested }: RetryState & { id: string; requested: boolean },
+  {
+    id,
+    status,
+    max_retries: maxRetries,
+    next_retry_at: nextRetryAt,
+    requested,
+  }: RetryState & { id: string; requested: boolean },
 ): Promise<void> {
   await sql`
     update dlq.dlq_messages set
       status = ${status}, max_retries = ${maxRetries}, retry_requested = ${requested},
-      -- Whoever asks for one message need not wait for a run that holds it.
+      -- A request for one message does not wait for a run that holds it.
       run_id = null,
-      next_retry_at = case when ${requested} then now() else ${nextRetryAt}::timestamptz end
+      next_retry_at = case when ${requested} then now() when not held_by_route then ${nextRetryAt}::timestamptz end
     where id = ${id}`
 }
 
@@ -54,7 +64,7 @@ export async function readContent(sql: Sql, id: string): Promise<MessageContent>
 
 export type CandidateContent = MessageContent & { id: string; original_topic: string; dlq_topic: string | null }
 
-/** The same of several messages, in the order of ids. */
+/** The contents of several messages, in the order of their ids. */
 export async function readContents(
   sql: Sql,
   { ids, scope }: { ids: readonly string[]; scope: TopicScope },
@@ -62,7 +72,7 @@ export async function readContents(
   return sql<CandidateContent[]>`
     select id, original_topic, dlq_topic, record_key, record_value, record_headers, payload, target_topic, error_stacktrace,
            order_key, edits
-    from dlq.dlq_messages where id = any(${sql.array([...ids])}::uuid[]) and ${inScope(sql, scope)} order by id`
+    from dlq.dlq_messages where id = any(${sql.array([...ids])}::uuid[]) and ${messageInScope(sql, scope)} order by id`
 }
 
 export type Edit = {
@@ -76,8 +86,8 @@ export type Edit = {
 }
 
 /**
- * Edits a message that is held. What it was before is kept byte for byte; headers that refer to the stack
- * trace's column (header-json.ts) take its text, because a later failure will change the column.
+ * Edits a locked message. The replaced values are kept byte for byte. Headers that refer to the stack trace's
+ * column (header-json.ts) get its text, because a later failure will change the column.
  */
 export async function editMessage(sql: Sql, { id, actor, reason, request_id, fields, after }: Edit): Promise<void> {
   await sql`
@@ -94,20 +104,25 @@ export async function editMessage(sql: Sql, { id, actor, reason, request_id, fie
     update dlq.dlq_messages set
       record_key = ${after.record_key}, record_value = ${after.record_value},
       record_headers = ${after.record_headers}::text::json, payload = ${after.payload}::text::jsonb,
-      target_topic = ${after.target_topic}, order_key = ${after.order_key}, edits = edits + 1
+      target_topic = ${after.target_topic}, order_key = ${after.order_key}, edits = edits + 1,
+      unstored_value_bytes = case when ${fields.includes('value')} then null else unstored_value_bytes end
     where id = ${id}`
 }
 
-/** When it is retried, and how often; null leaves `max_retries` as it is, undefined leaves `next_retry_at`. */
+/** Writes when a message is retried, and its budget. Null keeps `max_retries`, undefined keeps `next_retry_at`. */
 export async function writeSchedule(
   sql: Sql,
-  { id, maxRetries, nextRetryAt }: { id: string; maxRetries: number | null; nextRetryAt: Date | null | undefined },
+  {
+    id,
+    max_retries,
+    next_retry_at,
+  }: { id: string; max_retries: number | null; next_retry_at: Date | null | undefined },
 ): Promise<void> {
-  const keep = nextRetryAt === undefined
+  const keep = next_retry_at === undefined
   await sql`
     update dlq.dlq_messages set
-      max_retries = coalesce(${maxRetries}::int, max_retries),
-      next_retry_at = case when ${keep} then next_retry_at else ${nextRetryAt ?? null}::timestamptz end,
+      max_retries = coalesce(${max_retries}::int, max_retries),
+      next_retry_at = case when ${keep} then next_retry_at when not held_by_route then ${next_retry_at ?? null}::timestamptz end,
       retry_requested = retry_requested and ${keep}
     where id = ${id}`
 }
@@ -128,15 +143,15 @@ export async function listEdits(sql: Sql, messageId: string): Promise<EditSummar
     order by number`
 }
 
-export type EditedContent = EditSummary &
+export type ReplacedContent = EditSummary &
   Pick<MessageContent, 'record_key' | 'record_value' | 'record_headers' | 'payload' | 'target_topic'>
 
-/** One edit, with what it replaced. */
+/** One edit, with the values that it replaced. */
 export async function findEdit(
   sql: Sql,
   { messageId, number }: { messageId: string; number: number },
-): Promise<EditedContent | null> {
-  const [row] = await sql<EditedContent[]>`
+): Promise<ReplacedContent | null> {
+  const [row] = await sql<ReplacedContent[]>`
     select number, at, actor, reason, fields, record_key, record_value, record_headers, payload, target_topic
     from dlq.dlq_message_edits where message_id = ${messageId} and number = ${number}`
   return row ?? null

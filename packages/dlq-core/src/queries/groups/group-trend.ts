@@ -1,14 +1,14 @@
-// dlq_messages: how many came in hour by hour. Counted along the index, up to a bound each, so that a group with
-// millions costs no more than one with a thousand. All other counts are exact: summary.ts.
+// dlq_messages: how many messages of a group arrived in each hour. Each count goes along the index up to a bound, so a
+// group with millions of messages costs no more than one with a thousand. All other counts are exact: summary.ts.
 //
-// The columns are equated by any(array[…]) and stand in the order: message-scan.ts says why.
+// The columns are compared by any(array[…]) and are part of the order: message-scan.ts says why.
 
-import { statuses } from '../message.ts'
-import type { Total } from './message-search.ts'
-import type { Sql } from './sql.ts'
-import { inScope, type TopicScope } from './topic-scope.ts'
+import { statuses } from '../../domain/retry/message-state.ts'
+import type { Total } from '../reading/message-search.ts'
+import type { Sql } from '../sql.ts'
+import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
-/** Each is counted up to here. */
+/** Each count stops here. */
 const maxCounted = 1000
 
 /** A group's messages in each of the last 24 hours, the oldest hour first, by their records' times. */
@@ -26,8 +26,8 @@ export async function hourlyByGroup(
     ) hour
     cross join unnest(${sql.array([...statuses])}::text[]) status
     cross join lateral (
-      select (count(*) filter (where ${inScope(sql, scope)}))::int as count
-      from (select m.original_topic, m.dlq_topic from dlq.dlq_messages m
+      select (count(*) filter (where ${messageInScope(sql, scope)}))::int as count
+      from (select m.original_topic, m.dlq_topic, m.held_by_route, m.record_source from dlq.dlq_messages m
             where m.group_id = any(array[key]) and m.status = any(array[status.status]) and m.group_id is not null
               and m.id >= hour.from_id and m.id < hour.to_id
             order by m.group_id, m.status, m.id

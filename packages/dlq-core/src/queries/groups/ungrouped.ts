@@ -1,7 +1,7 @@
-// dlq_messages: dead letters without an error group, which SQL has stored. What a failure has in common with
-// others is read in TypeScript (error-fingerprint.ts), so a retrier does it, seconds later.
+// dlq_messages: dead letters without an error group, because an application stored them by SQL. Only TypeScript can
+// compute a fingerprint (error-fingerprint.ts), so a retrier does it seconds later.
 
-import { type Sql, toJson } from './sql.ts'
+import { type Sql, toJson } from '../sql.ts'
 
 export type Ungrouped = {
   id: string
@@ -11,10 +11,10 @@ export type Ungrouped = {
   error_stacktrace: string | null
 }
 
-/** As much as fingerprints read of a stack trace. */
+/** The length of a stack trace that fingerprints read. */
 const readCharacters = 20_480
 
-/** Locks up to `limit` of them; those that somebody else is working on are left to them. */
+/** Locks up to `limit` of them, and skips those that another transaction holds. */
 export async function lockUngrouped(sql: Sql, { limit }: { limit: number }): Promise<Ungrouped[]> {
   return sql<Ungrouped[]>`
     select id, original_topic, error_class, error_message, left(error_stacktrace, ${readCharacters}::int) as error_stacktrace
@@ -25,12 +25,12 @@ export async function lockUngrouped(sql: Sql, { limit }: { limit: number }): Pro
     for update skip locked`
 }
 
-/** Writes their groups. */
+/** Writes the groups of messages. */
 export async function assignGroups(sql: Sql, groups: readonly { id: string; group_id: string }[]): Promise<void> {
   if (groups.length === 0) return
   await sql`
     update dlq.dlq_messages m set group_id = found.group_id
     from json_to_recordset(${toJson(groups)}::json) as found (id uuid, group_id uuid)
-    -- The ids once more, because the planner takes the JSON for a hundred rows and may join it by reading every partition.
+    -- The ids again, because the planner expects a hundred rows of the JSON and may read every partition for the join.
     where m.id = found.id and m.id = any(${sql.array(groups.map(({ id }) => id))}::uuid[])`
 }

@@ -1,17 +1,22 @@
-// copyMessages against the insert that says the same, and what it does where PostgreSQL refuses: the
-// driver has no way to tell of a fault that comes after a COPY's last byte, so nothing may wait for it.
+// Compares copyMessages with the insert of the same rows, and tests what it does where PostgreSQL refuses a row: the
+// driver cannot report a fault after a COPY's last byte, so no code may wait for that report.
 
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { beforeEach, describe, expect, test } from 'vitest'
-import { type NewMessage, readDeadLetter } from '../new-message.ts'
-import type { Header } from '../record.ts'
-import { defaultRetryPolicy } from '../retry-policy.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type NewMessage, readDeadLetter } from '../../domain/message/new-message.ts'
+import type { Header } from '../../domain/record/record.ts'
+import { defaultRetryPolicy } from '../../domain/retry/retry-policy.ts'
 import { copyMessages, insertMessages } from './message-insert.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
+
+// The overflow partition begins behind 2050: so months before that have no partition.
+beforeAll(async () => {
+  await database.sql`select dlq.create_message_partitions(0, '2050-01-01')`
+})
 
 beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_messages')
@@ -42,13 +47,13 @@ function message(offset: number, changes: Partial<NewMessage> = {}): NewMessage 
     value: Buffer.from('{"n":12345678901234567890.12,"é":"🚚"}'),
     headers,
   }
-  const settings = { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: [] }
+  const settings = { policyOf: () => defaultRetryPolicy, mappings: [], dlqPatterns: [] }
   return { ...readDeadLetter(record, settings, new Date(), 0.5).message, ...changes }
 }
 
 const ids = (messages: readonly NewMessage[]) => messages.map(({ id }) => id)
 const copy = (messages: readonly NewMessage[]) => service.sql.begin((sql) => copyMessages(sql, messages))
-/** Of every connection of the pool: a fault must leave none behind that is of no more use. */
+/** Tests every connection of the pool: a fault must leave all of them usable. */
 const usable = () => Promise.all(Array.from({ length: 10 }, () => service.sql`select 1 as one, pg_sleep(0.02)`))
 const stored = () =>
   service.sql<{ id: string; row: string }[]>`
@@ -91,7 +96,7 @@ test('more rows than one piece holds are stored, each once', async () => {
   expect((await stored()).map(({ id }) => id)).toEqual(ids(messages).toSorted())
 })
 
-test('nothing to copy is no statement', async () => {
+test('without rows no statement is sent', async () => {
   expect(await copy([])).toBe(0)
 })
 

@@ -1,15 +1,15 @@
-// The plans of what the ingester asks with every batch: along an index each, and never all of a table that
-// grows, so that ingestion costs the same however much is stored, archived or was ever retried.
+// The plans of the ingester's queries for each batch. Each goes along an index and never reads a growing table as a
+// whole, so that ingestion costs the same however many messages are stored, archived or retried.
 import { randomUUID } from 'node:crypto'
-import { nodesOf, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { nodesOf, planCacheModes, plansOf } from 'dlq-testing/postgres/statement-plans.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { restoreArchived } from './archive.ts'
-import { admitGroups, createGroups, touchGroups } from './groups.ts'
+import { admitGroups, touchGroups } from '../groups/admit-groups.ts'
+import type { Sql } from '../sql.ts'
+import { restoreArchived } from '../upkeep/archive.ts'
 import { findAttemptsByPlace, findTopicsOfUnplaced } from './message-correlate.ts'
 import { countFailures, recordFailedAgain } from './message-reopen.ts'
 import { listPositions, lockPosition, movePosition, resetPosition } from './positions.ts'
-import type { Sql } from './sql.ts'
 import { recordLogBounds } from './topic-partitions.ts'
 
 const database = useDatabase()
@@ -29,7 +29,7 @@ beforeAll(async () => {
     insert into dlq.dlq_messages_archive (id, original_topic, error_message, record_value, archived_at)
     select gen_random_uuid(), 'topic-1', 'failed', convert_to(repeat('x', 200), 'UTF8'), now() - n % 2 * interval '90 days'
     from generate_series(1, 10000) n`
-  // One attempt in a thousand is of a retrier that died.
+  // A retrier that died made one attempt in a thousand.
   await sql`
     insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, settled_at)
     select gen_random_uuid(), 1, gen_random_uuid(), 'published', 'topic-' || n % 50, n % 8,
@@ -61,13 +61,13 @@ const failedAgain = ids.map((message_id) => ({
 const fingerprints = ids.map((id) => ({
   ...{ id, version: 1, errorClass: null, location: null, message: 'new', title: 'new' },
 }))
-const groups = ids.map((group_id) => ({ dlq_topic: 'topic-7.dlq.v1', group_id }))
+const groups = fingerprints.map((group) => ({ topic: 'topic-7.dlq.v1', group }))
 
 /** Without an index: the statement finds its rows by a conflict alone, which needs no plan node. */
 const queries: [title: string, index: RegExp | null, query: (sql: Sql) => Promise<unknown>][] = [
   ['the lock on a position', /^dlq_positions_pkey$/, (sql) => lockPosition(sql, partition)],
-  ['the move of a position', /^dlq_positions_pkey$/, (sql) => movePosition(sql, { ...partition, nextOffset: 9n })],
-  ['the reset of a position', null, (sql) => resetPosition(sql, { ...partition, nextOffset: 9n })],
+  ['the move of a position', /^dlq_positions_pkey$/, (sql) => movePosition(sql, { ...partition, next_offset: 9n })],
+  ['the reset of a position', null, (sql) => resetPosition(sql, { ...partition, next_offset: 9n })],
   [
     'the list of positions of the topics assigned',
     /^dlq_positions_pkey$/,
@@ -91,23 +91,23 @@ const queries: [title: string, index: RegExp | null, query: (sql: Sql) => Promis
     /^dlq_messages_archive_.*_pkey$|^dlq_messages_archive_.*_id_.*idx$/,
     (sql) => restoreArchived(sql, ids),
   ],
-  ['the making of groups', null, (sql) => createGroups(sql, fingerprints)],
+  ['the making and the admission of groups', /^dlq_group_topics_pkey$/, (sql) => admitGroups(sql, groups)],
   [
-    'the admission of groups',
-    /^dlq_group_topics_pkey$/,
-    async (sql) => {
-      await createGroups(sql, fingerprints)
-      await admitGroups(sql, { groups, maxPerTopic: 1000 })
-    },
+    'the touch of groups',
+    /^dlq_groups_pkey$/,
+    (sql) =>
+      touchGroups(
+        sql,
+        ids.slice(0, 10).map((group_id) => ({ topic: 'topic-50.dlq.v1', group_id })),
+      ),
   ],
-  ['the touch of groups', /^dlq_groups_pkey$/, (sql) => touchGroups(sql, { ids: ids.slice(0, 10), everyMs: 30_000 })],
   [
     'the note of where logs end',
     null,
     (sql) =>
       recordLogBounds(sql, {
         cluster,
-        bounds: [{ topic: partition.topic, partition: 3, logStart: 0n, logEnd: 99n }],
+        bounds: [{ topic: partition.topic, partition: 3, log_start_offset: 0n, log_end_offset: 99n }],
         unread: [],
       }),
   ],

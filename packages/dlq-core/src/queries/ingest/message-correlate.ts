@@ -1,15 +1,16 @@
-// Which message a dead letter without our headers belongs to: the one that we published to the place
-// that it names as its origin. Needs nothing of the consumer, so it also covers frameworks that drop headers.
+// Finds the message that a dead letter without our headers belongs to: the one that was published to the coordinates
+// of the dead letter's original record. This needs no help of the consumer, so it works for frameworks that drop
+// headers.
 
-import { type Sql, toJson } from './sql.ts'
+import type { RecordPlace } from '../../domain/record/record-place.ts'
+import { type Sql, toJson } from '../sql.ts'
 
-export type OriginalPlace = { topic: string; partition: number; offset: bigint }
-export type Correlated = OriginalPlace & { message_id: string; number: number }
+export type Correlated = RecordPlace & { message_id: string; number: number }
 
-/** The attempts that published to these places; those of archived messages as well. */
-export async function findAttemptsByPlace(sql: Sql, places: readonly OriginalPlace[]): Promise<Correlated[]> {
+/** The attempts that published to these coordinates, those of archived messages as well. */
+export async function findAttemptsByPlace(sql: Sql, places: readonly RecordPlace[]): Promise<Correlated[]> {
   if (places.length === 0) return []
-  // Most batches name topics that nothing was ever republished to: one look per topic spares one per record.
+  // Most batches name topics that no retry was ever sent to. One look-up per topic saves one per record.
   const topics = await sql<{ topic: string }[]>`
     select topic from unnest(${sql.array([...new Set(places.map(({ topic }) => topic))])}::text[]) as named (topic)
     where exists (select from dlq.dlq_attempts a where a.target_topic = named.topic and a.target_offset is not null)
@@ -26,16 +27,16 @@ export async function findAttemptsByPlace(sql: Sql, places: readonly OriginalPla
       on a.target_topic = place.topic and a.target_partition = place.partition and a.target_offset = place."offset"`
 }
 
-/** As long as Kafka keeps records by default, so that what was published without a known place can still be read. */
+/** Kafka's default retention: within it a record that was published to unknown coordinates can still be read. */
 const retentionDays = 7
 
 /**
- * Those of the topics that hold, or may hold, a record of ours whose place is not written down: an attempt is
- * under way, was settled by a retrier that did not make it, or given back as unknown.
+ * Those of the topics that may hold a retry whose coordinates are not stored: an attempt is under way, was settled by
+ * a retrier that did not make it, or was given back as unknown.
  */
 export async function findTopicsOfUnplaced(sql: Sql, topics: readonly string[]): Promise<Set<string>> {
-  // "materialized", because only idx_dlq_messages_status finds the few that are being retried; with the topics'
-  // names in the same query the planner may read all that ever failed in them.
+  // "materialized", because only idx_dlq_messages_status finds the few messages that are being retried. With the
+  // topics' names in the same query, the planner may read all messages of these topics.
   const rows = await sql<{ topic: string }[]>`
     with retrying as materialized (
       select original_topic, target_topic from dlq.dlq_messages where status = 'RETRYING'

@@ -1,20 +1,20 @@
-// Bytes in, bytes out: whatever a record holds, its row has it, and the republished record too.
+// A row has the bytes of its record, and a retry sends the same bytes.
 
 import { randomUUID } from 'node:crypto'
-import { claimDue } from 'dlq-testing/claim-due.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { claimDue } from 'dlq-testing/rows/claim-due.ts'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { decodeHeaders } from '../header-json.ts'
-import { deriveMessageId } from '../message-id.ts'
-import { readDeadLetter } from '../new-message.ts'
-import { readFailure } from '../read-failure.ts'
-import type { DeadLetterRecord, Header } from '../record.ts'
-import { toRepublishedRecord } from '../republished-record.ts'
-import { defaultRetryPolicy } from '../retry-policy.ts'
-import { stripFailureHeaders } from '../strip-failure-headers.ts'
+import { toRepublishedRecord } from '../../../../../services/retrier/src/publish/republished-record.ts'
+import { readFailure } from '../../domain/failure/read-failure.ts'
+import { stripFailureHeaders } from '../../domain/failure/strip-failure-headers.ts'
+import { readDeadLetter } from '../../domain/message/new-message.ts'
+import { decodeHeaders } from '../../domain/record/header-json.ts'
+import { deriveMessageId } from '../../domain/record/message-id.ts'
+import type { DeadLetterRecord, Header } from '../../domain/record/record.ts'
+import { defaultRetryPolicy } from '../../domain/retry/retry-policy.ts'
 import { copyMessages, insertMessages } from './message-insert.ts'
 
 const database = useDatabase()
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_messages')
 })
 
-const settings = { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] }
+const settings = { policyOf: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] }
 
 const bytes = fc.oneof(
   fc.constant(null),
@@ -94,7 +94,7 @@ const record = fc.record({
   headers: fc.array(header, { maxLength: 8 }),
 })
 
-/** Only times that have a partition from the start; those in between are the ingester's to make. */
+/** Only times that have a partition from the start. The ingester creates the partitions in between. */
 function hasPartition({ timestamp }: { timestamp: bigint }): boolean {
   return timestamp < BigInt(Date.now()) || timestamp >= 4_102_444_800_000n
 }
@@ -123,7 +123,7 @@ describe.each([
   ['COPY', copyMessages],
   ['INSERT', insertMessages],
 ])('records stored by %s', (_, storeMessages) => {
-  test('come back byte for byte, and are republished so', async () => {
+  test('are read back and retried byte for byte', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(record.filter(hasPartition), { minLength: 1, maxLength: 25 }), async (contents) => {
         const records = placed(contents, `${randomUUID()}.dlq.v1`)
@@ -165,7 +165,7 @@ describe.each([
   })
 })
 
-test('a message whose id is there already is left as it is by an insert, and refused by a copy', async () => {
+test('an insert skips a message whose id is stored already, and a copy refuses it', async () => {
   const [record] = placed([{ timestamp: 0n, key: null, value: null, headers: [] }], 'orders.dlq.v1')
   const { message } = readDeadLetter(record!, settings, new Date(), 0)
   expect(await insertMessages(service.sql, [message])).toBe(1)

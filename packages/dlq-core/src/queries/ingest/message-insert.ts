@@ -1,9 +1,9 @@
-// dlq_messages: storing new dead letters. The hottest statement of the ingester.
+// dlq_messages: stores new dead letters. This is the ingester's most frequent statement.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { NewMessage } from '../new-message.ts'
+import type { NewMessage } from '../../domain/message/new-message.ts'
+import type { Sql } from '../sql.ts'
 import { type CopyColumns, encodeCopy } from './copy-format.ts'
-import type { Sql } from './sql.ts'
 
 const columnTypes: CopyColumns<NewMessage> = {
   id: 'uuid',
@@ -32,21 +32,24 @@ const columnTypes: CopyColumns<NewMessage> = {
   next_retry_at: 'timestamptz',
   successor_of: 'uuid',
   order_key: 'int8',
+  related_to: 'uuid',
+  held_by_route: 'bool',
+  unstored_value_bytes: 'int8',
 }
 const columns = Object.keys(columnTypes) as (keyof NewMessage)[]
 
-/** Rows per statement: 500 × 26 parameters stay well under the protocol's 65,535. */
+/** Rows per statement: 500 × 29 parameters stay well under the protocol's 65,535. */
 const rowsPerStatement = 500
 
-/** One piece is written to the socket while PostgreSQL works on the one before. */
+/** One piece is written to the socket while PostgreSQL stores the previous one. */
 const rowsPerPiece = 100
 
-/** Stores the messages; one whose id is there already is left as it is. Returns how many are new. */
+/** Stores the messages, except those whose ids are stored already. Returns how many are new. */
 export async function insertMessages(sql: Sql, messages: readonly NewMessage[]): Promise<number> {
   let inserted = 0
   for (let start = 0; start < messages.length; start += rowsPerStatement) {
     const rows = messages.slice(start, start + rowsPerStatement)
-    // Redelivered records meet their own id: the id is derived from the record.
+    // The id is derived from the record, so a record that is read again meets its own id.
     const result = await sql`
       insert into dlq.dlq_messages ${sql(rows, ...columns)}
       on conflict (id) do nothing`
@@ -56,36 +59,36 @@ export async function insertMessages(sql: Sql, messages: readonly NewMessage[]):
 }
 
 /**
- * Stores messages that are new: one whose id is there already refuses them all, as does any row that
- * PostgreSQL cannot hold. For inside a transaction, which is lost then. COPY takes 60 % of the CPU of
- * `insertMessages`, and no statement text that differs with the number of rows.
+ * Stores new messages in the caller's transaction. An id that is stored already, or a row that PostgreSQL cannot
+ * hold, makes it fail, and the transaction is lost. COPY takes 60 % of the CPU of `insertMessages`, and its text does
+ * not differ with the number of rows.
  *
- * @throws where anything was refused, though not always saying what: PostgreSQL's answer to the end of a
- *   COPY is lost on the driver's way, and the error is then that the transaction is aborted (25P02).
+ * @throws where PostgreSQL refused a row. The error does not always name it: the driver loses PostgreSQL's answer to
+ *   the end of a COPY, and then throws that the transaction is aborted (25P02).
  */
 export async function copyMessages(sql: Sql, messages: readonly NewMessage[]): Promise<number> {
   if (messages.length === 0) return 0
   const stream = await sql`copy dlq.dlq_messages (${sql(columns)}) from stdin (format binary)`.writable()
   const refused = new Promise<never>((_, reject) => stream.once('error', reject))
-  // Awaited while something is written; it may also come in between.
+  // The writes below await it. It may also reject between them, and must not count as unhandled then.
   refused.catch(() => {})
   for (const piece of encodeCopy(columnTypes, messages, rowsPerPiece)) {
     await Promise.race([refused, new Promise<void>((resolve) => stream.write(piece, () => resolve()))])
   }
   stream.end()
-  // The driver takes the next statement only when the stream has passed on its end. That statement waits
-  // for the COPY and fails where the COPY did, of which the stream itself would never tell.
+  // The driver accepts the next statement only after the stream has passed on its end. That statement waits for the
+  // COPY and fails if the COPY failed. The stream itself does not report that.
   await nextTurn()
   await Promise.race([refused, sql`select 1`])
   return messages.length
 }
 
-/** Makes the partition that the id belongs to, where a record's timestamp lies beyond those made ahead. */
+/** Creates the partition of this id, for a record of a month that was dropped, or skipped while no upkeep ran. */
 export async function ensureMessagePartition(sql: Sql, id: string): Promise<void> {
   await sql`select dlq.ensure_message_partition(${id})`
 }
 
-/** Makes the partitions of this month and the next three. Returns how many were missing. */
+/** Creates the partitions of this month and the next three. Returns how many were missing. */
 export async function createMessagePartitions(sql: Sql): Promise<number> {
   const [row] = await sql<{ made: number }[]>`select dlq.create_message_partitions() as made`
   return row!.made

@@ -1,13 +1,13 @@
-// A republished message that came back.
+// Messages whose retry failed again.
 
 import { randomUUID } from 'node:crypto'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow, readMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { decodeHeaders, encodeHeaders } from '../header-json.ts'
-import { getAttempt, requestAttempt, type SettledAttempt, settleAttempts } from './attempts.ts'
+import { decodeHeaders, encodeHeaders } from '../../domain/record/header-json.ts'
+import { getAttempt, requestAttempt, type SettledAttempt, settleAttempts } from '../retry/attempts.ts'
 import {
   countFailures,
   type FailedAgain,
@@ -62,7 +62,7 @@ function settled(message_id: string, more: Partial<SettledAttempt> = {}): Settle
 }
 
 describe('recordFailedAgain', () => {
-  test('remembers where an attempt was seen to fail, exactly, and returns the message as news', async () => {
+  test('stores the exact coordinates of the re-failure, and returns the message as new', async () => {
     const id = await insertMessageRow(database.sql)
     await settleAttempts(service.sql, { attempts: [settled(id)] })
 
@@ -78,7 +78,7 @@ describe('recordFailedAgain', () => {
     })
   })
 
-  test('twice is no news the second time, neither from the same record nor from another', async () => {
+  test('returns nothing the second time, neither for the same record nor for another', async () => {
     const id = await insertMessageRow(database.sql)
     await recordFailedAgain(service.sql, [failedAgain(id)])
     const before = await readAttempt(id)
@@ -91,7 +91,7 @@ describe('recordFailedAgain', () => {
     expect(await recordFailedAgain(service.sql, [failedAgain(id, { number: 2 })])).toEqual(new Set([id]))
   })
 
-  test('does not need the attempt to be settled, and is kept when that is settled later', async () => {
+  test('does not need a settled attempt, and keeps the re-failure when it is settled later', async () => {
     const id = await insertMessageRow(database.sql)
     expect(await recordFailedAgain(service.sql, [failedAgain(id)])).toEqual(new Set([id]))
     await settleAttempts(service.sql, { attempts: [settled(id)] })
@@ -103,7 +103,7 @@ describe('recordFailedAgain', () => {
     })
   })
 
-  test('of several messages returns those that are news', async () => {
+  test('returns those of several messages whose re-failure is new', async () => {
     const ids = [await insertMessageRow(database.sql), await insertMessageRow(database.sql)]
     await recordFailedAgain(service.sql, [failedAgain(ids[0]!)])
     expect(
@@ -154,6 +154,7 @@ describe('reopenMessages', () => {
     error_stacktrace: null,
     group_id: null,
     consumer_group: null,
+    held_by_route: false,
     ...more,
   })
 
@@ -221,14 +222,14 @@ describe('counting and locking', () => {
     expect(locked.map(({ id }) => id)).toEqual(ids.toSorted())
     expect(locked[0]).toMatchObject({
       status: 'PENDING',
-      retryCount: 0,
-      maxRetries: 3,
-      nextRetryAt: null,
+      retry_count: 0,
+      max_retries: 3,
+      next_retry_at: null,
       error_message: 'processing failed',
     })
   })
 
-  test('two who lock the same messages in opposite orders wait for each other instead of deadlocking', async () => {
+  test('two transactions that lock the same messages in opposite orders wait instead of deadlocking', async () => {
     const ids: string[] = []
     for (let n = 0; n < 20; n += 1) ids.push(await insertMessageRow(database.sql))
     const lock = async (order: string[]) => {
@@ -239,7 +240,7 @@ describe('counting and locking', () => {
 })
 
 describe('attempts', () => {
-  test('keep who asked for them when they are settled, and take the last outcome', async () => {
+  test('keep the actor who asked when they are settled, and take the last outcome', async () => {
     const id = await insertMessageRow(database.sql)
     await requestAttempt(service.sql, { message_id: id, number: 1, attempt_id: randomUUID(), actor: 'alice' })
     await settleAttempts(service.sql, {

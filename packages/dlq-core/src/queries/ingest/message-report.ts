@@ -1,9 +1,9 @@
 // dlq_messages and dlq_idempotency_keys: dead letters that programs report by HTTP.
 
-import type { NewMessage } from '../new-message.ts'
-import type { Sql } from './sql.ts'
+import type { NewMessage } from '../../domain/message/new-message.ts'
+import type { Sql } from '../sql.ts'
 
-/** A message that was never on a DLQ topic. */
+/** A message without a record on a DLQ topic. */
 export type ReportedMessage = Omit<
   NewMessage,
   | 'id'
@@ -15,10 +15,12 @@ export type ReportedMessage = Omit<
   | 'record_timestamp_type'
   | 'record_source'
   | 'successor_of'
+  | 'related_to'
+  | 'held_by_route'
   | 'original_topic_source'
 > & { original_topic_source: 'caller' }
 
-/** Stores it under an id of this moment, which is returned. */
+/** Stores the message under an id made of the present time. Returns the id. */
 export async function insertReport(sql: Sql, message: ReportedMessage): Promise<string> {
   const [row] = await sql<[{ id: string }]>`insert into dlq.dlq_messages ${sql(message)} returning id`
   return row.id
@@ -26,20 +28,20 @@ export async function insertReport(sql: Sql, message: ReportedMessage): Promise<
 
 export type IdempotencyKey = { actor: string; key: string }
 
-/** Keys are kept for so long. */
+/** How long keys are kept. */
 const keepDays = 7
 
 /**
- * What was asked for under the key before, or null where the key is new. Whoever asks at the same time
- * waits here until the first one's transaction has ended.
+ * The earlier request with this key, or null where the key is new. A second request at the same time waits here
+ * until the transaction of the first one has ended.
  *
- * @param request SHA-256 of the request
+ * @param request the SHA-256 of the request
  */
 export async function claimIdempotencyKey(
   sql: Sql,
   { actor, key, request }: IdempotencyKey & { request: Buffer },
 ): Promise<{ request: Buffer; message_id: string } | null> {
-  // The message's id is not known yet: an id of zeros stands for it until noteIdempotentMessage.
+  // The message has no id yet. Zeros stand for it until noteIdempotentMessage writes it.
   const made = await sql`
     insert into dlq.dlq_idempotency_keys (actor, key, request, message_id)
     values (${actor}, ${key}, ${request}, '00000000-0000-0000-0000-000000000000')
@@ -47,11 +49,11 @@ export async function claimIdempotencyKey(
   if (made.count > 0) return null
   const [known] = await sql<{ request: Buffer; message_id: string }[]>`
     select request, message_id from dlq.dlq_idempotency_keys where actor = ${actor} and key = ${key}`
-  // Its time may have ended in between; then it is as good as new.
+  // The key may have expired between the two statements. It is then claimed like a new one.
   return known ?? claimIdempotencyKey(sql, { actor, key, request })
 }
 
-/** Writes down which message was made under a new key, and forgets some keys that are too old. */
+/** Stores which message a new key created, and deletes some keys that are too old. */
 export async function noteIdempotentMessage(
   sql: Sql,
   { actor, key, messageId }: IdempotencyKey & { messageId: string },

@@ -1,9 +1,9 @@
-// dlq_positions and dlq_topics: what the ingester knows of Kafka.
+// dlq_positions and dlq_topics: the ingester's knowledge of Kafka.
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { beginGeneration, listPositions, lockPosition, movePosition, resetPosition } from './positions.ts'
 import { isDlqTopic, listTopics, recordTopics } from './topics.ts'
@@ -19,9 +19,9 @@ beforeEach(async () => {
 })
 
 describe('a position', () => {
-  test('is the beginning until it is moved, and then exactly where it was moved to', async () => {
+  test('is 0 until it is moved, and then exactly the offset that it was moved to', async () => {
     expect(await lock()).toBe(0n)
-    await movePosition(service.sql, { ...partition, nextOffset: 9_007_199_254_740_993n })
+    await movePosition(service.sql, { ...partition, next_offset: 9_007_199_254_740_993n })
     expect(await lock()).toBe(9_007_199_254_740_993n)
   })
 
@@ -30,14 +30,14 @@ describe('a position', () => {
     for (const other of [{ partition: 1 }, { topic: 'payments.dlq.v1' }, { cluster: 'd' }]) {
       await service.sql.begin(async (sql) => {
         await lockPosition(sql, { ...partition, ...other })
-        await movePosition(sql, { ...partition, ...other, nextOffset: 5n })
+        await movePosition(sql, { ...partition, ...other, next_offset: 5n })
       })
     }
     expect(await lock()).toBe(0n)
     expect(await listPositions(service.sql, { cluster: 'c', topics: ['orders.dlq.v1'] })).toEqual(
       expect.arrayContaining([
-        { ...partition, nextOffset: 0n },
-        { ...partition, partition: 1, nextOffset: 5n },
+        { ...partition, next_offset: 0n },
+        { ...partition, partition: 1, next_offset: 5n },
       ]),
     )
     expect(await listPositions(service.sql, { cluster: 'c', topics: [] })).toEqual([])
@@ -46,18 +46,14 @@ describe('a position', () => {
   test.each([
     ['that is there', true],
     ['that two see for the first time', false],
-  ])('%s makes a second writer wait, who then sees where the first has moved it', async (_, isThere) => {
+  ])('%s makes a second writer wait, which then sees the position of the first', async (_, isThere) => {
     if (isThere) await lock()
     let second: Promise<bigint> | undefined
     await service.sql.begin(async (sql) => {
       await lockPosition(sql, partition)
-      let isWaiting = true
-      second = lock().finally(() => {
-        isWaiting = false
-      })
-      await sleep(50)
-      expect(isWaiting).toBe(true)
-      await movePosition(sql, { ...partition, nextOffset: 7n })
+      second = lock()
+      await untilWaitingForLock(database)
+      await movePosition(sql, { ...partition, next_offset: 7n })
     })
     expect(await second).toBe(7n)
   })
@@ -66,17 +62,17 @@ describe('a position', () => {
     await lock()
     const failing = service.sql.begin(async (sql) => {
       await lockPosition(sql, partition)
-      await movePosition(sql, { ...partition, nextOffset: 7n })
+      await movePosition(sql, { ...partition, next_offset: 7n })
       throw new Error('crash')
     })
     await expect(failing).rejects.toThrow('crash')
     expect(await lock()).toBe(0n)
   })
 
-  test('starts over in a new generation, for one of those who want it', async () => {
-    await resetPosition(service.sql, { ...partition, nextOffset: 100n })
+  test('starts over in a new generation for only one of several callers', async () => {
+    await resetPosition(service.sql, { ...partition, next_offset: 100n })
     const starts = await Promise.all(
-      [1, 2, 3].map(() => beginGeneration(service.sql, { ...partition, seenOffset: 100n, nextOffset: 0n })),
+      [1, 2, 3].map(() => beginGeneration(service.sql, { ...partition, seen_offset: 100n, next_offset: 0n })),
     )
     const [row] = await database.sql`select generation, next_offset from dlq.dlq_positions`
 
@@ -87,15 +83,18 @@ describe('a position', () => {
 
 describe('the topics', () => {
   const record = (...topics: string[]) =>
-    recordTopics(service.sql, { cluster: 'c', found: topics.map((topic) => ({ topic, topicId: null, partitions: 3 })) })
+    recordTopics(service.sql, {
+      cluster: 'c',
+      found: topics.map((topic) => ({ topic, topic_id: null, partitions: 3 })),
+    })
   const list = async () => (await listTopics(service.sql, { cluster: 'c' })).map(({ topic }) => topic)
 
-  test('are those that were found last, in the order of their bytes', async () => {
+  test('are those of the last search, in the order of their bytes', async () => {
     await record('b.dlq.v1', 'a.dlq.v1', 'B.dlq.v1')
     expect(await list()).toEqual(['B.dlq.v1', 'a.dlq.v1', 'b.dlq.v1'])
   })
 
-  test('go and come back, keeping when they were first found and how people call them', async () => {
+  test('keep the time of their discovery and their display name when they disappear and return', async () => {
     await record('a', 'b')
     await database.sql`update dlq.dlq_topics set display_name = 'Orders', found_at = '2020-01-01' where topic = 'a'`
     await record('b')
@@ -127,28 +126,28 @@ describe('the topics', () => {
     const before = await version()
     await record('a')
     expect(await version()).toEqual(before)
-    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'a', topicId: null, partitions: 12 }] })
+    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'a', topic_id: null, partitions: 12 }] })
     expect(await version()).toMatchObject({ partitions: 12 })
   })
 
-  test('with another id than before start over, each partition once under a new generation, and no other topic does', async () => {
-    const place = (topic: string, partition: number) => ({ cluster: 'c', topic, partition, nextOffset: 7n })
+  test('whose id changed start over, each partition once under a new generation, and no other topic does', async () => {
+    const place = (topic: string, partition: number) => ({ cluster: 'c', topic, partition, next_offset: 7n })
     for (const at of [place('a', 0), place('a', 1), place('b', 0)]) await resetPosition(service.sql, at)
-    const found = (topicId: string | null) =>
+    const found = (topic_id: string | null) =>
       recordTopics(service.sql, {
         cluster: 'c',
         found: [
-          { topic: 'a', topicId, partitions: 2 },
-          { topic: 'b', topicId: 'same', partitions: 1 },
+          { topic: 'a', topic_id: topic_id, partitions: 2 },
+          { topic: 'b', topic_id: 'same', partitions: 1 },
         ],
       })
     expect(await found('one')).toEqual([])
-    // A broker that has no ids says nothing about it.
+    // A broker without ids cannot tell.
     expect(await found(null)).toEqual([])
     const started = await Promise.all([found('two'), found('two'), found('two')])
     expect(started.flat().sort((a, b) => a.partition - b.partition)).toEqual([
-      { topic: 'a', partition: 0, seenOffset: 7n },
-      { topic: 'a', partition: 1, seenOffset: 7n },
+      { topic: 'a', partition: 0, seen_offset: 7n },
+      { topic: 'a', partition: 1, seen_offset: 7n },
     ])
     const rows = await database.sql`
       select topic, partition, generation, next_offset from dlq.dlq_positions order by topic, partition`

@@ -1,12 +1,12 @@
 // dlq_positions: how far each partition of each DLQ topic is stored.
 
-import type { Sql } from './sql.ts'
+import type { Sql } from '../sql.ts'
 
 export type PartitionOf = { cluster: string; topic: string; partition: number }
 
 /**
  * Locks the partition's position until the transaction ends and returns the next offset to store.
- * The lock makes a second writer of the same partition wait, and then see what is already stored.
+ * The lock makes a second writer of the same partition wait. It then sees what the first one has stored.
  */
 export async function lockPosition(sql: Sql, { cluster, topic, partition }: PartitionOf): Promise<bigint> {
   const [locked] = await sql<{ next_offset: bigint }[]>`
@@ -14,7 +14,7 @@ export async function lockPosition(sql: Sql, { cluster, topic, partition }: Part
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition}
     for update`
   if (locked) return locked.next_offset
-  // Two writers may both find nothing; the second one's insert waits for the first and then only locks.
+  // Two writers may both find no row. The second one's insert waits for the first one's, and then only locks the row.
   const [made] = await sql<{ next_offset: bigint }[]>`
     insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
     values (${cluster}, ${topic}, ${partition}, 0)
@@ -23,13 +23,13 @@ export async function lockPosition(sql: Sql, { cluster, topic, partition }: Part
   return made!.next_offset
 }
 
-/** Moves a locked position. Belongs into the transaction that stores the records before it. */
+/** Moves a locked position. Call it in the transaction that stores the records before it. */
 export async function movePosition(
   sql: Sql,
-  { cluster, topic, partition, nextOffset }: PartitionOf & { nextOffset: bigint },
+  { cluster, topic, partition, next_offset }: PartitionOf & { next_offset: bigint },
 ): Promise<void> {
   await sql`
-    update dlq.dlq_positions set next_offset = ${nextOffset}, updated_at = now()
+    update dlq.dlq_positions set next_offset = ${next_offset}, updated_at = now()
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition}`
 }
 
@@ -37,38 +37,38 @@ export async function movePosition(
 export async function listPositions(
   sql: Sql,
   { cluster, topics }: { cluster: string; topics: readonly string[] },
-): Promise<(PartitionOf & { nextOffset: bigint })[]> {
-  return sql<(PartitionOf & { nextOffset: bigint })[]>`
-    select cluster, topic, partition, next_offset as "nextOffset"
+): Promise<(PartitionOf & { next_offset: bigint })[]> {
+  return sql<(PartitionOf & { next_offset: bigint })[]>`
+    select cluster, topic, partition, next_offset
     from dlq.dlq_positions
     where cluster = ${cluster} and topic = any(${sql.array([...topics])})`
 }
 
 /**
- * Starts a partition over: a new generation, from `nextOffset` on. For a topic that was deleted and made
- * anew, whose offsets begin again. Only where the position still is what the caller saw, so that of several
- * ingesters one does it. False where it is not.
+ * Begins a new generation of a partition at `next_offset`, after a topic was deleted and created again and its offsets
+ * began again. Does so only while the position is the one that the caller saw, so that one of several ingesters does
+ * it. False where another one was first.
  */
 export async function beginGeneration(
   sql: Sql,
-  { cluster, topic, partition, seenOffset, nextOffset }: PartitionOf & { seenOffset: bigint; nextOffset: bigint },
+  { cluster, topic, partition, seen_offset, next_offset }: PartitionOf & { seen_offset: bigint; next_offset: bigint },
 ): Promise<boolean> {
   const result = await sql`
-    update dlq.dlq_positions set generation = generation + 1, next_offset = ${nextOffset}, updated_at = now()
-    where cluster = ${cluster} and topic = ${topic} and partition = ${partition} and next_offset = ${seenOffset}`
+    update dlq.dlq_positions set generation = generation + 1, next_offset = ${next_offset}, updated_at = now()
+    where cluster = ${cluster} and topic = ${topic} and partition = ${partition} and next_offset = ${seen_offset}`
   return result.count > 0
 }
 
 /**
- * Sets where a partition is read next, for people who want records read again or skipped. What is stored
- * already is met by its id; a message that was deleted comes back.
+ * Sets the position of a partition, for people who want records read again or skipped. A record that is stored already
+ * is recognised by its id; a message that was deleted is stored again.
  */
 export async function resetPosition(
   sql: Sql,
-  { cluster, topic, partition, nextOffset }: PartitionOf & { nextOffset: bigint },
+  { cluster, topic, partition, next_offset }: PartitionOf & { next_offset: bigint },
 ): Promise<void> {
   await sql`
     insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
-    values (${cluster}, ${topic}, ${partition}, ${nextOffset})
+    values (${cluster}, ${topic}, ${partition}, ${next_offset})
     on conflict (cluster, topic, partition) do update set next_offset = excluded.next_offset, updated_at = now()`
 }

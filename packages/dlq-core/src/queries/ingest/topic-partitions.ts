@@ -1,12 +1,13 @@
-// dlq_topic_partitions and what dlq_topics knows of Kafka's settings: how far ingestion is behind, and what
-// retention will delete first. Ingesters keep it current, so that who reads it needs no Kafka.
+// dlq_topic_partitions and the Kafka settings in dlq_topics: the lag, and the record that retention deletes next.
+// Ingesters keep them current, so that readers need no Kafka.
 
-import { type Sql, toJson } from './sql.ts'
-import { type TopicScope, topicInScope } from './topic-scope.ts'
+import type { RecordPlace } from '../../domain/record/record-place.ts'
+import { type Sql, toJson } from '../sql.ts'
+import { type TopicScope, topicInScope } from '../topic-scope.ts'
 
 /**
- * Takes the topics whose log nobody has looked at for `everyMs`, those due longest first. Each is taken by
- * one ingester; one that dies over it is looked at again when it is due next.
+ * Takes the topics whose log bounds were last read more than `everyMs` ago, those due longest first. One ingester takes
+ * each. If it dies meanwhile, the topic is read again when it is due next.
  */
 export async function takeTopicsToLookAt(
   sql: Sql,
@@ -28,45 +29,45 @@ export async function takeTopicsToLookAt(
   return rows.map(({ topic }) => topic)
 }
 
-export type LogBounds = { topic: string; partition: number; logStart: bigint; logEnd: bigint }
-export type Place = { topic: string; partition: number; offset: bigint }
+export type LogBounds = { topic: string; partition: number; log_start_offset: bigint; log_end_offset: bigint }
 
 /**
- * Where the oldest record stands that is not ingested, of partitions that fall behind: they have not come to where
- * the log ended at the look before. Leaves out those whose oldest record is known. Those waiting longest first.
+ * The coordinates of the oldest record that is not stored, for partitions that fall behind: their positions have not
+ * reached the log's end of the previous look. Leaves out partitions whose oldest record is known. Those waiting
+ * longest come first.
  */
 export async function listUnread(
   sql: Sql,
   { cluster, bounds, limit }: { cluster: string; bounds: readonly LogBounds[]; limit: number },
-): Promise<Place[]> {
-  return sql<Place[]>`
+): Promise<RecordPlace[]> {
+  return sql<RecordPlace[]>`
     select seen.topic, seen.partition, next as offset
-    from json_to_recordset(${toJson(bounds)}::json) as seen (topic text, partition int, "logStart" bigint, "logEnd" bigint)
+    from json_to_recordset(${toJson(bounds)}::json) as seen (topic text, partition int, log_start_offset bigint, log_end_offset bigint)
     join dlq.dlq_topic_partitions known
       on known.cluster = ${cluster} and known.topic = seen.topic and known.partition = seen.partition
     left join dlq.dlq_positions p
       on p.cluster = ${cluster} and p.topic = seen.topic and p.partition = seen.partition
-    cross join lateral (select greatest(p.next_offset, seen."logStart") as next) position
-    where next < least(known.log_end_offset, seen."logEnd")
+    cross join lateral (select greatest(p.next_offset, seen.log_start_offset) as next) position
+    where next < least(known.log_end_offset, seen.log_end_offset)
       and (known.unread_offset is null or known.unread_offset < next)
     order by known.unread_timestamp nulls first, seen.topic, seen.partition
     limit ${limit}`
 }
 
-/** Milliseconds since the epoch. */
-export type UnreadRecord = Place & { timestamp: number }
+/** `timestamp`: milliseconds since 1970. */
+export type UnreadRecord = RecordPlace & { timestamp: number }
 
-/** Writes down what was seen of these topics: all bounds, and the oldest unread records that were found. */
+/** Stores the log bounds of these topics, and the oldest unread records that were found. */
 export async function recordLogBounds(
   sql: Sql,
   { cluster, bounds, unread }: { cluster: string; bounds: readonly LogBounds[]; unread: readonly UnreadRecord[] },
 ): Promise<void> {
-  // Rows that would not change are not written: most DLQ topics are quiet.
+  // Only rows that change are written, because most DLQ topics are quiet.
   await sql`
     insert into dlq.dlq_topic_partitions as known (
       cluster, topic, partition, log_start_offset, log_end_offset, unread_offset, unread_timestamp)
-    select ${cluster}, topic, partition, "logStart", "logEnd", u."offset", to_timestamp(u."timestamp" / 1000.0)
-    from json_to_recordset(${toJson(bounds)}::json) as seen (topic text, partition int, "logStart" bigint, "logEnd" bigint)
+    select ${cluster}, topic, partition, log_start_offset, log_end_offset, u."offset", to_timestamp(u."timestamp" / 1000.0)
+    from json_to_recordset(${toJson(bounds)}::json) as seen (topic text, partition int, log_start_offset bigint, log_end_offset bigint)
     left join json_to_recordset(${toJson(unread)}::json)
       as u (topic text, partition int, "offset" bigint, "timestamp" bigint) using (topic, partition)
     order by topic, partition
@@ -82,15 +83,15 @@ export async function recordLogBounds(
     where cluster = ${cluster} and topic = any(${sql.array([...new Set(bounds.map(({ topic }) => topic))])}::text[])`
 }
 
-/** Null where Kafka does not say. */
+/** A setting is null where Kafka does not tell it. */
 export type TopicSettings = {
   topic: string
-  retentionMs: bigint | null
-  retentionBytes: bigint | null
-  cleanupPolicy: string | null
+  retention_ms: bigint | null
+  retention_bytes: bigint | null
+  cleanup_policy: string | null
 }
 
-/** Writes down Kafka's settings of topics. */
+/** Stores Kafka's settings of topics. */
 export async function recordTopicSettings(
   sql: Sql,
   { cluster, settings }: { cluster: string; settings: readonly TopicSettings[] },
@@ -98,48 +99,48 @@ export async function recordTopicSettings(
   if (settings.length === 0) return
   await sql`
     update dlq.dlq_topics t set
-      retention_ms = s."retentionMs", retention_bytes = s."retentionBytes", cleanup_policy = s."cleanupPolicy"
+      retention_ms = s.retention_ms, retention_bytes = s.retention_bytes, cleanup_policy = s.cleanup_policy
     from json_to_recordset(${toJson(settings)}::json)
-      as s (topic text, "retentionMs" bigint, "retentionBytes" bigint, "cleanupPolicy" text)
+      as s (topic text, retention_ms bigint, retention_bytes bigint, cleanup_policy text)
     where t.cluster = ${cluster} and t.topic = s.topic
       and (t.retention_ms, t.retention_bytes, t.cleanup_policy)
-          is distinct from (s."retentionMs", s."retentionBytes", s."cleanupPolicy")`
+          is distinct from (s.retention_ms, s.retention_bytes, s.cleanup_policy)`
 }
 
 export type IngestLag = {
   cluster: string
   topic: string
-  /** Offsets that Kafka retains and that are not ingested; some may be markers of transactions and no records. */
+  /** Offsets that Kafka retains and that are not stored. Some may be markers of transactions, which are no records. */
   lag: bigint
-  /** Offsets that retention took before they were ingested, as far as ingestion has not come to it yet. */
+  /** Offsets above the position that retention deleted before they were stored. */
   lost: bigint
-  /** The timestamp of the oldest record that waits; null where none does, or it is not known. */
-  oldestUnreadAt: Date | null
-  /** When retention may delete it; null also where the topic keeps records for ever. */
-  expiresAt: Date | null
-  retentionMs: bigint | null
-  retentionBytes: bigint | null
-  cleanupPolicy: string | null
-  /** As of when this is true of Kafka; null where nobody has looked yet. */
-  lookedAt: Date | null
+  /** The timestamp of the oldest record that waits. Null where none waits, or it is not known. */
+  oldest_unread_at: Date | null
+  /** When retention may delete it. Null also where the topic keeps records for ever. */
+  expires_at: Date | null
+  retention_ms: bigint | null
+  retention_bytes: bigint | null
+  cleanup_policy: string | null
+  /** When an ingester last read this from Kafka. Null before the first time. */
+  looked_at: Date | null
 }
 
-/** How far behind each topic is that Kafka has now; of all topics, or of some. */
+/** The lag of each topic that exists in Kafka, of all topics or of the given ones. */
 export async function listIngestLag(
   sql: Sql,
   { scope = null, topics }: { scope?: TopicScope; topics?: readonly string[] } = {},
 ): Promise<IngestLag[]> {
   return sql<IngestLag[]>`
     select t.cluster, t.topic, coalesce(sum(lag), 0)::bigint as lag, coalesce(sum(lost), 0)::bigint as lost,
-           min(unread_at) as "oldestUnreadAt",
+           min(unread_at) as oldest_unread_at,
            case when t.retention_ms >= 0 and t.cleanup_policy like '%delete%'
-             then min(unread_at) + least(t.retention_ms, 100 * 31557600000) * interval '1 ms' end as "expiresAt",
-           t.retention_ms as "retentionMs", t.retention_bytes as "retentionBytes", t.cleanup_policy as "cleanupPolicy",
-           t.looked_at as "lookedAt"
+             then min(unread_at) + least(t.retention_ms, 100 * 31557600000) * interval '1 ms' end as expires_at,
+           t.retention_ms, t.retention_bytes, t.cleanup_policy,
+           t.looked_at
     from dlq.dlq_topics t
     left join lateral (
       select greatest(0, k.log_end_offset - greatest(next, k.log_start_offset)) as lag,
-             -- At 0 nothing was ever ingested; what was deleted before that, nobody was there to read.
+             -- At position 0 nothing was ever stored: records deleted before that were not lost by an ingester.
              case when next > 0 then greatest(0, k.log_start_offset - next) end as lost,
              case when k.unread_offset >= greatest(next, k.log_start_offset) then k.unread_timestamp end as unread_at
       from dlq.dlq_topic_partitions k

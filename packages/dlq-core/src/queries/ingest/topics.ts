@@ -1,32 +1,26 @@
-// dlq_topics: the DLQ topics found in Kafka. Every ingester subscribes to this list and no other.
+// dlq_topics: the DLQ topics that were found in Kafka. Every ingester subscribes to exactly this list.
 
-import type { Sql } from './sql.ts'
+import type { Sql } from '../sql.ts'
 
 /** `topicId` is null where Kafka has none. */
-export type FoundTopic = { topic: string; topicId: string | null; partitions: number }
+export type FoundTopic = { topic: string; topic_id: string | null; partitions: number }
 
-/** A partition that is read from its beginning again; `seenOffset` is how far it had been stored. */
-export type StartedOver = { topic: string; partition: number; seenOffset: bigint }
-
-/** Every DLQ topic that was ever found. */
-export async function listDlqTopics(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ topic: string }[]>`select distinct topic from dlq.dlq_topics order by topic`
-  return rows.map(({ topic }) => topic)
-}
+/** A partition that is read from its beginning again. `seen_offset` was its position. */
+export type StartedOver = { topic: string; partition: number; seen_offset: bigint }
 
 /**
- * Writes down what one ingester sees in Kafka: new topics appear, missing ones are marked gone. A topic with
- * another id than before was made anew: its partitions start over, each under a new generation; they are returned.
+ * Stores the topics that one ingester sees in Kafka: it adds new topics and marks missing ones as gone. A topic whose
+ * id changed was deleted and created again: its partitions start over under a new generation, and are returned.
  */
 export async function recordTopics(
   sql: Sql,
   { cluster, found }: { cluster: string; found: readonly FoundTopic[] },
 ): Promise<StartedOver[]> {
   const topics = found.map(({ topic }) => topic)
-  const topicIds = found.map(({ topicId }) => topicId)
+  const topicIds = found.map(({ topic_id: topicId }) => topicId)
   const partitions = found.map(({ partitions }) => partitions)
-  // One statement: the row lock makes a second ingester wait, and then see the new id. The old offset is read
-  // by the locking part, because "returning" knows only the new one.
+  // One statement: the row lock makes a second ingester wait, and it then sees the new id. The part that locks reads
+  // the old offset, because "returning" knows only the new one.
   const startedOver = await sql<StartedOver[]>`
     with found as (
       select * from unnest(${sql.array(topics)}::text[], ${sql.array(topicIds)}::text[]) as found (topic, topic_id)
@@ -55,8 +49,8 @@ export async function recordTopics(
     update dlq.dlq_positions p set generation = p.generation + 1, next_offset = 0, updated_at = now()
     from stale
     where p.cluster = ${cluster} and p.topic = stale.topic and p.partition = stale.partition
-    returning p.topic, p.partition, stale.next_offset as "seenOffset"`
-  // Rows that would not change are not written: this runs every few seconds in every ingester.
+    returning p.topic, p.partition, stale.next_offset as seen_offset`
+  // Only rows that change are written, because every ingester does this every few seconds.
   await sql`
     insert into dlq.dlq_topics as known (cluster, topic, topic_id, partitions)
     select ${cluster}, topic, topic_id, partitions
@@ -73,24 +67,24 @@ export async function recordTopics(
   return startedOver
 }
 
-export type SharedTopic = { topic: string; topicId: string | null }
+export type SharedTopic = { topic: string; topic_id: string | null }
 
 /** The topics to consume, in a stable order. */
 export async function listTopics(sql: Sql, { cluster }: { cluster: string }): Promise<SharedTopic[]> {
   return sql<SharedTopic[]>`
-    select topic, topic_id as "topicId"
+    select topic, topic_id
     from dlq.dlq_topics
     where cluster = ${cluster} and gone_at is null
     order by topic collate "C"`
 }
 
-/** Whether the name is a DLQ topic that was found, now or earlier, in any cluster. */
+/** Whether a DLQ topic of this name was ever found, in any cluster. */
 export async function isDlqTopic(sql: Sql, topic: string): Promise<boolean> {
   const rows = await sql`select from dlq.dlq_topics where topic = ${topic} limit 1`
   return rows.length > 0
 }
 
-/** Those of the names that are DLQ topics which were found, now or earlier, in any cluster. */
+/** Those of the names that a DLQ topic was ever found under, in any cluster. */
 export async function dlqTopicsAmong(sql: Sql, topics: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ topic: string }[]>`
     select distinct topic from dlq.dlq_topics where topic = any(${sql.array([...topics])}::text[])`

@@ -1,10 +1,10 @@
-// dlq_messages and dlq_attempts: what has happened lately, and what has waited for longest. Each look is
-// bounded, so that a flood makes it say "at least" and not slow.
+// dlq_messages and dlq_attempts: recent activity, and the messages that have waited longest. Each count is bounded, so
+// that in a flood it means "at least" and stays fast.
 
-import type { Sql } from './sql.ts'
-import { inScope, type TopicScope, topicInScope } from './topic-scope.ts'
+import type { Sql } from '../sql.ts'
+import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
 
-/** So many rows of the last minutes are counted at most. */
+/** At most this number of rows of the last minutes is counted. */
 const maxCounted = 100_000
 
 export type Activity = {
@@ -14,17 +14,17 @@ export type Activity = {
   published: number
   resolved: number
   failed: number
-  /** Of the published ones: how many have come back already. */
+  /** How many of the published ones have failed again so far. */
   failed_again: number
 }
 
-/** What was ingested and retried lately; a count of 100,000 means at least so many. */
+/** How many messages were stored and retried recently. A count of 100,000 means at least 100,000. */
 export async function countActivity(sql: Sql, { scope }: { scope: TopicScope }): Promise<Activity> {
   const [row] = await sql<[Activity]>`
     select
       (select count(*)::int from (
          select from dlq.dlq_messages
-         where created_at > now() - interval '1 minute' and ${inScope(sql, scope)} limit ${maxCounted}) new) as ingested,
+         where created_at > now() - interval '1 minute' and ${messageInScope(sql, scope)} limit ${maxCounted}) new) as ingested,
       (count(*) filter (where outcome = 'published'))::int as published,
       (count(*) filter (where outcome = 'resolved'))::int as resolved,
       (count(*) filter (where outcome = 'failed'))::int as failed,
@@ -36,16 +36,32 @@ export async function countActivity(sql: Sql, { scope }: { scope: TopicScope }):
   return row
 }
 
-/** Since when the oldest PENDING message of each topic has waited; topics that have none are missing. */
-export async function oldestPending(sql: Sql, topics: readonly string[]): Promise<Map<string, Date>> {
+/** Only so many of a topic's messages are looked through for the first one in the scope. */
+const maxLookedThrough = 10_000
+
+/**
+ * Since when the oldest PENDING message of each topic, in the scope, has waited. Topics without one are missing, and
+ * topics whose first ten thousand are all outside the scope.
+ */
+export async function oldestPending(
+  sql: Sql,
+  { topics, scope }: { topics: readonly string[]; scope: TopicScope },
+): Promise<Map<string, Date>> {
   const rows = await sql<{ topic: string; since: Date }[]>`
     select topic, oldest.since
     from unnest(${sql.array([...topics])}::text[]) as asked (topic)
     cross join lateral (
-      -- A record's time lies in its id, so this is the first entry of (original_topic, status, id).
+      -- An id begins with its record's time, so this is the first entry of (original_topic, status, id).
       select least(m.created_at, coalesce(m.record_timestamp, m.created_at)) as since
-      from dlq.dlq_messages m
-      where m.original_topic = asked.topic and m.status = 'PENDING'
+      from (
+        select m.id, m.created_at, m.record_timestamp, m.original_topic, m.dlq_topic,
+               m.held_by_route, m.record_source
+        from dlq.dlq_messages m
+        where m.original_topic = asked.topic and m.status = 'PENDING'
+        order by m.id
+        limit ${scope === null ? 1 : maxLookedThrough}
+      ) m
+      where ${messageInScope(sql, scope, 'm.')}
       order by m.id
       limit 1
     ) oldest`

@@ -1,9 +1,10 @@
-// dlq_messages and its archive: all that is known of one message.
+// dlq_messages and its archive: everything stored about one message.
 
-import type { OriginalTopicSource } from '../topic-names.ts'
-import { etag, type SpecifiedMessage } from './message-read.ts'
-import type { Sql } from './sql.ts'
-import { inScope, type TopicScope } from './topic-scope.ts'
+import type { OriginalTopicSource } from '../../domain/failure/topic-names.ts'
+import type { HeldTopic } from '../retry/retriers.ts'
+import type { Sql } from '../sql.ts'
+import { messageInScope, type TopicScope } from '../topic-scope.ts'
+import { etag, type SpecifiedMessage } from './message-view.ts'
 
 export type MessageDetail = SpecifiedMessage & {
   dlq_cluster: string | null
@@ -17,7 +18,7 @@ export type MessageDetail = SpecifiedMessage & {
   consumer_group: string | null
   record_key: Buffer | null
   value_bytes: number | null
-  /** As header-json.ts stores them; null for a message that never was a record. */
+  /** As header-json.ts stores them. Null for a message without a record. */
   record_headers: string | null
   record_timestamp: Date | null
   record_timestamp_type: string | null
@@ -32,15 +33,21 @@ export type MessageDetail = SpecifiedMessage & {
   last_failed_at: Date
   run_id: string | null
   successor_of: string | null
+  related_to: string | null
+  held_by_route: boolean
   target_topic: string | null
   edits: number
+  /** The size of its value, where that was too large to be stored. */
+  unstored_value_bytes: bigint | null
   archived_at: Date | null
-  /** The automatic retries of its error group are paused, for this reason. */
+  /** Why the automatic retries of its error group are paused. Null where they are not. */
   group_paused: string | null
+  /** What retriers hold now because records for it are refused, whatever the topic: topic and reason. */
+  held_topics: Pick<HeldTopic, 'topic' | 'reason'>[]
   etag: string
 }
 
-/** The message, in the archive too; null where there is none to be seen. */
+/** The message, also an archived one. Null where it does not exist or is outside the scope. */
 export async function getMessageDetail(
   sql: Sql,
   { id, scope }: { id: string; scope: TopicScope },
@@ -52,27 +59,36 @@ async function detailFrom(
   sql: Sql,
   { id, scope, archived }: { id: string; scope: TopicScope; archived: boolean },
 ): Promise<MessageDetail | null> {
-  const [row] = await sql<MessageDetail[]>`
+  const [row] = await sql<(Omit<MessageDetail, 'held_topics'> & { held_topics: string })[]>`
     select id, original_topic, error_message, retry_count, max_retries, payload,
            case when payload is null and octet_length(record_value) between 1 and 1048576 then record_value end as unprojected_value,
            status, created_at, updated_at, last_retry_at, dlq_cluster, dlq_topic, dlq_partition, dlq_offset,
            original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
            record_key, octet_length(record_value) as value_bytes, record_headers, record_timestamp, record_timestamp_type,
            record_source, error_class, error_stacktrace, group_id, next_retry_at, retry_requested, failure_count,
-           first_failed_at, last_failed_at, run_id, successor_of, target_topic, edits,
+           first_failed_at, last_failed_at, run_id, successor_of, related_to, held_by_route, target_topic, edits,
+           unstored_value_bytes,
            ${archived ? sql`archived_at` : sql`null::timestamptz`} as archived_at,
            (select p.reason from dlq.dlq_group_pauses p
             where p.original_topic = m.original_topic and p.group_id = m.group_id and p.resumed_at is null) as group_paused,
+           (select coalesce(json_agg(json_build_object('topic', held.topic, 'reason', held.reason)), '[]')
+            from dlq.dlq_retriers r
+            cross join json_to_recordset(r.held_topics) as held (topic text, reason text)
+            where r.seen_at > now() - interval '1 minute') as held_topics,
            ${etag(sql)} as etag
     from ${tableOf(sql, archived)} m
-    where id = ${id} and ${inScope(sql, scope, 'm.')}
+    where id = ${id} and ${messageInScope(sql, scope, 'm.')}
     limit 1`
-  return row ?? null
+  // The driver leaves JSON as text (infra/docs/decisions/004-json-as-text.md).
+  return row ? { ...row, held_topics: JSON.parse(row.held_topics) } : null
 }
 
 export type RecordBytes = { bytes: Buffer | null; payload: string | null }
 
-/** The record's key or value; `payload` is the JSON text of a message that never was a record. Null where there is no message to be seen. */
+/**
+ * The record's key or value. `payload` is the JSON text of a message without a record. Null where the message does
+ * not exist or is outside the scope.
+ */
 export async function getRecordBytes(
   sql: Sql,
   { id, scope, part }: { id: string; scope: TopicScope; part: 'record_key' | 'record_value' },
@@ -82,7 +98,7 @@ export async function getRecordBytes(
       select ${sql(part)} as bytes,
              case when record_headers is null and record_value is null and ${part === 'record_value'} then payload end as payload
       from ${tableOf(sql, archived)}
-      where id = ${id} and ${inScope(sql, scope)}
+      where id = ${id} and ${messageInScope(sql, scope)}
       limit 1`
     if (row) return row
   }

@@ -1,24 +1,25 @@
-// From a filter to the rows that it means, in order. Each scan goes along one index, chosen by the narrowest
-// field that has one: the record key, the error group, the topic (the last two merged over the statuses),
-// a range of creation, the status, and last the ids. What that index does not decide is tested row by row, and
-// only on so many rows per statement: the caller learns how far it came and goes on from there. So nothing that
-// is rare in millions of rows ever takes long, and nothing is left out either.
+// Finds the rows of a filter, in order. Each scan goes along one index, chosen by the narrowest field that has one: the
+// record key, the error group, the topic (the last two merged over the statuses), a range of creation times, the status,
+// and last the ids. The conditions that the index does not decide are tested row by row, on a bounded number of rows
+// per statement. The caller learns how far the scan came and continues there. So a search for a few rows among
+// millions never takes long in one statement, and leaves no row out.
 
 import type postgres from 'postgres'
-import { type Status, statuses } from '../message.ts'
-import { escapeLike, keyBytes, likePattern, type MessageFilter } from '../message-filter.ts'
-import { matchesTopicGlobs } from '../topic-names.ts'
+import { escapeLike, keyBytes, likePattern, type MessageFilter } from '../../domain/message/message-filter.ts'
+import { type Status, statuses } from '../../domain/retry/message-state.ts'
+import { looseIndexScan } from '../loose-index-scan.ts'
+import { waiting } from '../retry/due-topics.ts'
+import type { Sql } from '../sql.ts'
+import { joinSql, type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
+import { messageInScope, type TopicScope } from '../topic-scope.ts'
 import type { TopicCondition } from './message-topic.ts'
-import type { Sql } from './sql.ts'
-import { joinSql, type SqlText, sqlText, sqlWords, toQuery } from './sql-text.ts'
-import { inScope, type TopicScope } from './topic-scope.ts'
 
-/** `newest`, `oldest`: by id, whose time is the record's; by created_at where a range of it is what narrows the list. */
+/** `newest`, `oldest`: by id, and so by the record's time; by created_at where the scan goes along a range of it. */
 export type MessageSort = 'newest' | 'oldest' | 'next_due'
 
 export type MessageSearch = {
   filter: MessageFilter
-  /** What `resolveTopic` made of the filter's topic; null where it has none. */
+  /** The filter's topic as `resolveTopic` returned it. Null where the filter has none. */
   topic: TopicCondition | null
   scope: TopicScope
   sort: MessageSort
@@ -28,24 +29,24 @@ type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 export type MessageScan = {
   sortColumn: 'created_at' | 'next_retry_at' | null
-  /** `asc` or `desc`, of the sort column and the id. */
+  /** `asc` or `desc`, for the sort column and the id. */
   direction: Fragment
-  /** What the index does not decide, of a row m. */
+  /** The conditions on a row m that the index does not decide. */
   tests: readonly Fragment[]
   table: Fragment
   /**
-   * The ids, and the sort column, of the first `limit` rows along the index, as a subquery. `after`: the sort
-   * column's value and the id to begin behind.
+   * A subquery: the ids and the sort column of the first `limit` rows along the index. `after`: the sort column's value
+   * and the id to begin behind.
    */
   ids: (options: { after: readonly string[] | null; limit: number }) => Fragment
-  /** A row for each of the first `limit` rows along the index, as a subquery; what the index has suffices for it. */
+  /** A subquery: one row for each of the first `limit` rows along the index. It reads nothing but the index. */
   places: (limit: number) => Fragment
 }
 
-/** More index scans than this in one statement cost more than they save. */
+/** A statement with more index scans than this costs more than they save. */
 const maxArms = 16
 
-/** `backwards`: against the sort, for the page before. `alongIds`: by id, whatever narrows the search. */
+/** `backwards`: against the sort, for the previous page. `alongIds`: by id, whatever fields the filter has. */
 export function scanMessages(
   sql: Sql,
   { search, backwards = false, alongIds = false }: { search: MessageSearch; backwards?: boolean; alongIds?: boolean },
@@ -54,7 +55,7 @@ export function scanMessages(
   const descending = (sort === 'newest') !== backwards
   const { arms, decides, sortColumn, overDueTopics = false } = chooseDriver(search, alongIds)
   const table = filter.archived ? 'dlq.dlq_messages_archive' : 'dlq.dlq_messages'
-  const tests = [...fieldTests(sql, search, decides), ...scopeTest(sql, search, scope)]
+  const tests = [...fieldTests(sql, search, decides), ...scopeTest(sql, scope)]
   const direction = descending ? 'desc' : 'asc'
   const order = sqlWords(sortColumn ? `${sortColumn} ${direction}, id ${direction}` : `id ${direction}`)
 
@@ -80,7 +81,7 @@ export function scanMessages(
     return toQuery(sql, sqlText`(select * from (${rows}) found order by ${order} limit ${limit})`)
   }
   const places: MessageScan['places'] = (limit) => {
-    // The index of created_at has no ids: sorted by them, each row would have to be fetched.
+    // The index of created_at has no ids. To sort by them, PostgreSQL would have to fetch each row.
     const rows = alongIndexes('1', limit, { after: null, endsWithId: sortColumn === null })
     return toQuery(sql, sqlText`(select from (${rows}) found limit ${limit})`)
   }
@@ -91,17 +92,17 @@ export function scanMessages(
 }
 
 /**
- * The rows that a scan looks at. `prefix`: the leading columns of one index, each with its value; behind them
- * the index has the sort column, if there is one, and the id. `others`: conditions that the index needs besides.
+ * The rows that a scan reads. `prefix`: the leading columns of one index, each with its value. The index continues with
+ * the sort column, if there is one, and the id. `others`: further conditions that the index needs.
  */
 type Arm = { prefix: readonly (readonly [column: string, value: SqlText])[]; others?: readonly SqlText[] }
 
 /**
- * Along one index and no other. Said as "status = 'DEAD' order by id", PostgreSQL may as well go along the
- * primary key and pass over what is not DEAD, because rows lie on the disk in the order of their ids; where few
- * are DEAD, or none among the newest, that reads millions. So the columns stand in the order as well, and are
- * equated by "= any(array[…])": a plain equation would make their place in the order superfluous. (Rows,
- * "(status, id) < ('DEAD', …)", would do that too, but a scan ends by the first column of a row only.)
+ * Makes PostgreSQL go along one index and no other. For "status = 'DEAD' order by id" it may choose the primary key and
+ * skip rows that are not DEAD, because rows lie on the disk in the order of their ids. Where few are DEAD, or none of
+ * the newest, that reads millions. So the columns are part of the order, and are compared by "= any(array[…])": after a
+ * plain "=" PostgreSQL would drop them from the order. (A comparison of rows, "(status, id) < ('DEAD', …)", would do
+ * that too, but only the first column of a row bounds the end of a scan.)
  */
 function walk(
   { prefix, others = [] }: Arm,
@@ -139,7 +140,7 @@ function behind({
   const id = sqlText`${after.at(-1)!}::uuid`
   const than = sqlWords(descending ? '<' : '>')
   if (sortColumn === null) return sqlText`m.id ${than} ${id}`
-  // As text, because the driver's own times end at milliseconds.
+  // As text, because the driver's times have no microseconds.
   const at = sqlText`${after[0]!}::text::timestamptz`
   const column = sqlWords(`m.${sortColumn}`)
   return sqlText`${column} ${than}= ${at} and (${column}, m.id) ${than} (${at}, ${id})`
@@ -148,7 +149,7 @@ function behind({
 type Field = keyof MessageFilter
 
 type Driver = {
-  /** Together they are the rows to look at. */
+  /** Together they are the rows to read. */
   arms: Arm[]
   /** The fields of the filter that they decide. */
   decides: readonly Field[]
@@ -165,7 +166,7 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
   if (sort === 'next_due') return dueDriver(topic)
   const topics = (topic?.names ?? null)?.map((name) => [`m.${topic!.column}`, sqlText`${name}::text`] as const)
   if (filter.archived) {
-    // The archive has few indexes: it is written at night and hardly read.
+    // The archive has few indexes, because it is written at night and rarely read.
     const indexed = topics && topic!.column === 'original_topic' && topics.length <= maxArms && topics.length > 0
     return indexed
       ? { arms: topics.map((topic) => ({ prefix: [topic] })), decides: ['topic'], sortColumn }
@@ -173,7 +174,7 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
   }
   if (filter.key !== undefined) {
     const beginning = sqlText`${keyBytes(filter.key).subarray(0, indexedKeyBytes)}::bytea`
-    // Written out as the index has it.
+    // Exactly the expression of the index.
     const prefix = [['substring(m.record_key from 1 for 64)', beginning]] as const
     return { arms: [{ prefix, others: [sqlWords('m.record_key is not null')] }], decides: [], sortColumn }
   }
@@ -192,38 +193,26 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
   return { arms: [{ prefix: [] }], decides: [], sortColumn }
 }
 
-/** As many bytes of a record key as its index has. */
+/** The number of bytes of a record key in its index. */
 const indexedKeyBytes = 64
 
-/** What is due is indexed by its original topic, so the topics that have something due are gone through. */
+/** Due messages are indexed by their original topic, so the scan goes through the topics that have some. */
 function dueDriver(topic: TopicCondition | null): Driver {
-  const waiting = [sqlWords(`m.status = 'PENDING' and m.next_retry_at is not null and m.run_id is null`)]
   const sortColumn = 'next_retry_at'
   const names = topic?.column === 'original_topic' ? topic.names : null
   if (names && names.length > 0 && names.length <= maxArms) {
     const arms = names.map((name) => ({
       prefix: [['m.original_topic', sqlText`${name}::text`] as const],
-      others: waiting,
+      others: [waiting],
     }))
     return { arms, decides: ['topic'], sortColumn }
   }
-  const arm = { prefix: [], others: [sqlWords('m.original_topic = due.original_topic'), ...waiting] }
+  const arm = { prefix: [], others: [sqlWords('m.original_topic = due.original_topic'), waiting] }
   return { arms: [arm], decides: [], sortColumn, overDueTopics: true }
 }
 
-/** Goes from topic to topic along the index instead of reading all of it. */
-const dueTopics = sqlWords(`
-    with recursive waiting as (
-      (select original_topic from dlq.dlq_messages
-       where status = 'PENDING' and next_retry_at is not null and run_id is null
-       order by original_topic limit 1)
-      union all
-      select (select n.original_topic from dlq.dlq_messages n
-              where n.status = 'PENDING' and n.next_retry_at is not null and n.run_id is null and n.original_topic > w.original_topic
-              order by n.original_topic limit 1)
-      from waiting w where w.original_topic is not null
-    )
-    select original_topic from waiting where original_topic is not null`)
+/** The topics with messages that wait for their time. */
+const dueTopics = looseIndexScan({ column: 'original_topic', where: waiting })
 
 /** Conditions for the fields that the index does not decide. */
 function fieldTests(sql: Sql, { filter: f, topic }: MessageSearch, decided: readonly Field[]): Fragment[] {
@@ -252,10 +241,8 @@ function fieldTests(sql: Sql, { filter: f, topic }: MessageSearch, decided: read
   ]
 }
 
-/** No test where every row of the one topic asked for is in the scope anyway. */
-function scopeTest(sql: Sql, { topic }: MessageSearch, scope: TopicScope): Fragment[] {
-  const allSeen = scope === null || topic?.names?.every((name) => matchesTopicGlobs(scope, name))
-  return allSeen ? [] : [inScope(sql, scope, 'm.')]
+function scopeTest(sql: Sql, scope: TopicScope): Fragment[] {
+  return scope === null ? [] : [messageInScope(sql, scope, 'm.')]
 }
 
 function topicTest(sql: Sql, { column, names, glob }: TopicCondition): Fragment {

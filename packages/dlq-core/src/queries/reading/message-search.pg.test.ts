@@ -1,19 +1,19 @@
-// What a search finds, against the same filter in JavaScript over all rows: whatever index it goes along,
-// however small the pages, and however few rows it may look at in one statement.
+// Compares a search with the same filter in JavaScript over all rows, for any index, any size of a page, and any bound
+// on the rows of one statement.
 
 import { createHash } from 'node:crypto'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Status, statuses } from '../message.ts'
-import { keyBytes, type MessageFilter } from '../message-filter.ts'
-import { captureGlob, matchesTopicGlobs } from '../topic-names.ts'
+import { captureGlob, matchesTopicGlobs } from '../../domain/failure/topic-names.ts'
+import { keyBytes, type MessageFilter } from '../../domain/message/message-filter.ts'
+import { type Status, statuses } from '../../domain/retry/message-state.ts'
+import { recordTopics } from '../ingest/topics.ts'
+import type { TopicScope } from '../topic-scope.ts'
 import type { MessageSearch, MessageSort } from './message-scan.ts'
 import { countMessages, getPayload, type MessageRow, searchIds, searchMessages } from './message-search.ts'
 import { resolveTopic } from './message-topic.ts'
-import type { TopicScope } from './topic-scope.ts'
-import { recordTopics } from './topics.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -45,7 +45,7 @@ const archived: Row[] = []
 beforeAll(async () => {
   await recordTopics(service.sql, {
     cluster: 'c',
-    found: ['orders.dlq.v1', 'late.dlq.v1'].map((topic) => ({ topic, topicId: null, partitions: 1 })),
+    found: ['orders.dlq.v1', 'late.dlq.v1'].map((topic) => ({ topic, topic_id: null, partitions: 1 })),
   })
   // Twenty rows share each created_at, as rows of one transaction do. Few of a kind, so that filters meet.
   await database.sql`
@@ -68,8 +68,8 @@ beforeAll(async () => {
       case when n % 7 > 0 then jsonb_build_object('order_id', (n % 7)::text, 'lines', jsonb_build_array(n)) end
     from generate_series(1, ${rowCount}) n`
   await database.sql`
-    with gone as (delete from dlq.dlq_messages where status in ('RESOLVED', 'DEAD') and retry_count > 1 returning *)
-    insert into dlq.dlq_messages_archive select *, '2026-05-05' from gone`
+    select dlq.archive_messages(
+      array(select id from dlq.dlq_messages where status in ('RESOLVED', 'DEAD') and retry_count > 1), p_now => '2026-05-05')`
   await database.sql`vacuum analyze dlq.dlq_messages`
   for (const [table, rows] of [
     ['dlq_messages', live],
@@ -185,7 +185,7 @@ const fields = {
   payload: fc.constant('{"order_id":"3"}'),
   archived: fc.boolean(),
 } satisfies { [Name in keyof MessageFilter]-?: fc.Arbitrary<NonNullable<MessageFilter[Name]>> }
-// Three fields at most, or nothing would ever be found.
+// Three fields at most, or no message would ever match.
 const filters: fc.Arbitrary<MessageFilter> = fc
   .subarray(Object.keys(fields) as (keyof typeof fields)[], { maxLength: 3 })
   .chain(
@@ -198,7 +198,7 @@ function md5Of(text: string): string {
   return createHash('md5').update(text).digest('hex')
 }
 
-test('a search finds exactly what the filter means, in its order, forwards and back, and counts it', async () => {
+test('a search finds exactly the messages of the filter, in its order, forwards and backwards, and counts them', async () => {
   let found = 0
   await fc.assert(
     fc.asyncProperty(

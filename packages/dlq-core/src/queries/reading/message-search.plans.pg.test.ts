@@ -1,18 +1,18 @@
-// The plans of searches: along the index that the filter's narrowest field has, in the list's order, so that
-// the ten-thousandth page costs what the first does. No partition is read as a whole, and none is sorted. Rows
-// lie in the order of their ids and DEAD ones are old, as in life: a plan along the primary key would look cheap.
+// The plans of searches: along the index of the filter's narrowest field, in the list's order, so that the
+// ten-thousandth page costs the same as the first. No partition is read as a whole, and none is sorted. As in practice,
+// rows lie in the order of their ids and DEAD ones are old, so a plan along the primary key would look cheap.
 
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/postgres/statement-plans.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { MessageFilter } from '../message-filter.ts'
-import { hourlyByGroup } from './group-trend.ts'
-import { listGroups } from './groups.ts'
+import type { MessageFilter } from '../../domain/message/message-filter.ts'
+import { hourlyByGroup } from '../groups/group-trend.ts'
+import { listGroups } from '../groups/groups.ts'
+import type { Sql } from '../sql.ts'
 import type { MessageSort } from './message-scan.ts'
 import { countMessages, searchIds, searchMessages } from './message-search.ts'
 import { listStoredTopics, resolveTopic } from './message-topic.ts'
-import type { Sql } from './sql.ts'
 import { countByValue } from './summary.ts'
 import { countRecentFailures, oldestPendingOf } from './topic-overview.ts'
 
@@ -121,7 +121,7 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     ['the trend of groups', (sql) => hourlyByGroup(sql, { groupIds: [groupId], scope: null, now: new Date() })],
     [
       'what waits longest of topics',
-      (sql) => oldestPendingOf(sql, { column: 'dlq_topic', topics: ['topic-7.dlq.v1'] }),
+      (sql) => oldestPendingOf(sql, { column: 'dlq_topic', topics: ['topic-7.dlq.v1'], scope: null }),
     ],
     ['who failed lately', (sql) => countRecentFailures(sql, { scope: null, examine: 100 })],
     ['the groups', (sql) => listGroups(sql, { scope: null, after: null, limit: 10 })],
@@ -134,7 +134,7 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     // Where there are fewer rows than the bound, a bitmap of them is as good.
     const wanted = /^(Index (Only )?|Bitmap Heap )Scan$/
     expect(onFilled.map((node) => node['Node Type']).filter((type) => !wanted.test(type))).toEqual([])
-    // The primary key gives what is newest, and nothing else: with a condition it would pass over any number of rows.
+    // The primary key gives only the newest rows: with a condition it would pass over any number of rows.
     const filtered = onFilled.filter((node) => 'Filter' in node && /_pkey$/.test(node['Index Name'] ?? ''))
     expect(filtered).toEqual([])
   })
@@ -154,14 +154,14 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     ])
   })
 
-  test('how many there are of a range of time is read from its index alone', async () => {
+  test('the count of a range of time reads its index only', async () => {
     const search = { filter: range, topic: null, scope: null, sort: 'newest' as const }
     const plans = await plansOf(database.url, planCacheMode, (sql) => countMessages(sql, { search, atMost: 100 }))
     const scans = plans.flatMap(nodesOf).filter((node) => node['Relation Name'] !== undefined)
     expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']))
   })
 
-  test('the stored topics are gone through from name to name', async () => {
+  test('the stored topics are read by steps from name to name', async () => {
     const filled = await partitionsWithRows(database.sql)
     const plans = await plansOf(database.url, planCacheMode, async (sql) => {
       expect(await listStoredTopics(sql, 'original_topic')).toHaveLength(50)

@@ -1,15 +1,15 @@
-// dlq_messages and its archive: pages of what a filter means, and how many that are.
+// dlq_messages and its archive: pages of the messages that a filter finds, and their number.
 
-import type { SpecifiedMessage } from './message-read.ts'
+import type { Sql } from '../sql.ts'
+import { countInScope } from '../topic-scope.ts'
 import { type MessageScan, type MessageSearch, scanMessages } from './message-scan.ts'
 import type { TopicCondition } from './message-topic.ts'
-import type { Sql } from './sql.ts'
+import type { SpecifiedMessage } from './message-view.ts'
 import { lines } from './summary.ts'
-import { inScope } from './topic-scope.ts'
 
-/** A message as lists show it; its `payload` is also null where it is `large`. */
+/** A message as lists show it. Its `payload` is also null where it is `large`. */
 export type MessageRow = SpecifiedMessage & {
-  /** The payload was left out; `getPayload` has it. */
+  /** The payload was left out; `getPayload` reads it. */
   large: boolean
   dlq_topic: string | null
   dlq_partition: number | null
@@ -23,22 +23,22 @@ export type MessageRow = SpecifiedMessage & {
   failure_count: number
   first_failed_at: Date
   last_failed_at: Date
-  /** Where a list that is sorted by a time goes on: the time with its microseconds. */
+  /** The time at which a list that is sorted by time continues, with its microseconds. */
   sort_time: string | null
 }
 
-/** What a page of a thousand rows may hold in memory is this times a thousand. */
+/** Bounds the memory of a page: a thousand rows take a thousand times this. */
 const maxInlineBytes = 32 * 1024
 
 export type SearchPage = {
   rows: MessageRow[]
-  /** Where the search has come, if it ended before it had enough rows or had seen all; else null. */
+  /** How far the search came, if it ended before it had enough rows or had read all. Otherwise null. */
   examinedTo: readonly string[] | null
 }
 
 /**
- * The next `limit` messages behind `after`, as the search is sorted, or against it where `backwards`. Looks at
- * `examine` rows at most; where that was the end of it, `examinedTo` is where to go on.
+ * The next `limit` messages behind `after` in the search's order, or against it where `backwards`. Reads at most
+ * `examine` rows. If it stopped at that bound, `examinedTo` says where to continue.
  */
 export async function searchMessages(
   sql: Sql,
@@ -63,7 +63,7 @@ export async function searchMessages(
   return { rows, examinedTo: sawEnough ? null : await keyAt(sql, { scan, after, place: scanned }) }
 }
 
-/** The ids alone, oldest first, up to and including `untilId`: for those who work through a selection in chunks. */
+/** The ids alone, oldest first, up to and including `untilId`: for callers that handle a selection in chunks. */
 export async function searchIds(
   sql: Sql,
   {
@@ -93,8 +93,8 @@ export async function searchIds(
 export type Total = { value: number; relation: 'eq' | 'gte' }
 
 /**
- * How many messages the search finds, of the first `atMost` rows along its index, or of the first `atMostRead` where
- * rows have to be read to know; `gte` where there are more rows.
+ * How many messages the search finds among the first `atMost` rows along its index, or among the first `atMostRead`
+ * where the index does not suffice and rows have to be read. `gte` where there are more rows.
  */
 export async function countMessages(
   sql: Sql,
@@ -114,9 +114,9 @@ export async function countMessages(
 }
 
 /**
- * The page behind the first `offset` messages of a topic, and how many the topic has, in one statement and so in
- * one snapshot. The messages passed over are counted off along the index, without their rows; all of them only
- * as long as the summary has not been counted for the first time.
+ * The page behind the first `offset` messages of a topic, and the topic's number of messages, in one statement and so
+ * in one snapshot. The messages before the page are skipped along the index, without reading their rows. The summary
+ * gives the number; until its first full count, all of the topic's messages are counted.
  */
 export async function pageOfTopic(
   sql: Sql,
@@ -131,14 +131,14 @@ export async function pageOfTopic(
   const matches = scan.tests.length === 0 ? sql`` : sql`cross join lateral ${tested(sql, scan)} m`
   const all = (limit: number) =>
     sql`select found.id from ${scan.ids({ after: null, limit })} found ${matches} order by found.id desc`
-  // What is tested row by row is not known to be a page before it was tested.
+  // Where rows are tested one by one, only the test tells which of them make up the page.
   const places = scan.tests.length === 0 ? offset + limit : maxRows
   const rows = await sql<({ total: number } & (MessageRow | { id: null }))[]>`
     with total as (
       select case when (select counted_at from dlq.dlq_summary_state) is null
         then (select count(*)::float8 from (${all(maxRows)}) every_one)
         else (select coalesce(sum(count), 0)::float8 from ${lines(sql)}
-              where ${sql(topic.column)} = ${topic.names![0]!} and ${inScope(sql, scope)}) end as total
+              where ${sql(topic.column)} = ${topic.names![0]!} and ${countInScope(sql, scope, 'line')}) end as total
     ),
     page as (${all(places)} limit ${limit} offset ${offset})
     select total.total, shown.*
@@ -155,7 +155,7 @@ export async function pageOfTopic(
 
 const maxRows = 2_147_483_647
 
-/** The payload of one message, however large; JSON text. */
+/** The payload of one message of any size, as JSON text. */
 export async function getPayload(
   sql: Sql,
   { id, archived }: { id: string; archived: boolean },
@@ -175,19 +175,19 @@ function shownColumns(sql: Sql, scan: MessageScan) {
     m.group_id, m.next_retry_at, m.failure_count, m.first_failed_at, m.last_failed_at, ${sortTime(sql, scan)} as sort_time`
 }
 
-/** Whether the payload is large. The sizes stand in the row; nothing is fetched to know them. */
+/** Whether the payload is large. The row itself has the sizes, so the payload is not fetched. */
 function payloadSize(sql: Sql) {
   return sql`(select greatest(octet_length(m.record_value), pg_column_size(m.payload)) > ${maxInlineBytes} is true as large)`
 }
 
-/** Over the topics that have something due, so many rows of each would be read. */
+/** A scan over due topics reads this number of rows of each topic, so it gets a smaller bound. */
 function boundOf(scan: MessageScan, examine: number): number {
   return scan.sortColumn === 'next_retry_at' ? Math.min(examine, 500) : examine
 }
 
 /**
- * The row of one id that was found, if it passes the tests. "offset 0" keeps it a look-up per id: joined, the
- * ids might be merged with all that the primary key has before them.
+ * The row of one id that was found, if it passes the tests. "offset 0" keeps it a look-up per id: for a join
+ * PostgreSQL might merge the ids with all earlier entries of the primary key.
  */
 function tested(sql: Sql, { table, tests }: Pick<MessageScan, 'table' | 'tests'>) {
   const passed = tests.reduce((all, test) => sql`${all} and ${test}`, sql`true`)
@@ -206,7 +206,7 @@ function sortTime(sql: Sql, { sortColumn }: MessageScan) {
   return sql`case when isfinite(${column}) then (${column} at time zone 'UTC')::text || '+00' else ${column}::text end`
 }
 
-/** The sort columns of the row at the place along the index; null where there are not so many. */
+/** The sort columns of the row at this place along the index. Null where there are fewer rows. */
 async function keyAt(
   sql: Sql,
   { scan, after, place }: { scan: MessageScan; after: readonly string[] | null; place: number },

@@ -1,10 +1,10 @@
-// dlq_messages: reading for people and programs. Only what the specification shows.
+// dlq_messages: reads messages for people and programs, with the fields of the specification only.
 
-import type { Status } from '../message.ts'
-import type { Sql } from './sql.ts'
-import { inScope, type TopicScope } from './topic-scope.ts'
+import type { Status } from '../../domain/retry/message-state.ts'
+import type { Sql } from '../sql.ts'
+import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
-/** What the specification shows of a message; `payload` is JSON text. */
+/** The fields of a message in the specification. `payload` is JSON text. */
 export type SpecifiedMessage = {
   id: string
   original_topic: string
@@ -12,7 +12,7 @@ export type SpecifiedMessage = {
   retry_count: number
   max_retries: number
   payload: string | null
-  /** The value, where no payload is stored: the reader may find JSON in it. Null where it is over a mebibyte. */
+  /** The value, where no payload is stored, because it may be JSON. Null where it is over a mebibyte. */
   unprojected_value: Buffer | null
   status: Status
   created_at: Date
@@ -21,7 +21,7 @@ export type SpecifiedMessage = {
 }
 
 export type MessageView = SpecifiedMessage & {
-  /** An HTTP entity tag; every change of the row changes it. */
+  /** An HTTP entity tag. Every change of the row changes it. */
   etag: string
 }
 
@@ -32,7 +32,7 @@ function viewColumns(sql: Sql) {
     status, created_at, updated_at, last_retry_at, ${etag(sql)} as etag`
 }
 
-/** The trigger on the table sets updated_at, in microseconds, with every change. */
+/** With every change, the table's trigger sets updated_at in microseconds. */
 export function etag(sql: Sql) {
   return sql`'"' || (extract(epoch from updated_at) * 1000000)::bigint::text || '"'`
 }
@@ -42,23 +42,11 @@ export async function getMessage(
   { id, scope }: { id: string; scope: TopicScope },
 ): Promise<MessageView | null> {
   const [row] = await sql<MessageView[]>`
-    select ${viewColumns(sql)} from dlq.dlq_messages where id = ${id} and ${inScope(sql, scope)}`
+    select ${viewColumns(sql)} from dlq.dlq_messages where id = ${id} and ${messageInScope(sql, scope)}`
   return row ?? null
 }
 
-/** Deletes a message that is held, with its attempts and edits. */
-export async function deleteMessage(sql: Sql, id: string): Promise<void> {
-  await sql`
-    with attempts as (
-      delete from dlq.dlq_attempts where message_id = ${id}
-    ),
-    edits as (
-      delete from dlq.dlq_message_edits where message_id = ${id}
-    )
-    delete from dlq.dlq_messages where id = ${id}`
-}
-
-/** The message's record headers as they are stored; null where there is no such message, or it never was a record. */
+/** The message's record headers as they are stored. Null where there is no such message, or it has no record. */
 export async function getRecordHeaders(sql: Sql, id: string): Promise<string | null> {
   const [row] = await sql<{ record_headers: string | null }[]>`
     select record_headers from dlq.dlq_messages where id = ${id}`

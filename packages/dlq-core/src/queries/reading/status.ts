@@ -1,21 +1,23 @@
-// Who works, and on what, for the overview. Its counts come from the summary.
+// The processes of the fleet and their work, for the overview. The overview's counts come from the summary.
 
-import type { Publishes } from './retriers.ts'
-import type { Sql } from './sql.ts'
-import { type TopicScope, topicInScope } from './topic-scope.ts'
+import type { HeldTopic, Publishes } from '../retry/retriers.ts'
+import type { Sql } from '../sql.ts'
+import { type TopicScope, topicInScope } from '../topic-scope.ts'
 
 export type FleetStatus = {
   dlq_topics: number
-  /** When something was stored last. */
+  /** When the last message was stored. */
   stored_at: Date | null
   /** Error groups whose automatic retries are paused. */
   paused_groups: number
+  /** Topics that a retrier only probes, because records for them are refused; those held for longest first. */
+  held_topics: HeldTopic[]
   retriers: { id: string; publishes: Publishes; fault: string | null; started_at: Date; seen_at: Date }[]
 }
 
 export async function readFleetStatus(sql: Sql, { scope }: { scope: TopicScope }): Promise<FleetStatus> {
-  const [[numbers], retriers] = await Promise.all([
-    sql<[Omit<FleetStatus, 'retriers'>]>`
+  const [[numbers], retriers, heldTopics] = await Promise.all([
+    sql<[Omit<FleetStatus, 'retriers' | 'held_topics'>]>`
       select
         (select count(*)::int from dlq.dlq_topics t where gone_at is null and ${topicInScope(sql, scope, 't.topic')}) as dlq_topics,
         (select max(updated_at) from dlq.dlq_positions p where ${topicInScope(sql, scope, 'p.topic')}) as stored_at,
@@ -24,6 +26,12 @@ export async function readFleetStatus(sql: Sql, { scope }: { scope: TopicScope }
     sql<FleetStatus['retriers']>`
       select id, publishes, fault, started_at, seen_at from dlq.dlq_retriers
       where seen_at > now() - interval '1 minute' order by started_at, id limit 1000`,
+    sql<HeldTopic[]>`
+      select held.topic, min(held.reason) as reason, min(held.since) as since
+      from dlq.dlq_retriers r
+      cross join json_to_recordset(r.held_topics) as held (topic text, reason text, since timestamptz)
+      where r.seen_at > now() - interval '1 minute' and ${topicInScope(sql, scope, 'held.topic')}
+      group by held.topic order by since, topic limit 1000`,
   ])
-  return { ...numbers, retriers }
+  return { ...numbers, held_topics: [...heldTopics], retriers }
 }

@@ -1,15 +1,15 @@
-// The counts against count(*), while everything that changes messages goes on at once, much of it taken
-// back. DLQ_SOAK=1 runs it at full size.
+// Compares the counts with count(*), while all kinds of changes go on at once and many are rolled back. DLQ_SOAK=1 runs
+// it at full size.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectAsService } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { connectAsService } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { expect, test } from 'vitest'
-import type { Transaction } from '../runtime/database.ts'
-import { restoreArchived } from './archive.ts'
-import { deleteMessage } from './message-read.ts'
-import { releaseExpiredLeases } from './message-retry.ts'
-import { giveBack, takeIntoRun, touchMessages } from './run-messages.ts'
+import type { Transaction } from '../../runtime/database/database.ts'
+import { deleteMessages } from '../change/delete-messages.ts'
+import { releaseExpiredLeases } from '../retry/expired-leases.ts'
+import { giveBack, markDead, takeIntoRun } from '../runs/run-messages.ts'
+import { restoreArchived } from '../upkeep/archive.ts'
 import { foldSummary, getSummaryState, lines, listCounts, reconcileSummary } from './summary.ts'
 
 const database = useDatabase()
@@ -19,7 +19,7 @@ const operationCount = soak ? 10_000 : 500
 const momentCount = soak ? 100 : 20
 const connectionCount = 8
 
-/** A generator of random numbers that says the same again (mulberry32). */
+/** A repeatable generator of random numbers (mulberry32). */
 function createRandom(seed: number) {
   let state = seed
   const next = () => {
@@ -53,7 +53,7 @@ function someRow({ pick, next }: Random) {
   }
 }
 
-/** Ids of up to `limit` rows, from anywhere. Whoever takes them may have to wait for others who did. */
+/** Ids of up to `limit` rows, from anywhere. Its caller may have to wait for others with the same ids. */
 function someIds(sql: Transaction, limit: number) {
   return sql`select id from dlq.dlq_messages order by random() limit ${limit}`
 }
@@ -90,7 +90,7 @@ const operations: Record<string, Operation> = {
   remove: (sql) => sql`delete from dlq.dlq_messages where id in (${someIds(sql, 6)})`,
   removeOne: async (sql) => {
     const [row] = await someIds(sql, 1)
-    if (row) await deleteMessage(sql, row.id)
+    if (row) await deleteMessages(sql, { ids: [row.id], archived: false })
   },
   takeIntoRun: async (sql) => {
     const ids = (await someIds(sql, 20)).map(({ id }) => id)
@@ -99,7 +99,8 @@ const operations: Record<string, Operation> = {
   giveBack: (sql) => giveBack(sql, { runId: aRun, limit: 10 }),
   touch: async (sql, random) => {
     const ids = (await someIds(sql, 5)).map(({ id }) => id)
-    await touchMessages(sql, { kind: random.pick(['dead', 'delete'] as const), ids })
+    if (random.pick(['dead', 'delete'] as const) === 'dead') await markDead(sql, ids)
+    else await deleteMessages(sql, { ids, archived: false })
   },
   lease: (sql) =>
     sql`update dlq.dlq_messages set status = 'RETRYING', retry_count = 1, lease_until = now() - interval '1 s', lease_slot = null
@@ -129,7 +130,7 @@ const operations: Record<string, Operation> = {
   },
   truncatePartition: (sql, random) => sql`truncate ${sql(monthName(random.pick(passingMonths)))}`,
   fullCount: async (sql) => {
-    // Called for by the night; drift would be written down and fail the test at its end.
+    // The nightly full count. Any drift would be stored, and fail the test at its end.
     const drift = await reconcileSummary(sql)
     if (drift) throw new Error(`the counts were wrong by ${drift}`)
   },
@@ -139,7 +140,7 @@ const often = Object.keys(operations).filter((name) => !rare.has(name))
 
 class TakeBack extends Error {}
 
-/** Faults that come of doing all this at once: deadlocks, a partition that is gone or locked, an id that is taken. */
+/** Faults that concurrency causes: deadlocks, a partition that is gone or locked, an id that is taken. */
 const expectedFaults = /^(40P01|40001|23505|23514|42P01|55P03)$/
 
 async function inTransaction(sql: ReturnType<typeof connectAsService>, random: Random, ran: Map<string, number>) {
@@ -173,9 +174,9 @@ function acceptExpected(error: Error & { code?: string }) {
   throw error
 }
 
-test('counts are what count(*) says in the same snapshot, whatever happens', async () => {
+test('counts equal count(*) in the same snapshot, during all concurrent changes', async () => {
   const seed = Number(process.env.DLQ_SEED ?? Math.floor(Math.random() * 2 ** 31))
-  // Deadlocks are many here, and each would stand still for a second.
+  // There are many deadlocks here, and each would wait for a second.
   await database.sql`alter database ${database.sql(new URL(database.url).pathname.slice(1))} set deadlock_timeout to '20ms'`
   const sql = connectAsService(database.url)
   const ran = new Map<string, number>()
@@ -202,7 +203,7 @@ test('counts are what count(*) says in the same snapshot, whatever happens', asy
   }
   const operate = async (connection: number) => {
     const random = createRandom(seed + connection)
-    // Past the number that was asked for where chance has left an operation out.
+    // Goes on beyond the number where chance has left an operation out.
     while (done < operationCount || ran.size < Object.keys(operations).length) {
       const count = await inTransaction(sql, random, ran)
       done += count
@@ -238,6 +239,8 @@ test('counts are what count(*) says in the same snapshot, whatever happens', asy
     }
   }
   try {
+    // The overflow partition begins behind the passing months: so each of them can have a partition of its own.
+    await database.sql`select dlq.create_message_partitions(0, '2031-05-01')`
     await sql`select dlq.create_message_partition(${'2031-01-01T00:00:00Z'})`
     const background = [fold(), passPartitions()]
     try {

@@ -1,11 +1,11 @@
-// The parts of the summary one by one; that they hold together is in summary-exactness.pg.test.ts.
+// The parts of the summary one by one. summary-exactness.pg.test.ts tests them together.
 import { randomUUID } from 'node:crypto'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { connectAsService, useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { migrateDown, migrateUp, migrationStatus } from '../../../../db/migrate.ts'
-import type { Database } from '../runtime/database.ts'
+import { connectAsService, useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { migrateDown, migrateUp, migrationStatus } from '../../../../../db/migrate.ts'
+import type { Database } from '../../runtime/database/database.ts'
 import { countByConsumer, foldSummary, getSummaryState, listCounts, reconcileSummary } from './summary.ts'
 
 const database = useDatabase()
@@ -28,7 +28,7 @@ async function insertMany(count: number, columns: { original_topic?: string; sta
     select ${original_topic}, 'processing failed', ${status} from generate_series(1, ${count})`
 }
 
-/** As writers without triggers would: a restore, or logical replication. */
+/** Writes as writers without triggers do: a restore, or logical replication. */
 async function unseen(work: string) {
   await service.sql.begin(async (sql) => {
     await sql`set local session_replication_role = replica`
@@ -36,8 +36,8 @@ async function unseen(work: string) {
   })
 }
 
-describe('what a statement appends', () => {
-  test('is one line per kind of message, however many there are', async () => {
+describe('the deltas of a statement', () => {
+  test('are one line per kind of message, however many messages there are', async () => {
     await insertMany(300)
     await service.sql`update dlq.dlq_messages set status = 'RETRYING'`
 
@@ -49,14 +49,14 @@ describe('what a statement appends', () => {
     expect(await counts()).toEqual({ 'orders RETRYING': 300 })
   })
 
-  test('is nothing where no count changes', async () => {
+  test('are none where no count changes', async () => {
     await insertMany(3)
     await service.sql`update dlq.dlq_messages set next_retry_at = now(), lease_token = gen_random_uuid(), retry_count = 1`
     await service.sql`update dlq.dlq_messages set status = 'DEAD' where false`
     expect(await deltas()).toHaveLength(1)
   })
 
-  test('is taken back with the statement', async () => {
+  test('are rolled back with the statement', async () => {
     await service.sql
       .begin(async (sql) => {
         await sql`insert into dlq.dlq_messages (original_topic, error_message) values ('orders', 'taken back')`
@@ -66,7 +66,7 @@ describe('what a statement appends', () => {
     expect(await deltas()).toEqual([])
   })
 
-  test('keeps messages apart that differ in one unknown', async () => {
+  test('keep messages apart that differ in one unknown', async () => {
     const group_id = randomUUID()
     for (const columns of [{}, { dlq_topic: 'a' }, { consumer_group: 'a' }, { group_id }, { dlq_topic: 'a', group_id }])
       await insertMessageRow(database.sql, columns)
@@ -77,7 +77,7 @@ describe('what a statement appends', () => {
     expect((await listCounts(service.sql)).map(({ count }) => count).toSorted()).toEqual([1, 1, 1, 1, 2])
   })
 
-  test('needs no rights to the counts', async () => {
+  test('need no rights to the counts', async () => {
     const role = `counts_${randomUUID().replaceAll('-', '')}`
     await database.sql.unsafe(`create role ${role}`)
     try {
@@ -95,6 +95,10 @@ describe('what a statement appends', () => {
 
 describe('a partition', () => {
   const month = 'dlq.dlq_messages_2033_05'
+  // The overflow partition begins behind that month.
+  beforeAll(async () => {
+    await database.sql`select dlq.create_message_partitions(0, '2034-01-01')`
+  })
   beforeEach(async () => {
     await service.sql`select dlq.create_message_partition('2033-05-05')`
     await service.sql`
@@ -107,7 +111,7 @@ describe('a partition', () => {
     await service.sql.unsafe(`drop table if exists ${month}`)
   })
 
-  test('that was made later counts what is done to it by its own name', async () => {
+  test('that was created later counts changes that name the partition itself', async () => {
     await service.sql.unsafe(`update ${month} set status = 'DEAD'`)
     await service.sql.unsafe(`delete from ${month} where id in (select id from ${month} limit 2)`)
     expect(await counts()).toEqual({ 'later DEAD': 3, 'orders PENDING': 2 })
@@ -115,7 +119,7 @@ describe('a partition', () => {
     expect(await counts()).toEqual({ 'orders PENDING': 2 })
   })
 
-  test('that is dropped takes its messages off the counts, and their edits along, unless that is taken back', async () => {
+  test('that is dropped subtracts its messages from the counts and deletes their edits, unless that is rolled back', async () => {
     await service.sql`
       insert into dlq.dlq_message_edits (message_id, number, actor, fields)
       select id, 1, 'maria', '{value}'::text[] from dlq.dlq_messages`
@@ -134,7 +138,7 @@ describe('a partition', () => {
     expect(await service.sql`delete from dlq.dlq_message_edits returning 1`).toHaveLength(2)
   })
 
-  test('is dropped only where a statement sees all that is in it, and only if it is one', async () => {
+  test('is dropped only where a statement sees all of its rows, and only if it is a partition', async () => {
     await expect(
       service.sql.begin('isolation level repeatable read', (sql) =>
         sql.unsafe(`select dlq.drop_message_partition('${month}')`),
@@ -151,7 +155,7 @@ describe('a partition', () => {
 })
 
 describe('folding', () => {
-  test('takes at most so many deltas at a time, and changes no count', async () => {
+  test('takes at most its limit of deltas at a time, and changes no count', async () => {
     for (const topic of ['a', 'b', 'c', 'a', 'a']) await insertMany(2, { original_topic: topic })
     const before = await counts()
 
@@ -161,11 +165,11 @@ describe('folding', () => {
     expect(before).toEqual({ 'a PENDING': 6, 'b PENDING': 2, 'c PENDING': 2 })
   })
 
-  test('is done by one instance at a time: whoever comes second is told so at once', async () => {
+  test('is done by one process at a time: a second one is told so at once', async () => {
     await insertMany(2)
     await service.sql.begin(async (first) => {
       expect(await foldSummary(first, { limit: 10 })).toBe(1)
-      // It gives the lock back, but nobody sees that before its transaction ends.
+      // It releases the lock, but no other transaction sees that before it ends.
       expect(await foldSummary(service.sql, { limit: 10 })).toBeNull()
       expect(await reconcile()).toBeNull()
     })
@@ -186,14 +190,14 @@ describe('folding', () => {
 })
 
 describe('the full count', () => {
-  test('finds nothing wrong, whatever is folded', async () => {
+  test('finds no drift, whatever is folded', async () => {
     await insertMany(5)
     await foldSummary(service.sql, { limit: 10 })
     await service.sql`update dlq.dlq_messages set status = 'DEAD' where id in (select id from dlq.dlq_messages limit 2)`
     expect(await reconcile()).toBe(0)
   })
 
-  test('finds what changed without triggers, writes the drift down, and repairs it', async () => {
+  test('finds changes without triggers, stores the drift, and corrects the counts', async () => {
     await insertMany(5)
     await unseen(
       `delete from dlq.dlq_messages; insert into dlq.dlq_messages (original_topic, error_message) values ('payments', 'unseen')`,
@@ -206,7 +210,7 @@ describe('the full count', () => {
     expect(await reconcile()).toBe(0)
   })
 
-  test('finds and repairs totals that differ from the counts by error group', async () => {
+  test('finds and corrects totals that differ from the counts by error group', async () => {
     await insertMany(5)
     await foldSummary(service.sql, { limit: 10 })
     await service.sql`update dlq.dlq_summary_totals set count = 7`
@@ -218,14 +222,14 @@ describe('the full count', () => {
     expect(await reconcile()).toBe(0)
   })
 
-  test('only looks where it is told to', async () => {
+  test('changes nothing where it is told to only look', async () => {
     await insertMany(5)
     await unseen('delete from dlq.dlq_messages')
     const [row] = await service.sql`select dlq.reconcile_summary(p_repair := false)::int as drift`
     expect([row!.drift, await counts()]).toEqual([5, { 'orders PENDING': 5 }])
   })
 
-  test('forgets what has been 0 for a day', async () => {
+  test('deletes counts that have been 0 for a day', async () => {
     await insertMany(1)
     await foldSummary(service.sql, { limit: 10 })
     await service.sql`delete from dlq.dlq_messages`

@@ -1,14 +1,15 @@
-// How many messages there are of each kind, exactly, at any size: dlq_summary, or dlq_summary_totals where error
-// groups do not matter, and dlq_summary_deltas. A read is one statement over the deltas and one of the others, so
-// it counts what its snapshot sees, however much is folded meanwhile. Nothing but the triggers writes counts.
+// The exact number of messages of each kind, for a table of any size: dlq_summary, or dlq_summary_totals where error
+// groups do not matter, and dlq_summary_deltas. A read is one statement over the deltas and one of the other two
+// tables, so it counts one snapshot, even while deltas are folded. Only the triggers write counts.
 
-import type { Status } from '../message.ts'
-import { likePattern, type MessageFilter } from '../message-filter.ts'
+import { likePattern, type MessageFilter } from '../../domain/message/message-filter.ts'
+import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
+import type { Status } from '../../domain/retry/message-state.ts'
+import type { Sql } from '../sql.ts'
+import { countInScope, type TopicScope } from '../topic-scope.ts'
 import type { TopicCondition } from './message-topic.ts'
-import type { Sql } from './sql.ts'
-import { inScope, type TopicScope } from './topic-scope.ts'
 
-/** Lines to be added up. `withGroups`: each with its group_id, of which there may be many thousands. */
+/** The lines to add up. `withGroups`: each with its group_id, which may be many thousands of lines. */
 export function lines(sql: Sql, { withGroups = false }: { withGroups?: boolean } = {}) {
   const table = sql(withGroups ? 'dlq.dlq_summary' : 'dlq.dlq_summary_totals')
   const groupId = withGroups ? sql`group_id,` : sql``
@@ -39,7 +40,7 @@ export async function listCounts(sql: Sql): Promise<Count[]> {
 
 export type StatusCount = { original_topic: string; status: Status; count: number }
 
-/** How many messages each original topic has in each status, those that there are: the specification's overview. */
+/** The specification's overview: the number of messages of each original topic in each status, without zeros. */
 export async function countByTopicAndStatus(sql: Sql): Promise<StatusCount[]> {
   return sql<StatusCount[]>`
     select original_topic, status, sum(count)::float8 as count
@@ -52,12 +53,12 @@ export async function countByTopicAndStatus(sql: Sql): Promise<StatusCount[]> {
 export type ConsumerCount = {
   original_topic: string
   consumer_group: string | null
-  /** What people call the DLQ topic, where somebody has said so. */
+  /** The name that people gave the DLQ topic, if they did. */
   display_name: string | null
   dead: number
 }
 
-/** The DEAD messages of every original topic and consumer group that has messages at all. */
+/** The number of DEAD messages of every original topic and consumer group that has any messages. */
 export async function countDeadByConsumer(sql: Sql, { scope }: { scope: TopicScope }): Promise<ConsumerCount[]> {
   return sql<ConsumerCount[]>`
     select original_topic, consumer_group, min(known.display_name) as display_name,
@@ -65,7 +66,7 @@ export async function countDeadByConsumer(sql: Sql, { scope }: { scope: TopicSco
     from ${lines(sql)}
     left join (select topic, min(display_name) as display_name from dlq.dlq_topics group by topic) known
       on known.topic = line.dlq_topic
-    where ${inScope(sql, scope)}
+    where ${countInScope(sql, scope, 'line')}
     group by original_topic, consumer_group
     having sum(count) > 0
     order by original_topic collate "C", consumer_group collate "C"`
@@ -84,7 +85,7 @@ function byStatus(sql: Sql) {
 
 export type ConsumerCounts = StatusCounts & { original_topic: string; consumer_group: string | null }
 
-/** The counts by status of every original topic and consumer group that has messages; at most `limit`, most waiting and DEAD first. */
+/** The counts by status of each original topic and consumer group; at most `limit`, most waiting and DEAD ones first. */
 export async function countByConsumer(
   sql: Sql,
   { scope, limit }: { scope: TopicScope; limit: number },
@@ -92,7 +93,7 @@ export async function countByConsumer(
   return sql<ConsumerCounts[]>`
     select original_topic, consumer_group, ${byStatus(sql)}
     from ${lines(sql)}
-    where ${inScope(sql, scope)}
+    where ${countInScope(sql, scope, 'line')}
     group by original_topic, consumer_group
     having sum(count) > 0
     order by sum(count) filter (where status <> 'RESOLVED') desc nulls last, original_topic collate "C", consumer_group collate "C"
@@ -101,7 +102,7 @@ export async function countByConsumer(
 
 export type ConsumerGroupCounts = StatusCounts & { consumer_group: string | null; original_topics: string[] }
 
-/** The counts by status of every consumer group, with its original topics; at most `limit`, most waiting and DEAD first. */
+/** The counts by status of each consumer group, with its original topics; at most `limit`, in the same order. */
 export async function countByConsumerGroup(
   sql: Sql,
   { scope, limit }: { scope: TopicScope; limit: number },
@@ -111,7 +112,7 @@ export async function countByConsumerGroup(
     from (
       select consumer_group, original_topic, status, sum(count) as count
       from ${lines(sql)}
-      where ${inScope(sql, scope)}
+      where ${countInScope(sql, scope, 'line')}
       group by consumer_group, original_topic, status
       having sum(count) > 0
     ) counted
@@ -120,7 +121,7 @@ export async function countByConsumerGroup(
     limit ${limit}`
 }
 
-/** The counts by status of what has each of the values in the column; those that nothing has are missing. */
+/** The counts by status for each of these values of the column. Values that no message has are missing. */
 export async function countByValue(
   sql: Sql,
   {
@@ -133,29 +134,27 @@ export async function countByValue(
   const rows = await sql<({ value: string } & StatusCounts)[]>`
     select ${sql(column)} as value, ${byStatus(sql)}
     from ${lines(sql, { withGroups: column === 'group_id' })}
-    where ${sql(column)} = any(${column === 'group_id' ? sql`${list}::uuid[]` : sql`${list}::text[]`}) and ${inScope(sql, scope)}
+    where ${sql(column)} = any(${column === 'group_id' ? sql`${list}::uuid[]` : sql`${list}::text[]`}) and ${countInScope(sql, scope, 'line')}
     group by ${sql(column)}`
   return new Map(rows.map(({ value, ...counts }) => [value, counts]))
 }
 
-export type TopicPair = { original_topic: string; dlq_topic: string | null }
-
-/** The topics that messages came from with those they were read from, in the order of their names. */
+/** The pairs of original topic and DLQ topic that messages have, in the order of their names. */
 export async function listTopicPairs(
   sql: Sql,
   { scope, limit }: { scope: TopicScope; limit: number },
-): Promise<TopicPair[]> {
-  return sql<TopicPair[]>`
+): Promise<MessageTopics[]> {
+  return sql<MessageTopics[]>`
     select original_topic, dlq_topic
     from ${lines(sql)}
-    where ${inScope(sql, scope)}
+    where ${countInScope(sql, scope, 'line')}
     group by original_topic, dlq_topic
     having sum(count) > 0
     order by original_topic, dlq_topic
     limit ${limit}`
 }
 
-/** The original topics behind `after` that there are messages of, in the order of their names. */
+/** The original topics behind `after` that have messages, in the order of their names. */
 export async function listOriginalTopics(
   sql: Sql,
   { scope, after, limit }: { scope: TopicScope; after: string | null; limit: number },
@@ -163,7 +162,7 @@ export async function listOriginalTopics(
   const rows = await sql<{ topic: string }[]>`
     select original_topic as topic
     from ${lines(sql)}
-    where original_topic > ${after ?? ''} and ${inScope(sql, scope)}
+    where original_topic > ${after ?? ''} and ${countInScope(sql, scope, 'line')}
     group by original_topic
     having sum(count) > 0
     order by original_topic
@@ -171,7 +170,7 @@ export async function listOriginalTopics(
   return rows.map(({ topic }) => topic)
 }
 
-/** Per topic, its other topics, the one with the most messages first: original topics of a DLQ topic, DLQ topics of an original topic. */
+/** The original topics of each DLQ topic, or the DLQ topics of each original topic, the one with most messages first. */
 export async function listCounterparts(
   sql: Sql,
   { column, topics, scope }: { column: 'dlq_topic' | 'original_topic'; topics: readonly string[]; scope: TopicScope },
@@ -180,7 +179,7 @@ export async function listCounterparts(
   const rows = await sql<{ topic: string; counterpart: string }[]>`
     select ${sql(column)} as topic, ${other} as counterpart
     from ${lines(sql)}
-    where ${sql(column)} = any(${sql.array([...topics])}::text[]) and ${other} is not null and ${inScope(sql, scope)}
+    where ${sql(column)} = any(${sql.array([...topics])}::text[]) and ${other} is not null and ${countInScope(sql, scope, 'line')}
     group by ${sql(column)}, ${other}
     having sum(count) > 0
     order by sum(count) desc, ${other} collate "C"`
@@ -190,7 +189,7 @@ export async function listCounterparts(
 
 const counted: readonly (keyof MessageFilter)[] = ['status', 'topic', 'consumer_group', 'group_id', 'archived']
 
-/** How many messages a filter means; null where it names what is not counted, or the first count has not ended. */
+/** How many messages a filter finds. Null where the summary lacks a field of it, or its first count has not ended. */
 export async function countByFilter(
   sql: Sql,
   { filter, topic, scope }: { filter: MessageFilter; topic: TopicCondition | null; scope: TopicScope },
@@ -202,7 +201,7 @@ export async function countByFilter(
     select case when (select counted_at from dlq.dlq_summary_state) is not null then (
       select coalesce(sum(count), 0)::float8
       from ${lines(sql, { withGroups: group_id !== undefined })}
-      where ${inScope(sql, scope)}
+      where ${countInScope(sql, scope, 'line')}
         ${status === undefined ? sql`` : sql`and status = any(${sql.array([...status])}::text[])`}
         ${consumer_group === undefined ? sql`` : sql`and consumer_group = ${consumer_group}`}
         ${group_id === undefined ? sql`` : sql`and group_id = ${group_id}`}
@@ -218,11 +217,11 @@ function ofTopic(sql: Sql, { column, names, glob }: TopicCondition) {
 }
 
 export type SummaryState = {
-  /** Null until the rows that were there before the summary have been counted: no count is right before. */
+  /** When all rows were last counted. Null before the first full count has ended; no count is right until then. */
   counted_at: Date | null
   /** By how much the counts were wrong at the last full count. */
   drift: number
-  /** Deltas that wait to be folded; a read has to add them up. */
+  /** The number of deltas that are not folded yet. Each read adds them up. */
   deltas: number
 }
 
@@ -233,16 +232,16 @@ export async function getSummaryState(sql: Sql): Promise<SummaryState> {
   return row
 }
 
-/** Folds up to `limit` deltas. Returns how many; null where another instance is at it. */
+/** Folds up to `limit` deltas. Returns how many, or null where another process is folding. */
 export async function foldSummary(sql: Sql, { limit }: { limit: number }): Promise<number | null> {
   const [row] = await sql<[{ folded: number | null }]>`select dlq.fold_summary(${limit}::int) as folded`
   return row.folded
 }
 
 /**
- * Counts all messages, and puts right what the summary is wrong by; nobody has to stop meanwhile. Returns by
- * how much it was wrong: 0, unless rows changed without triggers; null where another instance is at it. Takes
- * as long as reading the whole table, so for inside a transaction that may.
+ * Counts all messages and corrects the summary, while everything else goes on. Returns by how much the summary was
+ * wrong: 0, unless rows changed without triggers. Null where another process is counting. It reads the whole table, so
+ * the caller's transaction must be allowed to take that long.
  */
 export async function reconcileSummary(sql: Sql): Promise<number | null> {
   await sql`set local statement_timeout = 0`

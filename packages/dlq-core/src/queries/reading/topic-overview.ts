@@ -1,7 +1,7 @@
-// dlq_topics, dlq_positions and dlq_messages: what there is of each topic, for people.
+// dlq_topics, dlq_positions and dlq_messages: the overview of topics for people.
 
-import type { Sql } from './sql.ts'
-import { inScope, type TopicScope, topicInScope } from './topic-scope.ts'
+import type { Sql } from '../sql.ts'
+import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
 
 export type DlqTopic = {
   cluster: string
@@ -10,9 +10,9 @@ export type DlqTopic = {
   partitions: number
   found_at: Date
   gone_at: Date | null
-  /** When something was stored last; null where nothing was yet. */
+  /** When a message was last stored. Null before the first one. */
   stored_at: Date | null
-  /** Records read so far, those below the first offset included. */
+  /** The sum of the positions of all partitions. Null before the first one. */
   read_to: bigint | null
 }
 
@@ -36,39 +36,50 @@ export async function listDlqTopics(
     limit ${limit}`
 }
 
-/** When the oldest PENDING message of each topic was created. any(array[…]): message-scan.ts says why. */
+/** Only so many of a topic's messages are looked through for the first one in the scope. */
+const maxLookedThrough = 10_000
+
+/**
+ * When the oldest PENDING message of each topic, in the scope, was created. Topics whose first ten thousand are all
+ * outside the scope are missing. any(array[…]): message-scan.ts says why.
+ */
 export async function oldestPendingOf(
   sql: Sql,
-  { column, topics }: { column: 'dlq_topic' | 'original_topic'; topics: readonly string[] },
+  { column, topics, scope }: { column: 'dlq_topic' | 'original_topic'; topics: readonly string[]; scope: TopicScope },
 ): Promise<Map<string, Date>> {
   const rows = await sql<{ topic: string; created_at: Date }[]>`
     select topic, oldest.created_at
     from unnest(${sql.array([...topics])}::text[]) topic
     cross join lateral (
-      select m.created_at from dlq.dlq_messages m
-      where m.${sql(column)} = any(array[topic]) and m.status = any(array['PENDING'])
-      order by m.${sql(column)}, m.status, m.id limit 1
+      select m.created_at from (
+        select m.id, m.created_at, m.original_topic, m.dlq_topic, m.held_by_route, m.record_source
+        from dlq.dlq_messages m
+        where m.${sql(column)} = any(array[topic]) and m.status = any(array['PENDING'])
+        order by m.${sql(column)}, m.status, m.id limit ${scope === null ? 1 : maxLookedThrough}
+      ) m
+      where ${messageInScope(sql, scope, 'm.')}
+      order by m.id limit 1
     ) oldest`
   return new Map(rows.map(({ topic, created_at }) => [topic, created_at]))
 }
 
 export type RecentFailures = { consumer_group: string | null; count: number; last_failed_at: Date }
 
-/** Which consumer groups the newest `examine` messages failed in. */
+/** The consumer groups in which the newest `examine` messages failed. */
 export async function countRecentFailures(
   sql: Sql,
   { scope, examine }: { scope: TopicScope; examine: number },
 ): Promise<RecentFailures[]> {
   return sql<RecentFailures[]>`
     with newest as materialized (
-      select m.consumer_group, m.original_topic, m.dlq_topic, m.last_failed_at
+      select m.consumer_group, m.original_topic, m.dlq_topic, m.held_by_route, m.record_source, m.last_failed_at
       from dlq.dlq_messages m
       order by m.id desc
       limit ${examine}
     )
     select consumer_group, count(*)::int as count, max(last_failed_at) as last_failed_at
     from newest
-    where ${inScope(sql, scope)}
+    where ${messageInScope(sql, scope)}
     group by consumer_group`
 }
 
@@ -81,7 +92,7 @@ export type Position = {
   updated_at: Date
 }
 
-/** How far each partition is stored; of one topic, or of all. */
+/** The position of each partition, of one topic or of all. */
 export async function listAllPositions(
   sql: Sql,
   {

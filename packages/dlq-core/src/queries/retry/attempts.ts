@@ -1,12 +1,12 @@
-// dlq_attempts: one row per republish.
+// dlq_attempts: one row per attempt.
 
-import { type Sql, toJson } from './sql.ts'
+import { type Sql, toJson } from '../sql.ts'
 
 export type SettledAttempt = {
   message_id: string
   number: number
   attempt_id: string
-  /** `unknown`: given back, and made again under the same id, because nobody can say whether it was published. */
+  /** `unknown`: given back and made again under the same id, because it is not known whether it was published. */
   outcome: 'published' | 'failed' | 'unknown'
   slot?: number | null
   run_id?: string | null
@@ -16,7 +16,7 @@ export type SettledAttempt = {
   error: string | null
 }
 
-/** Writes down what became of attempts. Keeps what is known already: who asked, and that it failed again. */
+/** Stores the outcomes of attempts. Keeps the actor who asked, and the re-failure, if they are stored already. */
 export async function settleAttempts(sql: Sql, { attempts }: { attempts: readonly SettledAttempt[] }): Promise<void> {
   if (attempts.length === 0) return
   await sql`
@@ -35,7 +35,7 @@ export async function settleAttempts(sql: Sql, { attempts }: { attempts: readonl
       target_partition = excluded.target_partition, target_offset = excluded.target_offset`
 }
 
-/** Notes who asks for the attempt that will be made next. */
+/** Stores who asks for the next attempt. */
 export async function requestAttempt(
   sql: Sql,
   { message_id, number, attempt_id, actor }: { message_id: string; number: number; attempt_id: string; actor: string },
@@ -46,12 +46,12 @@ export async function requestAttempt(
     on conflict (message_id, number) do nothing`
 }
 
-/** `resolved`: an application has handled it by itself. */
+/** `resolved`: an application has handled the message by itself. */
 export type AttemptOutcome = { outcome: 'requested' | 'resolved' | SettledAttempt['outcome']; error: string | null }
 
 /**
- * What became of one attempt; null where it is still to be made, or running. An attempt that was given back
- * may have an outcome from a retrier that lost its lease; it counts when the message says that it was made.
+ * The outcome of one attempt. Null where it is still to be made, or under way. An attempt that was given back may have
+ * an outcome from a retrier that lost its lease. That outcome counts once the message says that the attempt was made.
  */
 export async function getAttempt(
   sql: Sql,
@@ -78,7 +78,7 @@ export type Attempt = {
   target_offset: bigint | null
   started_at: Date
   settled_at: Date | null
-  /** When it was given back as unknown. */
+  /** When the attempt was given back as unknown. */
   unknown_at: Date | null
   failed_again_at: Date | null
   failed_again_topic: string | null
@@ -89,7 +89,7 @@ export type Attempt = {
   error_changed: boolean | null
 }
 
-/** The attempts of a message, the first one first; the last thousand, which is the most that a budget allows. */
+/** The attempts of a message, oldest first: the last thousand, which is the largest budget. */
 export async function listAttempts(sql: Sql, messageId: string): Promise<Attempt[]> {
   const newestFirst = await sql<Attempt[]>`
     select number, attempt_id, actor, run_id, outcome, error, target_topic, target_partition, target_offset, started_at,

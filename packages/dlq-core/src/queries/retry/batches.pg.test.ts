@@ -1,10 +1,11 @@
 // Claiming for a slot, splitting and settling.
 
 import { randomUUID } from 'node:crypto'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   claimBatch,
@@ -53,7 +54,7 @@ const idsOf = (messages: readonly { id: string }[]) => messages.map(({ id }) => 
 const resolved = (ids: readonly string[]) => ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
 
 describe('the due topics', () => {
-  test('are those with something due, each with the DLQ topic and the time of its oldest', async () => {
+  test('are those with due messages, each with the DLQ topic and the time of the one due longest', async () => {
     await insertDue({ dlq_topic: 'young.dlq.v1', next_retry_at: ago(10) })
     const since = { orders: ago(20), payments: ago(1) }
     await insertDue({ dlq_topic: 'old.dlq.v1', next_retry_at: since.orders })
@@ -69,7 +70,7 @@ describe('the due topics', () => {
 })
 
 describe('a claim', () => {
-  test('takes what is due, counts the attempt and leases it to the slot under its next number', async () => {
+  test('takes due messages, counts the attempt and leases them to the slot under its next number', async () => {
     const id = await insertDue({
       ...{ dlq_topic: 'orders.dlq.v1', original_partition: 2, original_topic_source: 'header' },
       ...{ record_key: Buffer.from([0, 255]), record_value: Buffer.from('{}') },
@@ -83,7 +84,7 @@ describe('a claim', () => {
       {
         ...{ id, retry_count: 1, max_retries: 3, original_topic: 'orders', original_partition: 2 },
         ...{ original_topic_source: 'header', record_key: Buffer.from([0, 255]), record_value: Buffer.from('{}') },
-        // The payload is read only of what never was a record.
+        // Only messages without a record have their payload read.
         ...{ record_headers: '[["a","b"]]', payload: null, dlq_topic: 'orders.dlq.v1' },
       },
     ])
@@ -99,7 +100,7 @@ describe('a claim', () => {
     expect(Date.now() - row.last_retry_at.getTime()).toBeLessThan(60_000)
   })
 
-  test('leaves what is not due, not PENDING, has spent its budget, or is of a topic without a share', async () => {
+  test('leaves messages that are not due, not PENDING, without budget, or of a topic without a share', async () => {
     await insertDue({ next_retry_at: ago(-60) })
     await insertDue({ next_retry_at: null })
     for (const status of ['RETRYING', 'RESOLVED', 'DEAD']) await insertDue({ status })
@@ -108,7 +109,7 @@ describe('a claim', () => {
     const slot = await take()
 
     expect((await claim(slot, [share('orders')])).messages).toEqual([])
-    // And no number is used up for nothing.
+    // An empty claim uses no number.
     expect(await nextBatchNumbers(service.sql, slot)).toBe(1n)
   })
 
@@ -135,7 +136,7 @@ describe('a claim', () => {
     expect((await claim(slot, [share('orders')], { maxBytes: 10 })).messages).toHaveLength(1)
   })
 
-  test('passes over what another claim holds, without waiting for it', async () => {
+  test('passes over messages that another claim holds, without waiting for it', async () => {
     await insertMany(40, 'orders')
     const [one, other] = [await take(), await take()]
     await service.sql.begin(async (sql) => {
@@ -161,14 +162,14 @@ describe('a claim', () => {
     expect(row).toEqual({ retrying: ids.length, most: 1 })
   })
 
-  test('of an owner that lost the slot finds nothing, also when it lands late', async () => {
+  test('of a holder that lost the slot finds no message, also when it arrives late', async () => {
     await insertMany(10, 'orders')
     const zombie = await take(-1)
     // It waits for the take-over, which has locked the slot, and must then see the new epoch.
     const owner = await service.sql.begin(async (sql) => {
       const owner = await takeSlot(sql, { owner: 'successor', leaseMs: 60_000 })
       const late = claim(zombie, [share('orders')])
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      await untilWaitingForLock(database)
       return { owner, late }
     })
     expect((await owner.late).messages).toEqual([])
@@ -176,7 +177,7 @@ describe('a claim', () => {
   })
 })
 
-describe('a topic with a bound on what is in flight', () => {
+describe('a topic with a bound on messages in flight', () => {
   test('never has more, however many slots claim at once', async () => {
     await insertMany(100, 'orders')
     const slots = await Promise.all(Array.from({ length: 6 }, () => take()))
@@ -197,8 +198,8 @@ describe('a topic with an order per key', () => {
   const insertKeyed = (key: number, offset: number, columns: MessageColumns = {}) =>
     insertDue({ order_key: key, original_partition: 0, original_offset: offset, ...columns })
 
-  test('gives of each key only the earliest that is not resolved, in the order of the original offsets', async () => {
-    // Due in another order than they stood in.
+  test('gives only the earliest unresolved message of each key, in the order of the original offsets', async () => {
+    // They are due in another order than that of their offsets.
     const second = await insertKeyed(7, 11, { next_retry_at: ago(90) })
     const first = await insertKeyed(7, 10, { next_retry_at: ago(30) })
     const other = await insertKeyed(8, 12)
@@ -230,7 +231,7 @@ describe('a topic with an order per key', () => {
 })
 
 describe('settling', () => {
-  test('writes what became of messages of the batch, and once only', async () => {
+  test('writes the outcomes of the batch’s messages, and only once', async () => {
     const [first, second, third] = [await insertDue(), await insertDue(), await insertDue()]
     const batch = await claim(await take(), [share('orders')])
     const next_retry_at = ago(-600)
@@ -261,7 +262,7 @@ describe('settling', () => {
     expect(before).toMatchObject(row)
   })
 
-  test('by an owner that lost the slot changes nothing', async () => {
+  test('by a holder that lost the slot changes nothing', async () => {
     const id = await insertDue()
     const zombie = await claim(await take(-1), [share('orders')])
     const owner = await take()
@@ -276,7 +277,7 @@ describe('settling', () => {
     expect(await settleMessages(service.sql, { ...owner, batch: zombie.batch, messages: resolved([id]) })).toEqual([id])
   })
 
-  test('under the number of a part no longer finds what another part holds', async () => {
+  test('under the number of a part does not find the messages of another part', async () => {
     const [first, second] = [await insertDue(), await insertDue()]
     const batch = await claim(await take(), [share('orders')])
     const number = (await nextBatchNumbers(service.sql, { ...batch, count: 2 }))!

@@ -1,10 +1,10 @@
-// dlq_messages: claiming what is due for a slot, and settling it. Claim and settle lock the slot's row
-// and check its epoch in the same statement, and settling checks slot and batch besides: neither a
-// zombie nor a dead process's last statement, landing late, finds anything.
+// dlq_messages: claims due messages for a slot, and settles them. Both lock the slot's row and check its epoch in the
+// same statement. Settling also checks slot and batch. So a late statement of a dead process, or of one that lost its
+// slot, changes no row.
 
 import type postgres from 'postgres'
+import { type Sql, toJson } from '../sql.ts'
 import type { Slot } from './slots.ts'
-import { type Sql, toJson } from './sql.ts'
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>
 
@@ -15,22 +15,27 @@ export type ClaimedMessage = {
   original_topic: string
   original_partition: number | null
   original_topic_source: string | null
-  /** Where somebody wants it sent instead. */
+  /** The topic that replaces the original topic, by an edit or by the run. Null where there is none. */
   target_topic: string | null
   record_key: Buffer | null
   record_value: Buffer | null
-  /** Stored headers as JSON text; null for a message that never was a Kafka record. */
+  /** The stored headers as JSON text. Null for a message without a record. */
   record_headers: string | null
   record_timestamp: Date | null
   original_timestamp: Date | null
-  /** Only of a message that never was a record. */
+  /** Set only for a message without a record. */
   payload: string | null
   dlq_topic: string | null
-  /** The run that it is sent by. */
+  /** The run that sends it. Null where it is due by itself. */
   run_id: string | null
+  /** Its size, where it is too large to be sent: key, value, headers and payload are then null. */
+  unsendable_bytes: number | null
+  group_id: string | null
+  /** Kafka, or its topic, refused the attempt before this one. */
+  was_refused: boolean
 }
 
-/** Where message m goes instead: its run says so, for as long as it is in the run, or else an edit. */
+/** The topic that message m is sent to instead: that of its run, while it is in one, or else that of an edit. */
 function targetTopicOf(sql: Sql) {
   return sql`
     coalesce(case when m.run_id is not null then (select r.target_topic from dlq.dlq_runs r where r.id = m.run_id) end, m.target_topic)`
@@ -39,65 +44,65 @@ function targetTopicOf(sql: Sql) {
 /** How much of a topic may be claimed. */
 export type TopicShare = {
   topic: string
-  /** Of what this run holds of the topic; absent: of what is due by itself. */
+  /** Claims the messages of the topic that this run holds. Absent: those that are due by themselves. */
   run?: string
   quota: number
-  /** So many of the topic may be RETRYING at once; null: any number. */
+  /** How many messages of the topic may be RETRYING at once. Null: any number. */
   maxInFlight: number | null
-  /** A message waits for earlier unresolved ones of its key. */
+  /** Whether a message waits for earlier unresolved ones of its key. */
   ordered: boolean
-  /** Error groups of which only what somebody asked for is claimed. */
+  /** Paused error groups: of these, only messages that somebody asked for are claimed. */
   pausedGroups: readonly string[]
 }
 
-/** How many due messages of an ordered topic are looked through for some that need not wait. */
+/** How many due messages of an ordered topic a claim reads to find some that need not wait. */
 const orderedWindow = 20_000
 
 /**
- * Locks topics against other claims that name them, until the transaction ends. For topics with
- * `maxInFlight`, so that what is in flight is counted when nobody else is adding to it: call it in the
- * transaction of the claim, before it.
+ * Locks topics against other claims that name them, until the transaction ends. Topics with `maxInFlight` need it, so
+ * that no other claim adds messages while this one counts those in flight. Call it in the claim's transaction, before
+ * the claim.
  */
 export async function lockTopicsInFlight(sql: Sql, topics: readonly string[]): Promise<void> {
   if (topics.length === 0) return
-  // In one order, as everybody locks them.
+  // In the order of names, as every claim locks them.
   await sql`
     select pg_advisory_xact_lock(hashtextextended('dlq.in_flight:' || topic, 0))
     from (select topic from unnest(${sql.array([...topics])}::text[]) as capped (topic) order by topic) capped`
 }
 
-/** About what a message takes in memory; sizes are known without reading what is stored out of line. */
+/** About how much memory a message takes. PostgreSQL knows the sizes without reading values stored out of line. */
 function bytesOf(sql: Sql) {
   return sql`
     coalesce(octet_length(m.record_value), pg_column_size(m.payload), 0) + coalesce(octet_length(m.record_key), 0) + coalesce(pg_column_size(m.record_headers), 0)`
 }
 
-/** Whether message m is none that the share s passes over. */
+/** Whether the paused groups of share s allow message m. */
 function notPaused(sql: Sql) {
   return sql`(s.paused = '{}' or m.retry_requested or m.group_id is null or m.group_id <> all (s.paused))`
 }
 
-/** Which messages of the share s there are to claim, and in which order: each along an index of its own. */
+/** The messages of share s to claim, and their order. Each of the two sources goes along its own index. */
 type Source = { shares: Fragment; due: Fragment; order: Fragment }
 
 function sourcesOf(sql: Sql): Source[] {
   return [
-    // What is due by itself, that is: in no run.
+    // Messages that are due by themselves and in no run.
     {
       shares: sql`s.run is null`,
       due: sql`m.status = 'PENDING' and m.run_id is null and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}`,
       order: sql`m.next_retry_at, m.id`,
     },
-    // What a run holds, whenever it would be due by itself. Somebody asked for it: no pause of its group counts.
+    // Messages that a run holds, due by themselves or not. Somebody asked for them, so no pause of their group counts.
     {
       shares: sql`s.run is not null`,
-      due: sql`m.status = 'PENDING' and m.run_id = s.run and m.retry_count < m.max_retries`,
+      due: sql`m.status = 'PENDING' and m.run_id = s.run and m.retry_count < m.max_retries and not m.held_by_route`,
       order: sql`m.id`,
     },
   ]
 }
 
-/** The due messages of the shares whose topics have no order, locked. */
+/** Locks the due messages of the shares whose topics are not ordered. */
 function dueOfFreeTopics(sql: Sql, { shares, due, order }: Source) {
   return sql`
     select oldest.id, oldest.bytes
@@ -113,7 +118,7 @@ function dueOfFreeTopics(sql: Sql, { shares, due, order }: Source) {
     where not s.ordered and ${shares}`
 }
 
-/** The due messages of the shares whose topics have an order, that need not wait for another of their key; locked. */
+/** Locks the due messages of the shares whose topics are ordered, if they need not wait for another of their key. */
 function dueOfOrderedTopics(sql: Sql, { shares, due, order }: Source) {
   return sql`
     select first.id, first.bytes
@@ -122,7 +127,7 @@ function dueOfOrderedTopics(sql: Sql, { shares, due, order }: Source) {
     cross join lateral (
       select m.id, ${bytesOf(sql)} as bytes
       from dlq.dlq_messages m
-      -- Locked only now: what is looked through and passed over stays free.
+      -- Locks only here, so that the messages that this passes over stay unlocked.
       where m.id = any(array(
         select w.id
         from (
@@ -131,7 +136,7 @@ function dueOfOrderedTopics(sql: Sql, { shares, due, order }: Source) {
           order by ${order}
           limit ${orderedWindow}
         ) w
-        -- An earlier one that this snapshot sees unresolved may be resolved by now, never the other way round.
+        -- An earlier message that this snapshot sees as unresolved may be resolved by now. The reverse cannot happen.
         where w.order_key is null or not exists (
           select from dlq.dlq_messages e
           where e.original_topic = s.topic and e.order_key = w.order_key and e.status in ('PENDING', 'RETRYING')
@@ -146,20 +151,29 @@ function dueOfOrderedTopics(sql: Sql, { shares, due, order }: Source) {
 }
 
 /**
- * Claims due messages for the slot's next batch: of each topic up to its quota, oldest due first. Sets
- * RETRYING and counts the attempt. Nothing is claimed, and no number used up, where nothing is due or
- * the slot was lost. Returns the batch's number with the messages.
+ * Claims due messages for the slot's next batch: of each topic up to its quota, those due longest first. Sets them
+ * RETRYING and counts the attempt. Where none is due, or the slot was lost, it claims none and uses no number.
+ * Returns the batch's number with the messages.
  *
- * @param maxBytes bound of what is read, apart from the first message, which is taken whatever its size
- * @param token tells this batch from every other, also from one of the same number in a restored database
+ * @param maxBytes bounds the bytes that are read; the first message is taken whatever its size
+ * @param maxMessageBytes a larger message is claimed, so that it can be refused, but not read
+ * @param token distinguishes this batch from every other, also from one with the same number in a restored database
  */
 export async function claimBatch(
   sql: Sql,
-  { slot, epoch, token, shares, maxBytes }: Slot & { token: string; shares: readonly TopicShare[]; maxBytes: number },
+  {
+    slot,
+    epoch,
+    token,
+    shares,
+    maxBytes,
+    maxMessageBytes = 2 ** 30,
+  }: Slot & { token: string; shares: readonly TopicShare[]; maxBytes: number; maxMessageBytes?: number },
 ): Promise<{ batch: bigint; messages: ClaimedMessage[] } | null> {
   if (shares.length === 0) return null
-  // "materialized" keeps limits and row locks in one place: in an IN (…) the planner may run the
-  // subselect once per row and claim more than the limit.
+  const isReadable = sql`(m.unstored_value_bytes is null and ${bytesOf(sql)} <= ${maxMessageBytes}::bigint)`
+  // "materialized" runs limits and row locks once: in an IN (…) the planner may run the subselect once per row and claim
+  // more than the limit.
   const rows = await sql<(ClaimedMessage & { lease_batch: bigint })[]>`
     with owner as materialized (
       select slot, batch + 1 as batch from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
@@ -172,7 +186,7 @@ export async function claimBatch(
                     where f.lease_slot is not null and f.original_topic = topic))) end as quota
       from json_to_recordset(${toJson(shares)}::json) as s
         (topic text, run uuid, quota int, "maxInFlight" int, ordered boolean, "pausedGroups" uuid[])
-      -- Here and not before, so that nothing of a run is claimed from the moment that it is paused or cancelled.
+      -- In the claim's own statement, so that no message of a run is claimed once it is paused or cancelled.
       where run is null or exists (select from dlq.dlq_runs r where r.id = run and r.status = 'running')
     ),
     due as materialized (
@@ -191,24 +205,32 @@ export async function claimBatch(
       status = 'RETRYING', retry_count = m.retry_count + 1, last_retry_at = now(),
       lease_token = ${token}, lease_until = null, lease_slot = owner.slot, lease_batch = owner.batch
     from owner
-    -- As an array, because the planner has no idea how many there are: it takes a tenth of the topic, and would
-    -- read all messages to join so many (a topic of 500,000 due messages held up all others for seconds).
+    -- As an array, because the planner cannot estimate the number. It assumes a tenth of the topic, and for such a
+    -- join it reads all messages (a topic with 500,000 due messages held up all others for seconds).
     where m.id = any(array(select id from fitting))
     returning m.lease_batch, m.id, m.retry_count, m.max_retries, m.original_topic, m.original_partition,
-      m.original_topic_source, ${targetTopicOf(sql)} as target_topic, m.record_key, m.record_value, m.record_headers, m.record_timestamp, m.original_timestamp,
-      case when m.record_headers is null and m.record_value is null then m.payload end as payload,
-      m.dlq_topic, m.run_id`
+      m.original_topic_source, ${targetTopicOf(sql)} as target_topic, m.record_timestamp, m.original_timestamp,
+      case when ${isReadable} then m.record_key end as record_key,
+      case when ${isReadable} then m.record_value end as record_value,
+      case when ${isReadable} then m.record_headers end as record_headers,
+      case when ${isReadable} and m.record_headers is null and m.record_value is null then m.payload end as payload,
+      case when not ${isReadable} then coalesce(m.unstored_value_bytes, ${bytesOf(sql)})::float8 end as unsendable_bytes,
+      m.dlq_topic, m.run_id, m.group_id,
+      -- Most messages have no attempt before this one: nothing is read for them.
+      m.retry_count > 1 and exists (
+        select from dlq.dlq_attempts a
+        where a.message_id = m.id and a.number = m.retry_count - 1 and a.outcome = 'failed') as was_refused`
   if (rows.length === 0) return null
-  // In the order of the records' times, so that they leave about as they came.
+  // In the order of the records' times, so that they are published about as they arrived.
   return { batch: rows[0]!.lease_batch, messages: rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
 }
 
-/** Part of a batch, to be published under a number of its own. */
+/** A part of a batch, to be published under its own number. */
 export type BatchPart = { batch: bigint; token: string; ids: readonly string[] }
 
 /**
- * Leases parts of the slot's batches again, under numbers that the slot has given out for them. Before
- * any of them is published, so that each Kafka transaction has a number of its own. False where the slot was lost.
+ * Leases parts of the slot's batches again, under numbers that the slot has given out for them. Call it before any part
+ * is published, so that each Kafka transaction has its own number. False where the slot was lost.
  */
 export async function leaseParts(
   sql: Sql,
@@ -228,17 +250,17 @@ export async function leaseParts(
   return rows[0]!.owned
 }
 
-/** What a statement must match of what it settles. */
+/** A statement that settles messages must match all of this. */
 export type BatchLease = Slot & { batch: bigint }
 
 export type SettledMessage = {
   id: string
-  /** RESOLVED: published. PENDING: refused, or to be tried again later. DEAD: refused, the budget spent. */
+  /** RESOLVED: published. PENDING: refused, or to be sent again later. DEAD: refused, and the budget is spent. */
   status: 'RESOLVED' | 'PENDING' | 'DEAD'
   next_retry_at: Date | null
 }
 
-/** Writes what became of messages of the batch, where the lease still holds. Returns their ids. */
+/** Writes the outcomes of those messages of the batch whose lease still holds. Returns their ids. */
 export async function settleMessages(
   sql: Sql,
   { slot, epoch, batch, messages }: BatchLease & { messages: readonly SettledMessage[] },
@@ -249,13 +271,13 @@ export async function settleMessages(
       select slot from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
     ),
     held as materialized (
-      -- Joined to what the lease holds: "id = any (…)" beside the lease's index compares every row with the
-      -- whole list (measured: 60 ms of the 80 that settling 500 messages took).
+      -- Joined to the rows of the lease: "id = any (…)" beside the lease's index compares every row with the whole
+      -- list (measured: 60 of the 80 ms that settling 500 messages took).
       select m.id, m.run_id, settled.status, settled.next_retry_at
       from json_to_recordset(${toJson(messages)}::json) as settled (id uuid, status text, next_retry_at timestamptz)
       join dlq.dlq_messages m on m.id = settled.id
       where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING'
-      -- Locked in the order of ids, as every locker of several messages does.
+      -- Locks in the order of ids, as every statement that locks several messages does.
       order by m.id
       for update of m
     ),
@@ -281,10 +303,18 @@ export async function settleMessages(
  * Gives messages of the batch back as they were before the claim: due, the attempt not counted. For
  * what was certainly not published, or for what nobody knows: the next attempt then has the same id.
  * Returns how many.
+ *
+ * @param afterMs they are due no sooner; null: at once
  */
 export async function releaseBatch(
   sql: Sql,
-  { slot, epoch, batch, ids = null }: BatchLease & { ids?: readonly string[] | null },
+  {
+    slot,
+    epoch,
+    batch,
+    ids = null,
+    afterMs = null,
+  }: BatchLease & { ids?: readonly string[] | null; afterMs?: number | null },
 ): Promise<number> {
   const only =
     ids === null
@@ -303,7 +333,9 @@ export async function releaseBatch(
     update dlq.dlq_messages m set
       status = 'PENDING', retry_count = m.retry_count - 1,
       -- What a run holds is not due by itself.
-      next_retry_at = case when m.run_id is null then coalesce(m.next_retry_at, now()) else m.next_retry_at end,
+      next_retry_at = case when m.run_id is null
+        then greatest(coalesce(m.next_retry_at, now()), now() + ${afterMs}::float8 * interval '1 ms')
+        else m.next_retry_at end,
       lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
     from held
     where m.id = held.id`

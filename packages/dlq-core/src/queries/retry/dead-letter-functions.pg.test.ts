@@ -1,11 +1,11 @@
 // dlq.dead_letter and the functions by which applications handle dead letters themselves, as SQL.
 
 import { randomUUID } from 'node:crypto'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import type postgres from 'postgres'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { deriveAttemptId } from '../message-id.ts'
+import { deriveAttemptId } from '../../domain/record/message-id.ts'
 
 const database = useDatabase()
 
@@ -20,7 +20,7 @@ const inMinutes = (time: Date) => (time.getTime() - Date.now()) / 60_000
 const call = (statement: string, sql: postgres.Sql | postgres.TransactionSql = database.sql) => sql.unsafe(statement)
 
 describe('dlq.dead_letter', () => {
-  test('stores what it is given, and returns the id', async () => {
+  test('stores its arguments, and returns the id', async () => {
     const [row] = await call(`
       select dlq.dead_letter('order.created', '{"n": 12345678901234567890.12}', 'boom', 'java.lang.Boom', 'at Boom',
         p_key => 'k1', p_headers => '{"trace": "é", "none": null}', p_consumer_group => 'billing',
@@ -75,14 +75,14 @@ describe('dlq.dead_letter', () => {
     expect(await rows()).toEqual([])
   })
 
-  test('makes the month’s partition where nobody has', async () => {
+  test('creates the month’s partition where it is missing', async () => {
     const [month] = await database.sql`select to_char(now() at time zone 'UTC', '"dlq.dlq_messages_"YYYY_MM') as name`
     await database.sql`drop table ${database.sql(month!.name)}`
     await call(`select dlq.dead_letter('order.created', '{}', 'boom')`)
     expect(await database.sql`select from ${database.sql(month!.name)}`).toHaveLength(1)
   })
 
-  test('cuts errors and stack traces that are too long', async () => {
+  test('cuts long errors and stack traces', async () => {
     await call(
       `select dlq.dead_letter('order.created', '{}', repeat('x', 100000), p_stack_trace => repeat('é', 2000000))`,
     )
@@ -125,7 +125,7 @@ describe('dlq.claim_messages', () => {
     )
   beforeEach(() => setPolicy({ pattern: '*', delivery: 'pull' }))
 
-  test('leases what is due, oldest first, and nothing twice', async () => {
+  test('leases due messages, oldest first, and none twice', async () => {
     const ids = (await insertDue(5)).map(({ id }) => id)
     await call(`select dlq.dead_letter('orders', '{}', 'later', p_retry_after => '1 hour')`)
     await insertDue(1, 'others')
@@ -140,7 +140,7 @@ describe('dlq.claim_messages', () => {
     expect(await claim(`'orders'`)).toEqual([])
   })
 
-  test('passes over what another session is claiming, without waiting for it', async () => {
+  test('passes over messages that another session is claiming, without waiting for it', async () => {
     await insertDue(4)
     await database.sql.begin(async (sql) => {
       expect(await claim(`'orders', 2`, sql)).toHaveLength(2)
@@ -148,7 +148,7 @@ describe('dlq.claim_messages', () => {
     })
   })
 
-  test('takes nothing of a topic that retriers retry, and says what to do', async () => {
+  test('refuses a topic that retriers retry, and says what to do', async () => {
     await insertDue()
     await setPolicy({ pattern: 'orders', delivery: 'republish' })
     await expect(claim(`'orders'`)).rejects.toMatchObject({
@@ -166,7 +166,7 @@ describe('dlq.claim_messages', () => {
     expect(await claim(`'orders', 1, '1 minute', 4`)).toMatchObject([{ retry_count: 4, max_retries: 4 }])
   })
 
-  test('ends leases that ran out, and lets the budget decide', async () => {
+  test('ends expired leases, and lets the budget decide', async () => {
     await setPolicy({ pattern: 'orders', backoff: 'fixed', initial_delay: '0' })
     const [{ id } = { id: '' }] = await insertDue()
     const tokens: string[] = []
@@ -197,7 +197,7 @@ describe('dlq.claim_messages', () => {
     await expect(claim(parameters)).rejects.toMatchObject({ code: '22023', message: complaint })
   })
 
-  describe('what is claimed', () => {
+  describe('a claimed message', () => {
     let message: { id: string; lease_token: string }
     beforeEach(async () => {
       await insertDue()
@@ -242,13 +242,13 @@ describe('dlq.claim_messages', () => {
       expect(await claim(`'orders'`)).toHaveLength(1)
     })
 
-    test('is kept by its token only', async () => {
+    test('keeps its lease only by its token', async () => {
       expect(await settle('extend_leases', randomUUID(), `, '1 hour'`)).toEqual([])
       expect(await settle('extend_leases', undefined, `, '1 hour'`)).toHaveLength(1)
       expect(Math.round(inMinutes((await rows())[0]!.lease_until))).toBe(60)
     })
 
-    test('belongs to nobody of these where a retrier holds it by its slot', async () => {
+    test('cannot be settled by these functions where a retrier holds it by its slot', async () => {
       await call('update dlq.dlq_messages set lease_slot = 1, lease_batch = 1')
       for (const fn of ['resolve_messages', 'release_messages']) expect(await settle(fn)).toEqual([])
       expect([...(await settle('fail_message', undefined, `, 'no'`))]).toEqual([{ outcome: null }])

@@ -1,6 +1,8 @@
-// dlq_messages: which original topics have something due.
+// dlq_messages: the original topics that have due messages.
 
-import type { Sql } from './sql.ts'
+import { looseIndexScan } from '../loose-index-scan.ts'
+import type { Sql } from '../sql.ts'
+import { sqlWords, toQuery } from '../sql-text.ts'
 
 export type DueTopic = {
   original_topic: string
@@ -10,30 +12,25 @@ export type DueTopic = {
   due_at: Date
 }
 
-/**
- * The topics with due messages. Skips from topic to topic along idx_dlq_messages_due, so the cost grows
- * with the number of topics and partitions, not with the number of messages.
- */
+/** The condition of idx_dlq_messages_due on a row m: it is retried once its time comes. */
+export const waiting = sqlWords(`m.status = 'PENDING' and m.next_retry_at is not null and m.run_id is null`)
+
+const oldestByTopic = looseIndexScan({
+  column: 'original_topic',
+  where: waiting,
+  columns: ['dlq_topic', 'next_retry_at'],
+  firstBy: ['next_retry_at', 'id'],
+})
+
+/** The topics with due messages. */
 export async function listDueTopics(sql: Sql): Promise<DueTopic[]> {
   return sql<DueTopic[]>`
-    with recursive oldest as (
-      (select original_topic, dlq_topic, next_retry_at from dlq.dlq_messages
-       where status = 'PENDING' and next_retry_at is not null and run_id is null
-       order by original_topic, next_retry_at, id limit 1)
-      union all
-      select next.original_topic, next.dlq_topic, next.next_retry_at
-      from oldest
-      cross join lateral (
-        select m.original_topic, m.dlq_topic, m.next_retry_at from dlq.dlq_messages m
-        where m.status = 'PENDING' and m.next_retry_at is not null and m.run_id is null
-          and m.original_topic > oldest.original_topic
-        order by m.original_topic, m.next_retry_at, m.id limit 1
-      ) next
-    )
-    select original_topic, dlq_topic, next_retry_at as due_at from oldest where next_retry_at <= now()`
+    select original_topic, dlq_topic, next_retry_at as due_at
+    from (${toQuery(sql, oldestByTopic)}) oldest
+    where next_retry_at <= now()`
 }
 
-/** How many messages of each topic are due; counted up to `limit`, which then means at least so many. */
+/** How many messages of each topic are due. The count stops at `limit`, which then means "at least". */
 export async function countDue(
   sql: Sql,
   { topics, limit }: { topics: readonly string[]; limit: number },

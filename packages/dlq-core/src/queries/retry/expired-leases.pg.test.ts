@@ -1,12 +1,12 @@
-// Requests for retries, and the sweep of what programs claimed by SQL.
+// The sweep of expired leases of applications that claimed by SQL.
 
 import { randomUUID } from 'node:crypto'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { releaseExpiredLeases } from './message-retry.ts'
+import { releaseExpiredLeases } from './expired-leases.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -25,7 +25,7 @@ const insertLeased = (leaseUntil: Date, columns: MessageColumns = {}) =>
   insertDue({ status: 'RETRYING', retry_count: 1, lease_token: randomUUID(), lease_until: leaseUntil, ...columns })
 
 describe('the sweep', () => {
-  test('ends leases that ran out: the attempt has failed, and the policy or the budget says what next', async () => {
+  test('ends expired leases: the attempt has failed, and the policy or the budget decides the next state', async () => {
     const expired = await insertLeased(ago(1), { next_retry_at: ago(3600) })
     const spent = await insertLeased(ago(1), { retry_count: 3 })
     const held = await insertLeased(ago(-60))
@@ -44,7 +44,7 @@ describe('the sweep', () => {
     for (const id of [held, ofSlot]) expect(await read(id)).toMatchObject({ status: 'RETRYING', retry_count: 1 })
   })
 
-  test('takes no more than its limit, and passes over what somebody is settling', async () => {
+  test('takes no more than its limit, and passes over messages that are being settled', async () => {
     const ids: string[] = []
     for (let n = 0; n < 10; n += 1) ids.push(await insertLeased(ago(1)))
     await service.sql.begin(async (sql) => {

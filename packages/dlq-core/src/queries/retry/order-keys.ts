@@ -1,10 +1,10 @@
-// dlq_messages.order_key of messages that came in before their topic's policy said "per-key".
+// Sets dlq_messages.order_key of messages that arrived before their topic's policy said "per-key".
 
-import type { Sql } from './sql.ts'
+import type { Sql } from '../sql.ts'
 
 /**
- * Gives the unresolved messages of the topic their order key, one chunk of `limit` messages further
- * along the ids. Returns the chunk's last id, null at the end.
+ * Gives the topic's next `limit` unresolved messages in the order of ids their order key. Returns the last id that it
+ * read, null at the end.
  */
 export async function assignOrderKeys(
   sql: Sql,
@@ -19,14 +19,14 @@ export async function assignOrderKeys(
       limit ${limit}
     ),
     lacking as materialized (
-      -- Asked again under the lock, in the order in which everybody locks messages.
+      -- The conditions are tested again under the lock. Locks in the order in which all statements lock messages.
       select m.id from dlq.dlq_messages m join chunk using (id)
       where chunk.status in ('PENDING', 'RETRYING') and chunk.lacks_key and m.order_key is null
       order by m.id
       for update of m
     ),
     assigned as (
-      -- The same as order-key.ts: the first eight bytes of the key's SHA-256.
+      -- The same value as in order-key.ts: the first eight bytes of the key's SHA-256.
       update dlq.dlq_messages m
       set order_key = ('x' || encode(substring(sha256(m.record_key) for 8), 'hex'))::bit(64)::bigint
       from lacking where m.id = lacking.id

@@ -1,28 +1,30 @@
-// The plans of the hot queries, as PostgreSQL ran them: none reads a whole partition that holds rows, so none gets
-// slower with the backlog. Those of the retrier, with what they read: retry-plans.pg.test.ts.
+// The plans by which PostgreSQL ran the frequent queries: none reads a whole partition with rows, so none gets slower
+// with the backlog. retry-plans.pg.test.ts has those of the retrier, with the blocks that they read.
 import { randomUUID } from 'node:crypto'
-import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/postgres/statement-plans.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { oldestPending } from './activity.ts'
-import { archiveMessages, listSettled, nextSettledTopic } from './archive.ts'
+import { deleteMessages } from '../change/delete-messages.ts'
+import { editMessage, holdMessage } from '../change/message-change.ts'
+import { deleteSpent, purgeSpent } from '../change/message-purge.ts'
+import { lockUngrouped } from '../groups/ungrouped.ts'
+import { lockMessages, type ReopenedMessage, reopenMessages } from '../ingest/message-reopen.ts'
+import { oldestPending } from '../reading/activity.ts'
+import { getMessage } from '../reading/message-view.ts'
+import { greatestMessageId } from '../runs/greatest-message-id.ts'
+import { giveBack, handOverPulled, holdsMessages, listRunTopics, markDead, takeIntoRun } from '../runs/run-messages.ts'
+import type { Sql } from '../sql.ts'
+import { archiveMessages, listSettled, listSettledTopics } from '../upkeep/archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { countDue, listDueTopics } from './due-topics.ts'
-import { editMessage, holdMessage } from './message-change.ts'
-import { deleteSpent, purgeSpent } from './message-purge.ts'
-import { deleteMessage, getMessage } from './message-read.ts'
-import { lockMessages, type ReopenedMessage, reopenMessages } from './message-reopen.ts'
-import { greatestMessageId, releaseExpiredLeases } from './message-retry.ts'
-import { giveBack, handOverPulled, holdsMessages, listRunTopics, takeIntoRun, touchMessages } from './run-messages.ts'
+import { releaseExpiredLeases } from './expired-leases.ts'
 import { takeAbandonedSlot } from './slots.ts'
-import type { Sql } from './sql.ts'
-import { lockUngrouped } from './ungrouped.ts'
 
 const database = useDatabase()
 const rowCount = 20_000
 
 beforeAll(async () => {
-  // Rows in every partition, 50 topics; a tenth waits, a hundredth is due, a thousandth is being retried.
+  // Rows in every partition and 50 topics; a tenth waits, a hundredth is due, a thousandth is being retried.
   await database.sql`
     insert into dlq.dlq_messages (
       id, original_topic, error_message, dlq_topic, record_value, status, next_retry_at, lease_token, lease_until,
@@ -65,6 +67,7 @@ const reopened = ids.map(
     error_stacktrace: null,
     group_id: null,
     consumer_group: null,
+    held_by_route: false,
   }),
 )
 const slot = { slot: 1, epoch: 1n }
@@ -125,7 +128,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
     byId,
     (sql) => takeIntoRun(sql, { runId: run, ids: manyIds, cutoff: 'infinity', scope: null, redirects: false }),
   ],
-  ['the marking dead of what a run means', byId, (sql) => touchMessages(sql, { kind: 'dead', ids: manyIds })],
+  ['the marking dead of what a run means', byId, (sql) => markDead(sql, manyIds)],
   ['the handing over of what programs pull', byRun, (sql) => handOverPulled(sql, { runId: run, limit: 1000 })],
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
   [
@@ -134,7 +137,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
     (sql) => countDue(sql, { topics: ['topic-7', 'topic-8'], limit: 1000 }),
   ],
   ['one message', byId, (sql) => getMessage(sql, { id: ids[0]!, scope: null })],
-  ['the deletion of one message', byId, (sql) => deleteMessage(sql, ids[0]!)],
+  ['the deletion of one message', byId, (sql) => deleteMessages(sql, { ids: ids.slice(0, 1), archived: false })],
   ['the hold on a message that somebody changes', byId, (sql) => holdMessage(sql, { id: ids[0]!, scope: ['topic-*'] })],
   ['an edit', byId, (sql) => editMessage(sql, edit)],
   [
@@ -171,9 +174,9 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   [
     'the look for the oldest messages that wait',
     /_original_topic_status_id_idx$/,
-    (sql) => oldestPending(sql, ['topic-7', 'topic-8']),
+    (sql) => oldestPending(sql, { topics: ['topic-7', 'topic-8'], scope: null }),
   ],
-  ['the next topic with something to archive', bySettled, (sql) => nextSettledTopic(sql, 'topic-20')],
+  ['the topics with something to archive', bySettled, (sql) => listSettledTopics(sql)],
   [
     'a batch of what may be archived',
     bySettled,

@@ -1,7 +1,7 @@
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type PolicySettings, settingNames } from '../policy-settings.ts'
+import { type PolicySettings, settingNames } from '../../domain/retry/policy-settings.ts'
 import { deletePolicy, findPolicy, listPolicies, readChangedPolicies, upsertPolicy } from './policies.ts'
 
 const database = useDatabase()
@@ -31,13 +31,14 @@ const everything: Required<PolicySettings> = {
   payload: 'derived',
   delivery: 'pull',
   refailure_threshold: 0,
+  refailure_share: 0.25,
   refailure_window: 60_000,
   retention: 400 * 86_400_000,
 }
 
 const nothing = Object.fromEntries(settingNames.map((name) => [name, null]))
 
-test('a policy that says everything is read back as it was written', async () => {
+test('a policy with every setting is read back as it was written', async () => {
   const written = await upsertPolicy(service.sql, 'orders.*', everything)
 
   expect(written).toEqual({ pattern: 'orders.*', ...everything, updated_at: expect.any(Date) })
@@ -45,7 +46,7 @@ test('a policy that says everything is read back as it was written', async () =>
   expect(await listPolicies(service.sql, { scope: null })).toEqual([written])
 })
 
-test('a policy that is written again says only what it says now', async () => {
+test('a policy that is written again has only its new settings', async () => {
   const first = await upsertPolicy(service.sql, 'orders.*', everything)
   const second = await upsertPolicy(service.sql, 'orders.*', { paused: true })
 
@@ -54,7 +55,7 @@ test('a policy that is written again says only what it says now', async () => {
   expect(await listPolicies(service.sql, { scope: null })).toHaveLength(1)
 })
 
-test('what is written in SQL, with units of its own, is read in milliseconds', async () => {
+test('an interval that SQL wrote in any unit is read in milliseconds', async () => {
   await database.sql`
     insert into dlq.dlq_policies (pattern, initial_delay, run_every, backoff_list, rate_per_second)
     values ('reports', '1 day 2 hours', '1 month', '{5 minutes,1 hour}', 0.1)`
@@ -76,7 +77,7 @@ test('a policy that is deleted is gone, and there was none afterwards', async ()
   expect(await findPolicy(service.sql, '*')).toBeNull()
 })
 
-describe('a value that cannot be is refused by the name of its column:', () => {
+describe('an impossible value is refused with the name of its column:', () => {
   test.each([
     ['pattern', { pattern: 'a b' }],
     ['pattern', { pattern: '' }],
@@ -103,6 +104,7 @@ describe('a value that cannot be is refused by the name of its column:', () => {
     ['payload', { payload: 'none' }],
     ['delivery', { delivery: 'exactly-once' }],
     ['refailure_threshold', { refailure_threshold: -1 }],
+    ['refailure_share', { refailure_share: 1.5 }],
     ['refailure_window', { refailure_window: '0' }],
   ])('%s of %j', async (column, row) => {
     await expect(database.sql`insert into dlq.dlq_policies ${database.sql({ pattern: '*', ...row })}`).rejects.toThrow(
@@ -116,7 +118,7 @@ describe('the marker', () => {
     return readChangedPolicies(service.sql, { marker })
   }
 
-  test('that is not known yet brings all policies, and known, none', async () => {
+  test('that is unknown brings all policies, and the present one brings none', async () => {
     await upsertPolicy(service.sql, 'b', { weight: 2 })
     await upsertPolicy(service.sql, 'a', { weight: 1 })
     const read = await changed(null)
@@ -126,7 +128,7 @@ describe('the marker', () => {
     expect(await changed(read!.marker)).toBeNull()
   })
 
-  test('is there when there are no policies', async () => {
+  test('exists also without policies', async () => {
     expect(await changed(null)).toEqual({ marker: expect.any(String), policies: [] })
   })
 
@@ -135,7 +137,7 @@ describe('the marker', () => {
     ['updated', `update dlq.dlq_policies set paused = true`],
     ['deleted', `delete from dlq.dlq_policies`],
     ['truncated', `truncate dlq.dlq_policies`],
-  ])('changes when a policy is %s by whomever', async (_, statement) => {
+  ])('changes when any client has %s policies', async (_, statement) => {
     await upsertPolicy(service.sql, 'a', { weight: 1 })
     const { marker } = (await changed(null))!
     await database.sql.unsafe(statement)
@@ -153,7 +155,7 @@ describe('the marker', () => {
     expect((await changed(before))!.policies[0]!.weight).toBe(2)
   })
 
-  test('is no cause of deadlocks when two change the same policies in opposite order', async () => {
+  test('causes no deadlock when two transactions change the same policies in opposite order', async () => {
     const patterns = ['a', 'b', 'c', 'd']
     for (const pattern of patterns) await upsertPolicy(service.sql, pattern, { weight: 1 })
     const change = (order: readonly string[]) =>

@@ -1,12 +1,11 @@
-// dlq_policies: what people say about the retries of topics. Durations are intervals in the table and
-// milliseconds here.
+// dlq_policies: the policies that people set. Durations are intervals in the table and milliseconds here.
 
-import type { TopicPolicy } from '../effective-policy.ts'
-import type { PolicySettings } from '../policy-settings.ts'
-import type { Sql } from './sql.ts'
-import { type TopicScope, topicInScope } from './topic-scope.ts'
+import type { TopicPolicy } from '../../domain/retry/effective-policy.ts'
+import type { PolicySettings } from '../../domain/retry/policy-settings.ts'
+import type { Sql } from '../sql.ts'
+import { type TopicScope, topicInScope } from '../topic-scope.ts'
 
-/** A row; a setting that is null is not said. */
+/** A row. A setting that is null leaves its value to the other origins. */
 export type PolicyRow = TopicPolicy & { readonly updated_at: Date }
 
 function columns(sql: Sql) {
@@ -20,17 +19,18 @@ function columns(sql: Sql) {
     (extract(epoch from run_every) * 1000)::float8 as run_every,
     run_limit, rate_per_second::float8 as rate_per_second, max_in_flight, paused, redirect_topic,
     ordering, "timestamp", weight, payload, delivery, refailure_threshold,
+    refailure_share::float8 as refailure_share,
     (extract(epoch from refailure_window) * 1000)::float8 as refailure_window,
     (extract(epoch from retention) * 1000)::float8 as retention,
     updated_at`
 }
 
-/** An array expression never is null; no list is an empty one. */
+/** The query returns an empty array for a list that is null, because an array expression is never null. */
 function toPolicyRow(row: PolicyRow): PolicyRow {
   return { ...row, backoff_list: row.backoff_list?.length ? row.backoff_list : null }
 }
 
-/** The policies whose patterns lie in the scope, in the order of their patterns. */
+/** The policies whose patterns are in the scope, in the order of their patterns. */
 export async function listPolicies(sql: Sql, { scope }: { scope: TopicScope }): Promise<PolicyRow[]> {
   const rows = await sql<PolicyRow[]>`
     select ${columns(sql)} from dlq.dlq_policies
@@ -45,12 +45,12 @@ export async function findPolicy(sql: Sql, pattern: string): Promise<PolicyRow |
   return row === undefined ? null : toPolicyRow(row)
 }
 
-/** Makes others who change policies wait until the transaction ends, as every change does: what is read now stays. */
+/** Makes other changes of policies wait until the transaction ends, so that the policies stay as they are read. */
 export async function lockPolicies(sql: Sql): Promise<void> {
   await sql`select from dlq.dlq_policy_marker for update`
 }
 
-/** Makes the policy of a pattern, or replaces it: what `settings` does not say is not said afterwards. */
+/** Creates the policy of a pattern, or replaces it. A setting that `settings` does not have becomes null. */
 export async function upsertPolicy(sql: Sql, pattern: string, settings: PolicySettings): Promise<PolicyRow> {
   const s = settings
   const values = {
@@ -79,6 +79,7 @@ export async function upsertPolicy(sql: Sql, pattern: string, settings: PolicySe
     payload: s.payload ?? null,
     delivery: s.delivery ?? null,
     refailure_threshold: s.refailure_threshold ?? null,
+    refailure_share: s.refailure_share ?? null,
     refailure_window: toInterval(s.refailure_window),
     retention: toInterval(s.retention),
   }
@@ -90,29 +91,29 @@ export async function upsertPolicy(sql: Sql, pattern: string, settings: PolicySe
   return toPolicyRow(row)
 }
 
-/** PostgreSQL's type interval[]. */
+/** The object id of PostgreSQL's type interval[]. */
 const intervalArray = 1187
 
-/** In units that stay readable for those who read the table: 21600000 → "21600 seconds", shown as 06:00:00. */
+/** In seconds, so that the table stays readable: 21600000 → "21600 seconds", which PostgreSQL shows as 06:00:00. */
 function toInterval(milliseconds: number | null | undefined): string | null {
   return milliseconds === null || milliseconds === undefined ? null : `${milliseconds / 1000} seconds`
 }
 
-/** False where there was none. */
+/** Deletes the policy of a pattern. False where there was none. */
 export async function deletePolicy(sql: Sql, pattern: string): Promise<boolean> {
   const result = await sql`delete from dlq.dlq_policies where pattern = ${pattern}`
   return result.count > 0
 }
 
-/** The policies, and the marker to name when asking whether they have changed since. */
+/** The policies, and the marker by which the caller asks later whether they have changed. */
 export type MarkedPolicies = { marker: string; policies: PolicyRow[] }
 
-/** All policies if they are not those of `marker` any more, else null. Unchanged, it reads one row of one small table. */
+/** All policies if they changed since `marker`, else null. While they do not change, it reads one row of a small table. */
 export async function readChangedPolicies(
   sql: Sql,
   { marker }: { marker: string | null },
 ): Promise<MarkedPolicies | null> {
-  // One statement, hence one snapshot: the policies are exactly those that the marker stands for.
+  // One statement is one snapshot, so the policies are exactly those of the marker.
   const rows = await sql<({ marker: string } & (PolicyRow | { pattern: null }))[]>`
     select m.marker, p.*
     from dlq.dlq_policy_marker m

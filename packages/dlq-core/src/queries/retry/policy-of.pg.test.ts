@@ -1,11 +1,11 @@
-// The database's reading of dlq_policies against the services'.
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// Compares the database's reading of dlq_policies with that of the services.
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compilePolicies } from '../effective-policy.ts'
-import { deriveAttemptId } from '../message-id.ts'
-import { backoffs, deliveries, nextRetryAt } from '../retry-policy.ts'
+import { deriveAttemptId } from '../../domain/record/message-id.ts'
+import { compilePolicies } from '../../domain/retry/effective-policy.ts'
+import { backoffs, deliveries, nextRetryAt } from '../../domain/retry/retry-policy.ts'
 import { listPolicies, upsertPolicy } from './policies.ts'
 
 const database = useDatabase()
@@ -41,7 +41,7 @@ const settings = fc
   // A list goes only with its backoff, and the other way round.
   .map((settings) => ({ ...settings, backoff_list: settings.backoff === 'list' ? settings.backoff_list : null }))
 
-test('each topic has the same policy here and there, and the same waits', async () => {
+test('each topic has the same policy and the same waits in SQL and in TypeScript', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.tuple(fc.constantFrom(...patterns), settings), {
@@ -56,8 +56,8 @@ test('each topic has the same policy here and there, and the same waits', async 
         for (const [pattern, settings] of policies) await upsertPolicy(service.sql, pattern, settings)
         const rows = await listPolicies(service.sql, { scope: null })
         const { policy } = compilePolicies({ section: {}, fileEntries: [], rows })({
-          originalTopic: topic,
-          dlqTopic: null,
+          original_topic: topic,
+          dlq_topic: null,
         })
         const [row] = await service.sql`
           select p.delivery, p.auto_retry as "autoRetry", p.paused, p.max_retries as "maxRetries", p.backoff,
@@ -70,7 +70,7 @@ test('each topic has the same policy here and there, and the same waits', async 
 
         expect(policy).toMatchObject(read)
         const dueBy = (random: number) => nextRetryAt(policy, retryCount, now, random)?.getTime()
-        // Within the bounds of the dice, and a rounding.
+        // Within the bounds of the random part, and a rounding.
         if (!policy.autoRetry) expect(due).toBeNull()
         else {
           expect(due.getTime()).toBeGreaterThanOrEqual(dueBy(1)! - 1)
@@ -82,7 +82,7 @@ test('each topic has the same policy here and there, and the same waits', async 
   )
 })
 
-test('an attempt has the same id here and there', async () => {
+test('an attempt has the same id in SQL and in TypeScript', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uuid(), fc.integer({ min: 0, max: 2 ** 31 - 1 }), async (id, number) => {
       const [row] = await service.sql`select dlq.attempt_id(${id}, ${number}::int) as id`

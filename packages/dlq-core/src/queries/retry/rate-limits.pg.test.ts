@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { describe, expect, test } from 'vitest'
-import { defaultRetryPolicy, type RetryPolicy, sharedLimitsOf } from '../retry-policy.ts'
+import { defaultRetryPolicy, type RetryPolicy, sharedLimitsOf } from '../../domain/retry/retry-policy.ts'
 import { type Grant, returnTokens, takeTokens } from './rate-limits.ts'
 
 const database = useDatabase()
@@ -14,7 +14,7 @@ const start = Date.parse('2026-02-20T10:30:00Z')
 const second = 1000
 const hour = 3_600_000
 
-/** A topic of its own with limits, whose clock the test moves. */
+/** A new topic with limits, whose clock the test moves. */
 function limitedTopic(policy: Partial<RetryPolicy>) {
   const topic = randomUUID()
   const limits = (changed: Partial<RetryPolicy> = {}) =>
@@ -36,7 +36,7 @@ function limitedTopic(policy: Partial<RetryPolicy>) {
 }
 
 describe('a rate of ten per second', () => {
-  test('grants what is wanted as long as the bucket has it, and never more', async () => {
+  test('grants the wanted tokens while the bucket has them, and never more', async () => {
     const { take } = limitedTopic({ ratePerSecond: 10 })
     const granted = []
     for (const [wanted, at] of [
@@ -60,7 +60,7 @@ describe('a rate of ten per second', () => {
     expect((await take(100, hour + 99)).granted).toBe(0)
   })
 
-  test('gives back what was not used, as far as the bucket holds it', async () => {
+  test('takes unused tokens back, as far as the bucket holds them', async () => {
     const { take } = limitedTopic({ ratePerSecond: 10 })
     const grant = await take(8, 0)
     await returnTokens(service.sql, [{ ...grant, granted: 5 }])
@@ -70,14 +70,14 @@ describe('a rate of ten per second', () => {
     expect((await take(100, 10 * second)).granted).toBe(10)
   })
 
-  test('goes over to another rate from one moment to the next', async () => {
+  test('changes to another rate at once', async () => {
     const { take } = limitedTopic({ ratePerSecond: 10 })
     await take(10, 0)
     expect((await take(100, 100, { ratePerSecond: 1000 })).granted).toBe(100)
     expect((await take(100, 1100, { ratePerSecond: 2 })).granted).toBe(2)
   })
 
-  test('is kept by a clock that was set back by an hour, and one a little behind gains nothing', async () => {
+  test('is kept when the clock was set back by an hour, and a clock a little behind gains nothing', async () => {
     const { take } = limitedTopic({ ratePerSecond: 10 })
     await take(10, hour)
     expect((await take(10, hour - 500)).granted).toBe(0)
@@ -103,7 +103,7 @@ test('four who take about twice a second at a rate of 100 get 95 to 105 per seco
   const taken: { at: number; granted: number }[] = []
   for (const at of times.flat().toSorted((a, b) => a - b)) taken.push({ at, granted: (await take(500, at)).granted })
 
-  // Any stretch of five seconds, from one taking to another.
+  // Any five seconds that begin and end with a call.
   for (const [index, { at: begin }] of taken.entries()) {
     const end = taken.findLast(({ at }) => at <= begin + 5 * second)!.at
     if (end - begin < 4.8 * second) break
@@ -114,14 +114,14 @@ test('four who take about twice a second at a rate of 100 get 95 to 105 per seco
   }
 })
 
-test('by the database’s clock, four connections that never rest get no more than the rate, and all of it', async () => {
+test('by the database’s clock, four busy connections get all tokens of the rate, and no more', async () => {
   const { topic, takeNow } = limitedTopic({ ratePerSecond: 100 })
   const readBucket = async () => {
     const [row] = await database.sql<{ tokens: number; at: number }[]>`
       select tokens, extract(epoch from refilled_at)::float8 as at from dlq.dlq_rate_buckets where topic = ${topic}`
     return row!
   }
-  /** What was granted in a second, and what had grown by then. */
+  /** The tokens granted in a second, and those that the rate had added by then. */
   const takeForASecond = async () => {
     const before = await readBucket()
     const end = performance.now() + second
@@ -138,7 +138,7 @@ test('by the database’s clock, four connections that never rest get no more th
   }
   await takeNow(100)
   const taken: Awaited<ReturnType<typeof takeForASecond>>[] = []
-  // Again where the machine stood still for the second that a bucket saves up for.
+  // Repeats where the machine stood still for the second that a bucket saves up for.
   await eventually(async () => {
     taken.push(await takeForASecond())
     const { granted, grown } = taken.at(-1)!
@@ -147,7 +147,7 @@ test('by the database’s clock, four connections that never rest get no more th
   for (const { granted, grown } of taken) expect(granted).toBeLessThan(grown + 0.01)
 })
 
-test('tokens that are taken and given back by many at once are neither lost nor made', async () => {
+test('tokens that many callers take and give back at once are neither lost nor created', async () => {
   const { topic, take } = limitedTopic({ ratePerSecond: 1000 })
   let held = 0
   await Promise.all(
@@ -164,7 +164,7 @@ test('tokens that are taken and given back by many at once are neither lost nor 
   expect(held + row!.tokens).toBe(1000)
 })
 
-test('many who ask for the same topics in different order do not block each other for good', async () => {
+test('many callers that name the same topics in different orders do not deadlock', async () => {
   const topics = ['x', 'y', 'z'].map(() => randomUUID())
   const limits = sharedLimitsOf({ ...defaultRetryPolicy, ratePerSecond: 1000 })!
   const now = new Date(start)
@@ -185,18 +185,18 @@ test('many who ask for the same topics in different order do not block each othe
   }
 })
 
-test('who asks for nothing gets nothing, without asking the database', async () => {
+test('a call without topics grants nothing, without a query', async () => {
   expect(await takeTokens(service.sql, [])).toEqual([])
   await returnTokens(service.sql, [])
 })
 
-describe('a topic that is retried in runs of fifty every six hours', () => {
+describe('a topic that is retried in windows of fifty every six hours', () => {
   const wayfair = { backoff: 'fixed', initialDelayMs: 0, maxRetries: 240, runEveryMs: 6 * hour, runLimit: 50 } as const
 
-  test('sends fifty in a run, by whomever and in whatever portions, and fifty in the next', async () => {
+  test('sends fifty in a window, by any callers in any portions, and fifty in the next', async () => {
     const { take } = limitedTopic(wayfair)
     const granted = []
-    // 10:30 is in the run of 06:00; the next start at 12:00 and at 18:00.
+    // 10:30 is in the window of 06:00; the next ones start at 12:00 and at 18:00.
     for (const [wanted, at] of [
       [30, 0],
       [30, 60 * second],
@@ -211,7 +211,7 @@ describe('a topic that is retried in runs of fifty every six hours', () => {
     expect(granted).toEqual([30, 20, 0, 50, 0, 0, 20])
   })
 
-  test('has what was given back for the same run only', async () => {
+  test('gives returned tokens to the same window only', async () => {
     const { take } = limitedTopic(wayfair)
     const grant = await take(50, 0)
     expect(grant).toMatchObject({ granted: 50, run_started_at: new Date('2026-02-20T06:00:00Z') })
@@ -223,12 +223,12 @@ describe('a topic that is retried in runs of fifty every six hours', () => {
     expect((await take(50, 2 * hour)).granted).toBe(5)
   })
 
-  test('goes on by a larger limit at once, and takes no second run when the interval changes', async () => {
+  test('follows a larger limit at once, and begins no second window when the interval changes', async () => {
     const { take } = limitedTopic(wayfair)
     expect((await take(100, 0)).granted).toBe(50)
     expect((await take(100, 0, { runLimit: 60 })).granted).toBe(10)
     expect((await take(100, 0, { runLimit: 20 })).granted).toBe(0)
-    // The run of 10:00 is a new one; back to six hours, that of 06:00 is not.
+    // The window of 10:00 is a new one; back at six hours, that of 06:00 is not.
     expect((await take(100, 0, { runEveryMs: hour })).granted).toBe(50)
     expect((await take(100, 0)).granted).toBe(0)
     expect((await take(100, 1.5 * hour)).granted).toBe(50)
@@ -248,7 +248,7 @@ describe('a topic that is retried in runs of fifty every six hours', () => {
     expect((await take(50, 0)).granted).toBe(0)
   })
 
-  test('starts its runs when nextRunAt says so, whatever the interval', async () => {
+  test('starts its windows when nextRunAt says so, whatever the interval', async () => {
     for (const every of [second, 7 * 60 * second, 6 * hour, 24 * hour, 7 * 24 * hour]) {
       const { run_started_at } = await limitedTopic({ runEveryMs: every, runLimit: 1 }).take(1, 12_345)
       expect(run_started_at!.getTime()).toBe(Math.floor((start + 12_345) / every) * every)

@@ -1,22 +1,22 @@
-// dlq_rate_buckets: the limits that all retriers keep together. A retrier takes as many tokens as it is
-// about to send, and gives back what it did not send; nobody writes a row per message. Take and return
-// outside of longer transactions: the row of a topic stays locked until the end.
+// dlq_rate_buckets: the limits that all retriers share. A retrier takes one token for each message that it is about to
+// send, and returns the unused ones. A statement writes one row per topic, not one per message. Take and return tokens
+// outside of longer transactions, because the topic's row stays locked until the transaction ends.
 
-import type { SharedLimits } from '../retry-policy.ts'
-import { type Sql, toJson } from './sql.ts'
+import type { SharedLimits } from '../../domain/retry/retry-policy.ts'
+import { type Sql, toJson } from '../sql.ts'
 
-/** A topic is asked for at most once per call. `burst` is what the bucket holds at most. */
+/** Each topic appears at most once per call. `burst` is the most that the bucket holds. */
 export type TokenRequest = SharedLimits & { readonly topic: string; readonly wanted: number }
 
-/** `run_started_at` names the run that the tokens are of; null where the topic is not retried in runs. */
+/** `run_started_at` names the window that the tokens belong to. Null where the topic is not retried in windows. */
 export type Grant = { topic: string; granted: number; run_started_at: Date | null }
 
 /**
- * Takes up to `wanted` tokens of each topic: what its rate has let grow since the last time, and what
- * its present run has left. All in one statement, by the database's clock, in turn with all others who
- * take. A bucket that was never used is full.
+ * Takes up to `wanted` tokens of each topic, bounded by the tokens that its rate has added and by the rest of its
+ * present window. One statement does it by the database's clock, and locks the buckets against other retriers. A bucket
+ * that was never used is full.
  *
- * @param now instead of the database's clock, for tests
+ * @param now replaces the database's clock in tests
  */
 export async function takeTokens(
   sql: Sql,
@@ -24,8 +24,8 @@ export async function takeTokens(
   { now = null }: { now?: Date | null } = {},
 ): Promise<Grant[]> {
   if (requests.length === 0) return []
-  // least() passes over nulls, so a limit that a topic has not got limits nothing.
-  // "granted" goes through the row because "returning" cannot see what the row was before.
+  // least() ignores nulls, so a limit that the topic lacks does not count. "granted" is stored in the row, because
+  // "returning" cannot see the row's former values.
   return sql<Grant[]>`
     with request as materialized (
       select topic, wanted, "ratePerSecond" as rate, burst, "runLimit" as run_limit,
@@ -39,22 +39,22 @@ export async function takeTokens(
     from request
     cross join (select coalesce(${now}::timestamptz, clock_timestamp()) as at) clock
     cross join lateral (select greatest(0, floor(least(wanted, burst, run_limit)))::int as granted) first
-    -- Everybody locks the buckets in this order.
+    -- Every statement locks the buckets in this order.
     order by topic
     on conflict (topic) do update set (tokens, refilled_at, run_started_at, run_used, granted) = (
-      -- Evaluated once per bucket, when its lock is held: the clock cannot be behind that of the last one who took.
+      -- Evaluated once per bucket under its lock, so the clock cannot be behind the previous caller's.
       select coalesce(available - taken, 0), at, run, used + case when run is null then 0 else taken end, taken
       from (
         select r.*, at,
           least(r.burst, bucket.tokens
             + r.rate * greatest(0, extract(epoch from at - bucket.refilled_at))) as available,
-          -- Never back to an earlier run when run_every changes, unless the clock was wrong.
+          -- Never goes back to an earlier window when run_every changes, unless the clock was wrong.
           case when bucket.run_started_at <= at and r.run_every is not null
                then greatest(bucket.run_started_at, date_bin(r.run_every, at, 'epoch'))
                else date_bin(r.run_every, at, 'epoch') end as run
         from request r
         cross join (
-          -- A bucket of the near future was filled by a clock a little ahead; of the far future, by one that was wrong.
+          -- A bucket filled slightly in the future had a clock a little ahead; one far in the future had a wrong clock.
           select case when asked_at > bucket.refilled_at - interval '10 s'
                       then greatest(asked_at, bucket.refilled_at) else asked_at end as at
           from (select coalesce(${now}::timestamptz, clock_timestamp()) as asked_at offset 0) clock
@@ -72,7 +72,7 @@ export async function takeTokens(
     returning topic, granted, run_started_at`
 }
 
-/** Gives back tokens that were taken and not used: `granted` is how many. What a bucket cannot hold is lost. */
+/** Returns `granted` unused tokens of each topic. Tokens above the bucket's size are lost. */
 export async function returnTokens(sql: Sql, unused: readonly Grant[]): Promise<void> {
   if (unused.length === 0) return
   await sql`
@@ -82,12 +82,12 @@ export async function returnTokens(sql: Sql, unused: readonly Grant[]): Promise<
       join json_to_recordset(${toJson(unused)}::json) as asked (topic text, granted int, run_started_at timestamptz)
         using (topic)
       order by topic
-      -- In the order in which everybody locks the buckets.
+      -- In the order in which every statement locks the buckets.
       for update of bucket
     )
     update dlq.dlq_rate_buckets bucket set
       tokens = bucket.tokens + unused.granted,
-      -- A later run has its own count.
+      -- A later window has its own count.
       run_used = case when bucket.run_started_at = unused.run_started_at
                       then greatest(0, bucket.run_used - unused.granted) else bucket.run_used end
     from unused

@@ -1,15 +1,21 @@
-// What the retrier's statements read of a large backlog, due and not due: rows along indexes, about as many as
-// they are about. At full size (DLQ_SOAK=1) a million of them.
+// The blocks that the retrier's statements read of a large backlog, due and not due: along indexes, and about as many
+// rows as they handle. At full size (DLQ_SOAK=1) the backlog has a million messages.
 import { randomUUID } from 'node:crypto'
-import { nodesOf, type PlanNode, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/statement-plans.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import {
+  nodesOf,
+  type PlanNode,
+  partitionsWithRows,
+  planCacheModes,
+  plansOf,
+} from 'dlq-testing/postgres/statement-plans.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { Sql } from '../sql.ts'
 import { settleAttempts } from './attempts.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages } from './batches.ts'
 import { listDueTopics } from './due-topics.ts'
-import { releaseExpiredLeases } from './message-retry.ts'
+import { releaseExpiredLeases } from './expired-leases.ts'
 import { takeAbandonedSlot } from './slots.ts'
-import type { Sql } from './sql.ts'
 
 const soak = process.env.DLQ_SOAK === '1'
 const backlog = soak ? 1_000_000 : 20_000
@@ -91,7 +97,7 @@ function expectFrugal(plans: readonly PlanNode[], filled: readonly string[]): vo
       if (isEmpty) continue
       const isWhole = node['Node Type'].endsWith('Seq Scan') && node['Relation Name'] !== undefined
       expect(isWhole, node['Relation Name']).toBe(false)
-      // What is read and thrown away, and lists that every row is compared with.
+      // Rows that are read and thrown away, also by comparing every row with a list.
       const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0)
       expect(removed, node['Node Type']).toBeLessThan(batchSize * 4)
       expect(node.Filter ?? '').not.toMatch(/id = ANY/)
@@ -115,13 +121,13 @@ describe.each([
   }, 1_200_000)
 
   describe.each(planCacheModes)('and %s', (planCacheMode) => {
-    test.each(beforeClaim)('%s reads about what it takes', async (_, query) => {
+    test.each(beforeClaim)('%s reads about as many rows as it takes', async (_, query) => {
       const plans = await plansOf<Claimed>(database.url, planCacheMode, query)
       expect(filled.length).toBeGreaterThan(0)
       expectFrugal(plans, filled)
     })
 
-    test.each(afterClaim)('%s reads about what it is about', async (_, query) => {
+    test.each(afterClaim)('%s reads about as many rows as it handles', async (_, query) => {
       const plans = await plansOf(database.url, planCacheMode, query, claim)
       expectFrugal(plans, filled)
     })

@@ -1,8 +1,8 @@
-// Who owns a slot, and what an owner that lost it can still do: nothing.
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// The holders of slots. A holder that lost its slot can do nothing with it.
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { nextBatchNumbers, releaseSlot, renewSlot, takeAbandonedSlot, takeSlot } from './slots.ts'
 
@@ -15,13 +15,13 @@ beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_slots', 'dlq.dlq_messages')
 })
 
-test('every taker gets a slot of its own, however many take at once', async () => {
+test('every retrier gets a different slot, however many take one at once', async () => {
   const taken = await Promise.all(Array.from({ length: 12 }, () => take()))
   expect(taken.map(({ slot }) => slot).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1))
   expect(taken.every(({ epoch, fresh }) => epoch === 1n && fresh)).toBe(true)
 })
 
-test('a slot that was given back, or whose lease is over, is taken again under a higher epoch', async () => {
+test('a slot that was given back, or whose lease has expired, is taken again under a higher epoch', async () => {
   const first = await take()
   await releaseSlot(service.sql, first)
   expect(await take(-1)).toEqual({ slot: 1, epoch: 2n, batch: 0n, fresh: false })
@@ -29,7 +29,7 @@ test('a slot that was given back, or whose lease is over, is taken again under a
   expect(await take()).toMatchObject({ slot: 2, epoch: 1n })
 })
 
-test('an owner that lost its slot cannot renew it, give it back, or use a number of it', async () => {
+test('a holder that lost its slot cannot renew it, give it back, or use a number of it', async () => {
   const lost = await take(-1)
   const owner = await take()
   expect(owner.slot).toBe(lost.slot)
@@ -42,7 +42,7 @@ test('an owner that lost its slot cannot renew it, give it back, or use a number
   expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(true)
 })
 
-test('the numbers of a slot only rise, and above what Kafka knows', async () => {
+test('the numbers of a slot only rise, and are above the one in the ledger', async () => {
   const slot = await take()
   expect(await nextBatchNumbers(service.sql, slot)).toBe(1n)
   expect(await nextBatchNumbers(service.sql, { ...slot, count: 3 })).toBe(2n)
@@ -50,7 +50,7 @@ test('the numbers of a slot only rise, and above what Kafka knows', async () => 
   expect(await nextBatchNumbers(service.sql, { ...slot, floor: 70n })).toBe(71n)
 })
 
-test('an abandoned slot is one that nobody owns and that holds messages', async () => {
+test('an abandoned slot has no holder and still has claimed messages', async () => {
   const owned = await take()
   const empty = await take(-1)
   expect(empty.slot).toBe(2)

@@ -1,22 +1,22 @@
-// dlq_slots: who may publish under which number. A statement that acts for a slot names its epoch and
-// holds the slot's row locked, so nothing that an earlier owner sends can take effect afterwards.
+// dlq_slots: which retrier may publish under which number. A statement that acts for a slot names its epoch and locks
+// the slot's row, so a late statement of an earlier holder has no effect.
 
-import type { Sql } from './sql.ts'
+import type { Sql } from '../sql.ts'
 
-/** A slot as its owner knows it: the epoch tells this ownership from every other. */
+/** A slot as its holder knows it. The epoch distinguishes this holder from every other. */
 export type Slot = { readonly slot: number; readonly epoch: bigint }
 
 export type TakenSlot = Slot & {
-  /** The number given out last. */
+  /** The last number that was given out. */
   batch: bigint
-  /** It did not exist before. */
+  /** Whether the slot did not exist before. */
   fresh: boolean
 }
 
-/** Takes a slot that nobody owns, or makes one. From here on no statement of its former owner finds anything. */
+/** Takes a slot without a holder, or creates one. From then on no statement of its former holder has an effect. */
 export async function takeSlot(sql: Sql, { owner, leaseMs }: { owner: string; leaseMs: number }): Promise<TakenSlot> {
   for (;;) {
-    // "skip locked": a row that is locked is being taken by somebody else, or written by an owner that lives.
+    // "skip locked", because another retrier is taking a locked row, or its live holder is writing it.
     const [taken] = await sql<TakenSlot[]>`
       with free as materialized (
         select slot from dlq.dlq_slots
@@ -29,7 +29,7 @@ export async function takeSlot(sql: Sql, { owner, leaseMs }: { owner: string; le
       from free where s.slot = free.slot
       returning s.slot, s.epoch, s.batch, false as fresh`
     if (taken) return taken
-    // Two may compute the same number; the second one finds nothing inserted and looks again.
+    // Two retriers may compute the same number. The second one inserts no row and looks again.
     const [made] = await sql<TakenSlot[]>`
       insert into dlq.dlq_slots (slot, epoch, owner, taken_at, owner_until)
       select coalesce(max(slot), 0) + 1, 1, ${owner}, now(), now() + ${leaseMs}::int * interval '1 ms' from dlq.dlq_slots
@@ -39,7 +39,7 @@ export async function takeSlot(sql: Sql, { owner, leaseMs }: { owner: string; le
   }
 }
 
-/** Takes a slot that nobody owns and that still holds messages; null where there is none. */
+/** Takes a slot without a holder that still has claimed messages. Null where there is none. */
 export async function takeAbandonedSlot(
   sql: Sql,
   { owner, leaseMs }: { owner: string; leaseMs: number },
@@ -59,7 +59,7 @@ export async function takeAbandonedSlot(
   return taken ?? null
 }
 
-/** The slots that nobody owns though they still hold messages. */
+/** The slots without a holder that still have claimed messages. */
 export async function listAbandonedSlots(sql: Sql): Promise<number[]> {
   const rows = await sql<{ slot: number }[]>`
     select slot from dlq.dlq_slots s
@@ -69,7 +69,7 @@ export async function listAbandonedSlots(sql: Sql): Promise<number[]> {
   return rows.map(({ slot }) => slot)
 }
 
-/** Keeps the slot for another `leaseMs`. False where somebody has taken it over. */
+/** Extends the slot's lease by `leaseMs`. False where another retrier has taken the slot. */
 export async function renewSlot(sql: Sql, { slot, epoch, leaseMs }: Slot & { leaseMs: number }): Promise<boolean> {
   const result = await sql`
     update dlq.dlq_slots set owner_until = now() + ${leaseMs}::int * interval '1 ms'
@@ -77,7 +77,7 @@ export async function renewSlot(sql: Sql, { slot, epoch, leaseMs }: Slot & { lea
   return result.count > 0
 }
 
-/** Gives the slot back, for the next one who takes any. */
+/** Ends the slot's lease, so that the next retrier may take it. */
 export async function releaseSlot(sql: Sql, { slot, epoch }: Slot): Promise<void> {
   await sql`
     update dlq.dlq_slots set owner = null, owner_until = null
@@ -91,8 +91,8 @@ export async function lastBatchNumber(sql: Sql, slot: number): Promise<bigint> {
 }
 
 /**
- * Gives out `count` numbers above every one that the slot has given out and above `floor`, which is what
- * Kafka knows: a database restored from a backup is behind it. Returns the first; null where the slot was lost.
+ * Gives out `count` numbers above all that the slot has given out, and above `floor`, the number in Kafka's ledger: a
+ * database that was restored from a backup is behind it. Returns the first one. Null where the slot was lost.
  */
 export async function nextBatchNumbers(
   sql: Sql,

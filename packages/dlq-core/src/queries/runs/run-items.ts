@@ -1,15 +1,16 @@
-// Which messages a run is about, and what became of each: dlq_attempts say what it sent, dlq_messages what it
-// holds, dlq_run_skipped what it left alone.
+// The messages of a run and their outcomes. dlq_attempts has the ones that it sent, dlq_messages those that it holds,
+// dlq_run_skipped those that it left alone.
 
-import type { Sql } from './sql.ts'
-import { inScope, type TopicScope } from './topic-scope.ts'
+import { smallestId } from '../../domain/record/message-id.ts'
+import type { Sql } from '../sql.ts'
+import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
 export const runOutcomes = ['waiting', 'resolved', 'failed', 'failed_again', 'skipped'] as const
 export type RunOutcome = (typeof runOutcomes)[number]
 
 export type RunItem = { id: string; outcome: RunOutcome; detail: string | null }
 
-/** Of the run's messages with this outcome, or any, those behind `after` in the order of ids. */
+/** The run's messages behind `after` in the order of ids, with this outcome or with any. */
 export async function listRunItems(
   sql: Sql,
   {
@@ -21,11 +22,11 @@ export async function listRunItems(
   }: { runId: string; outcome: RunOutcome | null; after: string | null; limit: number; scope: TopicScope },
 ): Promise<RunItem[]> {
   const from = after ?? smallestId
-  // What was deleted has no topic any more that could be seen or not.
+  // A deleted message has no topic, so a scope cannot include it.
   const seen = (column: 'a.message_id' | 's.message_id') =>
     scope === null
       ? sql`true`
-      : sql`exists (select from dlq.dlq_messages m where m.id = ${sql(column)} and ${inScope(sql, scope, 'm.')})`
+      : sql`exists (select from dlq.dlq_messages m where m.id = ${sql(column)} and ${messageInScope(sql, scope, 'm.')})`
   const attempted = (of: RunOutcome, which: ReturnType<Sql>) => sql`
     (select a.message_id as id, ${of}::text as outcome, coalesce(a.failed_again_message, a.error) as detail
      from dlq.dlq_attempts a
@@ -34,7 +35,7 @@ export async function listRunItems(
   const arms = {
     waiting: sql`
       (select id, 'waiting' as outcome, lower(status) as detail from dlq.dlq_messages
-       where run_id = ${runId} and id > ${from} and ${inScope(sql, scope)} order by id limit ${limit})`,
+       where run_id = ${runId} and id > ${from} and ${messageInScope(sql, scope)} order by id limit ${limit})`,
     skipped: sql`
       (select s.message_id as id, 'skipped' as outcome, s.reason as detail from dlq.dlq_run_skipped s
        where s.run_id = ${runId} and s.message_id > ${from} and ${seen('s.message_id')} order by s.message_id limit ${limit})`,
@@ -60,7 +61,7 @@ export async function listFailedAgain(
   return rows.map(({ message_id }) => message_id)
 }
 
-/** Whether the run exists and may be seen is for the caller to know. */
+/** The caller must have checked that the run exists and is visible. */
 export async function countFailedAgain(sql: Sql, runId: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from dlq.dlq_attempts where run_id = ${runId} and failed_again_at is not null`
@@ -69,10 +70,10 @@ export async function countFailedAgain(sql: Sql, runId: string): Promise<number>
 
 export type Skipped = { id: string; reason: string }
 
-/** A bound: a run over millions may leave as many alone. */
+/** Bounds the stored ids, because a run over millions may leave millions alone. */
 const mostSkipped = 10_000
 
-/** Remembers which messages were left alone; `before` is how many there are already. */
+/** Stores which messages the run left alone. `before` is how many it left alone earlier. */
 export async function noteSkipped(
   sql: Sql,
   { runId, skipped, before }: { runId: string; skipped: readonly Skipped[]; before: number },
@@ -84,5 +85,3 @@ export async function noteSkipped(
     select ${runId}, id, reason from json_to_recordset(${JSON.stringify(noted)}::json) as s (id uuid, reason text)
     on conflict (run_id, message_id) do nothing`
 }
-
-const smallestId = '00000000-0000-0000-0000-000000000000'

@@ -1,9 +1,9 @@
-// What a run takes, and what it leaves alone and why.
+// The messages that a run takes, and those that it leaves alone, with the reasons.
 import { randomUUID } from 'node:crypto'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow, readMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { handOverPulled, takeIntoRun } from './run-messages.ts'
 
@@ -22,7 +22,7 @@ function take(ids: string[], rest = {}) {
   return takeIntoRun(service.sql, { runId, ids, cutoff: 'infinity', scope: null, redirects: false, ...rest })
 }
 
-test('takes what can be retried, and says of the rest what it is', async () => {
+test('takes messages that can be retried, and describes the rest', async () => {
   const free = [await insert(), await insert({ retry_count: 2 })]
   const left = [
     await insert({ status: 'DEAD' }),
@@ -33,31 +33,37 @@ test('takes what can be retried, and says of the rest what it is', async () => {
   const unseen = await insert({ original_topic: 'payments' })
   const ids = [...free, ...left, unseen, randomUUID()]
   const taken = await take(ids, { scope: ['orders*'] })
-  expect(taken).toMatchObject({ taken: 2, handedOver: 0 })
+  expect(taken).toMatchObject({ taken: 2, handed_over: 0 })
   expect(taken.left.toSorted((a, b) => left.indexOf(a.id) - left.indexOf(b.id))).toEqual([
-    { id: left[0], status: 'DEAD', retryCount: 0, maxRetries: 3, runId: null },
-    { id: left[1], status: 'PENDING', retryCount: 3, maxRetries: 3, runId: null },
-    { id: left[2], status: 'PENDING', retryCount: 0, maxRetries: 3, runId: otherRun },
-    { id: left[3], status: 'RETRYING', retryCount: 1, maxRetries: 3, runId: null },
+    { id: left[0], status: 'DEAD', retry_count: 0, max_retries: 3, run_id: null, held_by_route: false },
+    { id: left[1], status: 'PENDING', retry_count: 3, max_retries: 3, run_id: null, held_by_route: false },
+    { id: left[2], status: 'PENDING', retry_count: 0, max_retries: 3, run_id: otherRun, held_by_route: false },
+    { id: left[3], status: 'RETRYING', retry_count: 1, max_retries: 3, run_id: null, held_by_route: false },
   ])
   const held = await database.sql`select id from dlq.dlq_messages where run_id = ${runId} order by id`
   expect(held.map(({ id }) => id)).toEqual(free.toSorted())
-  expect(await take([await insert()], { cutoff: '2020-01-01' })).toEqual({ taken: 0, handedOver: 0, left: [] })
+  expect(await take([await insert()], { cutoff: '2020-01-01' })).toEqual({ taken: 0, handed_over: 0, left: [] })
 })
 
-test('makes due what programs pull, which the more exact policy says, and a redirect takes that too', async () => {
+test('leaves what its route holds, and says so', async () => {
+  const held = await insert({ dlq_topic: 'evil.dlq.v1', held_by_route: true })
+  expect(await take([held])).toMatchObject({ taken: 0, left: [{ id: held, held_by_route: true }] })
+  expect(await readMessageRow(database.sql, held)).toMatchObject({ run_id: null })
+})
+
+test('makes messages due that applications pull by the more exact policy, and a redirect takes these too', async () => {
   await pull('orders_*')
   await pull('orders_eu', 'republish')
   const topics = ['orders_us', 'orders_eu', 'ordersXus']
   const ids = await Promise.all(topics.map((original_topic) => insert({ original_topic })))
-  expect(await take(ids)).toEqual({ taken: 2, handedOver: 1, left: [] })
+  expect(await take(ids)).toEqual({ taken: 2, handed_over: 1, left: [] })
   expect(await readMessageRow(database.sql, ids[0]!)).toMatchObject({
     ...{ run_id: null, retry_requested: true, next_retry_at: expect.any(Date) },
   })
-  expect(await take([ids[0]!], { redirects: true })).toEqual({ taken: 1, handedOver: 0, left: [] })
+  expect(await take([ids[0]!], { redirects: true })).toEqual({ taken: 1, handed_over: 0, left: [] })
 })
 
-test('what somebody is changing is looked at when they are done', async () => {
+test('a message that somebody is changing is examined after the change', async () => {
   const [kept, killed] = [await insert(), await insert()]
   const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>()
   const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>()
@@ -76,10 +82,10 @@ test('what somebody is changing is looked at when they are done', async () => {
     .toHaveLength(1)
   asked()
   await changing
-  expect(await taking).toMatchObject({ taken: 1, handedOver: 0, left: [{ id: killed, status: 'DEAD' }] })
+  expect(await taking).toMatchObject({ taken: 1, handed_over: 0, left: [{ id: killed, status: 'DEAD' }] })
 })
 
-test('what is pulled since it was taken is handed over, and nothing else', async () => {
+test('messages are handed over if their delivery became "pull" after they were taken, and no others', async () => {
   const [moved, stays] = [await insert(), await insert({ original_topic: 'payments' })]
   await take([moved, stays])
   expect(await handOverPulled(service.sql, { runId, limit: 10 })).toBe(0)

@@ -1,60 +1,65 @@
-// dlq_messages, as far as runs hold them: taken, looked after, given back.
+// dlq_messages that runs hold: takes messages into a run, reads them, and gives them back.
 
-import type { Status } from '../message.ts'
-import type { RunKind } from '../run.ts'
-import type { Sql } from './sql.ts'
-import { inScope, type TopicScope } from './topic-scope.ts'
+import type { Status } from '../../domain/retry/message-state.ts'
+import { looseIndexScan } from '../loose-index-scan.ts'
+import { idsAsFew, type Sql } from '../sql.ts'
+import { type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
+import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
-export type CandidateRow = { id: string; status: Status; retryCount: number; maxRetries: number; runId: string | null }
+export type CandidateRow = {
+  id: string
+  status: Status
+  retry_count: number
+  max_retries: number
+  run_id: string | null
+  held_by_route: boolean
+}
 
 type Chosen = { ids: readonly string[]; cutoff: string; scope: TopicScope }
 
-/** The messages of these ids, locked in the order in which everybody locks messages. */
+/** Locks the messages of these ids in the order in which all statements lock messages. */
 function lockChosen(sql: Sql, { ids, cutoff, scope }: Chosen) {
-  // "lateral", because each id is then looked up in its own partition.
+  // "lateral", because PostgreSQL then looks each id up in its own partition.
   return sql`
-    select m.id, m.status, m.retry_count, m.max_retries, m.run_id, m.original_topic
+    select m.id, m.status, m.retry_count, m.max_retries, m.run_id, m.original_topic, m.held_by_route
     from (select id from unnest(${sql.array([...ids])}::uuid[]) as chosen (id) order by id) chosen
     cross join lateral (
-      select id, status, retry_count, max_retries, run_id, original_topic from dlq.dlq_messages
-      where id = chosen.id and created_at <= ${cutoff}::text::timestamptz and ${inScope(sql, scope)}
+      select id, status, retry_count, max_retries, run_id, original_topic, held_by_route from dlq.dlq_messages
+      where id = chosen.id and created_at <= ${cutoff}::text::timestamptz and ${messageInScope(sql, scope)}
       for update
     ) m`
 }
 
 export type Taken = {
   taken: number
-  /** Made due for the program that claims its topic's messages by SQL: the run is done with them. */
-  handedOver: number
+  /** Made due for the application that claims its topic's messages by SQL. The run has no more to do with them. */
+  handed_over: number
   left: CandidateRow[]
-}
-
-/** The array of a subquery, which the planner takes for ten ids. Told how many there are, it reads all of the partition. */
-function idsAsFew(sql: Sql, ids: readonly string[]) {
-  return sql`array(select unnest(${sql.array([...ids])}::uuid[]))`
 }
 
 type Taking = Chosen & { runId: string; redirects: boolean }
 
-/** What a run may take. Of the table's own columns, because it decides what is locked. */
+/** The condition for taking a message. It uses the table's own columns only, because it decides which rows are locked. */
 function takeable(sql: Sql) {
-  return sql`status = 'PENDING' and run_id is null and retry_count < max_retries`
+  return sql`status = 'PENDING' and run_id is null and retry_count < max_retries and not held_by_route`
 }
 
 /**
- * Takes those of the messages into the run that can be retried and are in no other run. Of one that is missing in
- * all of the answer there is nothing to be seen. `redirects`: the run sends to a topic of its own, also what others pull.
+ * Takes the messages into the run that can be retried and are in no other run. An id that appears nowhere in the answer
+ * does not exist, or is outside the scope. `redirects`: the run sends to its own target topic, also messages of topics
+ * with `delivery: pull`.
  */
 export async function takeIntoRun(sql: Sql, taking: Taking): Promise<Taken> {
   const taken = await takePlain(sql, taking)
-  if (taken === taking.ids.length) return { taken, handedOver: 0, left: [] }
+  if (taken === taking.ids.length) return { taken, handed_over: 0, left: [] }
   const rest = await takeRest(sql, taking)
   return { ...rest, taken: taken + rest.taken }
 }
 
 /**
- * What nearly every message of a run is: one that can be taken, of a topic that no policy might give to programs that
- * pull. Locked and changed in one go, for what a bare update costs; looking first would cost twice that. Returns how many.
+ * Takes the messages that can be taken and whose topic has no policy with `delivery: pull`: nearly all of a run. One
+ * statement locks and changes them for the price of a plain update. Reading them first would cost twice that. Returns
+ * how many.
  */
 async function takePlain(sql: Sql, { runId, redirects, ids, cutoff, scope }: Taking): Promise<number> {
   if (ids.length === 0) return 0
@@ -64,22 +69,22 @@ async function takePlain(sql: Sql, { runId, redirects, ids, cutoff, scope }: Tak
       select replace(replace(replace(pattern, '_', '\\_'), '*', '%'), '?', '_') from dlq.dlq_policies where delivery = 'pull'))`
   const result = await sql`
     update dlq.dlq_messages set run_id = ${runId}::uuid
-    -- Along the key, and so in the order in which everybody locks messages.
+    -- Along the primary key, and so in the order in which all statements lock messages.
     where id = any(${idsAsFew(sql, sorted)})
-      -- Leaves the other partitions out.
+      -- The range of ids excludes the other partitions.
       and id between ${sorted[0]!} and ${sorted.at(-1)!}
-      and created_at <= ${cutoff}::text::timestamptz and ${inScope(sql, scope)}
+      and created_at <= ${cutoff}::text::timestamptz and ${messageInScope(sql, scope)}
       and ${takeable(sql)} and (${redirects} or not (${maybePulled}))`
   return result.count
 }
 
-/** Looks at what is left, one by one. */
+/** Decides about the remaining messages one by one. */
 async function takeRest(sql: Sql, { runId, redirects, ...chosen }: Taking): Promise<Taken> {
   const [row] = await sql<{ taken: number; handed_over: number; left: string | null }[]>`
     with locked as materialized (
       select * from (${lockChosen(sql, chosen)}) chosen where run_id is distinct from ${runId}::uuid
     ),
-    -- By itself, or the policy would be looked up for each message.
+    -- "materialized", or PostgreSQL would look the policy up for each message.
     topics as materialized (select distinct original_topic from locked),
     pulled as materialized (
       select original_topic from topics where not ${redirects} and (dlq.policy_of(original_topic)).delivery = 'pull'
@@ -90,19 +95,20 @@ async function takeRest(sql: Sql, { runId, redirects, ...chosen }: Taking): Prom
         next_retry_at   = case when pulled.original_topic is null then m.next_retry_at else now() end,
         retry_requested = m.retry_requested or pulled.original_topic is not null
       from topics left join pulled using (original_topic)
-      -- As an array, or all of the partition may be read.
+      -- As an array, because for a join PostgreSQL may read the whole partition.
       where m.id = any(array(select id from locked where ${takeable(sql)})) and m.original_topic = topics.original_topic
       returning pulled.original_topic is not null as is_pulled
     )
     select (select count(*)::int from taken where not is_pulled) as taken,
            (select count(*)::int from taken where is_pulled) as handed_over,
-           (select json_agg(json_build_object('id', id, 'status', status, 'retryCount', retry_count, 'maxRetries', max_retries, 'runId', run_id))
+           (select json_agg(json_build_object('id', id, 'status', status, 'retry_count', retry_count, 'max_retries', max_retries, 'run_id', run_id,
+                                               'held_by_route', held_by_route))
             from locked where not (${takeable(sql)})) as left`
   const { taken, handed_over: handedOver, left } = row!
-  return { taken, handedOver, left: left === null ? [] : JSON.parse(left) }
+  return { taken, handed_over: handedOver, left: left === null ? [] : JSON.parse(left) }
 }
 
-/** Lets messages that came back from the archive be retried once more: PENDING, until somebody takes them. */
+/** Makes messages that were restored from the archive PENDING, so that a run can take them. */
 export async function reviveRestored(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await sql`
@@ -111,14 +117,14 @@ export async function reviveRestored(sql: Sql, ids: readonly string[]): Promise<
     where id = any(${sql.array([...ids])}::uuid[]) and status in ('RESOLVED', 'DEAD')`
 }
 
-/** Locks the messages and tells what they are. */
+/** Locks the messages and returns their rows. */
 export async function lockCandidates(sql: Sql, chosen: Chosen): Promise<CandidateRow[]> {
   return sql<CandidateRow[]>`
-    select id, status, retry_count as "retryCount", max_retries as "maxRetries", run_id as "runId"
+    select id, status, retry_count, max_retries, run_id, held_by_route
     from (${lockChosen(sql, chosen)}) locked`
 }
 
-/** Gives back up to `limit` messages that the run has not sent: as they were. Returns how many. */
+/** Gives back up to `limit` messages that the run has not sent, in their former state. Returns how many. */
 export async function giveBack(sql: Sql, { runId, limit }: { runId: string; limit: number }): Promise<number> {
   const result = await sql`
     with unsent as materialized (
@@ -128,17 +134,18 @@ export async function giveBack(sql: Sql, { runId, limit }: { runId: string; limi
       limit ${limit}
       for update
     )
-    -- The run once more, because the planner may take the limit for more than it is and read every partition.
+    -- The run's id again, because the planner may overestimate the limit and read every partition.
     update dlq.dlq_messages m set run_id = null from unsent where m.id = unsent.id and m.run_id = ${runId}`
   return result.count
 }
 
-/** Takes messages out of the run that it can never send, because somebody else changed them. Returns how many. */
+/** Takes messages out of the run that it can no longer send, because somebody else changed them. Returns how many. */
 export async function dropUnsendable(sql: Sql, { runId, limit }: { runId: string; limit: number }): Promise<number> {
   const result = await sql`
     with lost as materialized (
       select id from dlq.dlq_messages
-      where run_id = ${runId} and (status in ('RESOLVED', 'DEAD') or (status = 'PENDING' and retry_count >= max_retries))
+      where run_id = ${runId}
+        and (status in ('RESOLVED', 'DEAD') or (status = 'PENDING' and (retry_count >= max_retries or held_by_route)))
       limit ${limit}
       for update skip locked
     )
@@ -146,23 +153,20 @@ export async function dropUnsendable(sql: Sql, { runId, limit }: { runId: string
   return result.count
 }
 
+/** The original topics of the messages that the run holds, along idx_dlq_messages_run. */
+function topicsOfRun(sql: Sql, runId: SqlText) {
+  return toQuery(sql, looseIndexScan({ column: 'original_topic', where: sqlText`m.run_id = ${runId}` }))
+}
+
 /**
- * Makes due what the run holds of topics whose messages programs pull since it took them: no retrier sends those.
- * Returns how many. The topics are found from one to the next along idx_dlq_messages_run.
+ * Makes messages of the run due if their topic's delivery became `pull` after the run took them, because no retrier
+ * sends those. Returns how many.
  */
 export async function handOverPulled(sql: Sql, { runId, limit }: { runId: string; limit: number }): Promise<number> {
   const result = await sql`
-    with recursive topics as (
-      (select original_topic from dlq.dlq_messages where run_id = ${runId} order by original_topic limit 1)
-      union all
-      select (select m.original_topic from dlq.dlq_messages m
-              where m.run_id = ${runId} and m.original_topic > t.original_topic
-              order by m.original_topic limit 1)
-      from topics t where t.original_topic is not null
-    ),
-    pulled as materialized (
-      select original_topic from topics
-      where original_topic is not null and (dlq.policy_of(original_topic)).delivery = 'pull'
+    with pulled as materialized (
+      select original_topic from (${topicsOfRun(sql, sqlText`${runId}`)}) held
+      where (dlq.policy_of(original_topic)).delivery = 'pull'
     ),
     unsent as materialized (
       select id from dlq.dlq_messages
@@ -187,27 +191,17 @@ export type RunTopic = {
   run: string
   original_topic: string
   dlq_topic: string | null
-  /** Where the run sends its messages instead. */
+  /** The topic that the run sends its messages to. Null: their own. */
   target_topic: string | null
   rate_per_second: number | null
 }
 
-/** What the runs that go on have to send, by topic. Skips from topic to topic along idx_dlq_messages_run. */
+/** The topics of the messages that running runs have to send. */
 export async function listRunTopics(sql: Sql): Promise<RunTopic[]> {
   return sql<RunTopic[]>`
     select r.id as run, held.original_topic, first.dlq_topic, r.target_topic, r.rate_per_second::float8 as rate_per_second
     from dlq.dlq_runs r
-    cross join lateral (
-      with recursive held as (
-        (select original_topic from dlq.dlq_messages where run_id = r.id order by original_topic limit 1)
-        union all
-        select (select m.original_topic from dlq.dlq_messages m
-                where m.run_id = r.id and m.original_topic > h.original_topic
-                order by m.original_topic limit 1)
-        from held h where h.original_topic is not null
-      )
-      select original_topic from held where original_topic is not null
-    ) held
+    cross join lateral (${topicsOfRun(sql, sqlWords('r.id'))}) held
     cross join lateral (
       select dlq_topic from dlq.dlq_messages m
       where m.run_id = r.id and m.original_topic = held.original_topic and m.status = 'PENDING'
@@ -216,68 +210,41 @@ export async function listRunTopics(sql: Sql): Promise<RunTopic[]> {
     where r.ended_at is null and r.status = 'running' and r.kind in ('retry', 'redirect')`
 }
 
-/** Does what the run does with messages that are locked: all that is not sending. Returns how many. */
-export async function touchMessages(
-  sql: Sql,
-  { kind, ids }: { kind: Extract<RunKind, 'dead' | 'delete'>; ids: readonly string[] },
-): Promise<number> {
-  if (ids.length === 0) return 0
-  const chosen = idsAsFew(sql, ids)
-  if (kind === 'dead') {
-    const result = await sql`
-      update dlq.dlq_messages set status = 'DEAD', next_retry_at = null, retry_requested = false where id = any(${chosen})`
-    return result.count
-  }
-  const result = await sql`
-    with deleted as (
-      delete from dlq.dlq_messages where id = any(${chosen}) returning id
-    ),
-    attempts as (
-      delete from dlq.dlq_attempts a using deleted where a.message_id = deleted.id
-    )
-    select id from deleted`
-  return result.length
-}
-
-/** Deletes archived messages with their attempts. Returns how many. */
-export async function purgeArchived(sql: Sql, ids: readonly string[]): Promise<number> {
+/** Sets locked messages DEAD. Returns how many. */
+export async function markDead(sql: Sql, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0
   const result = await sql`
-    with deleted as (
-      delete from dlq.dlq_messages_archive where id = any(${idsAsFew(sql, ids)}) returning id
-    ),
-    attempts as (
-      delete from dlq.dlq_attempts_archive a using deleted where a.message_id = deleted.id
-    )
-    select id from deleted`
-  return result.length
+    update dlq.dlq_messages set status = 'DEAD', next_retry_at = null, retry_requested = false
+    where id = any(${idsAsFew(sql, ids)})`
+  return result.count
 }
 
-/** Alike messages of a selection, and how many there are: what a dry run tells. */
+/** Similar messages of a selection, and their number, for a dry run. */
 export type SurveyRow = {
   status: Status
   is_spent: boolean
   is_held: boolean
+  held_by_route: boolean
   original_topic: string
   group_id: string | null
-  /** Full days since it was created. */
+  /** Full days since the message was created. */
   age_days: number
   count: number
 }
 
-/** Looks at the messages without locking them; where `archived`, at those of the archive. */
+/** Reads the messages without locking them; where `archived`, those of the archive. */
 export async function surveyMessages(
   sql: Sql,
   { ids, scope, archived }: { ids: readonly string[]; scope: TopicScope; archived: boolean },
 ): Promise<SurveyRow[]> {
   const table = archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`
   return sql<SurveyRow[]>`
-    select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, original_topic, group_id,
+    select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, held_by_route, original_topic, group_id,
            greatest(0, extract(epoch from now() - created_at) / 86400)::int as age_days, count(*)::int as count
     from unnest(${sql.array([...ids])}::uuid[]) as chosen (id)
     cross join lateral (
-      select status, retry_count, max_retries, run_id, original_topic, group_id, created_at from ${table}
-      where id = chosen.id and ${inScope(sql, scope)}
+      select status, retry_count, max_retries, run_id, held_by_route, original_topic, group_id, created_at from ${table}
+      where id = chosen.id and ${messageInScope(sql, scope)}
     ) m
-    group by 1, 2, 3, 4, 5, 6`
+    group by 1, 2, 3, 4, 5, 6, 7`
 }

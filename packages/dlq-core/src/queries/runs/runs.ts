@@ -1,8 +1,8 @@
-// dlq_runs: bulk operations, and how far each one is.
+// dlq_runs: the bulk runs and their progress.
 
-import type { RunCounts, RunKind, RunStatus } from '../run.ts'
-import type { Sql } from './sql.ts'
-import type { TopicScope } from './topic-scope.ts'
+import type { RunCounts, RunKind, RunStatus } from '../../domain/message/run.ts'
+import type { Sql } from '../sql.ts'
+import type { TopicScope } from '../topic-scope.ts'
 
 export type NewRun = {
   kind: RunKind
@@ -11,29 +11,29 @@ export type NewRun = {
   /** JSON text of a RunSelection. */
   selection: string
   scope: TopicScope
-  /** As `freezeNow` gave it. */
+  /** As `freezeNow` returned it. */
   cutoff: string
-  untilId: string
+  until_id: string
   matched: number
-  matchedRelation: 'eq' | 'gte'
-  retryAllTopic: string | null
-  targetTopic: string | null
+  matched_relation: 'eq' | 'gte'
+  retry_all_topic: string | null
+  target_topic: string | null
   /** JSON text of a JSON Patch. */
   patch: string | null
-  ratePerSecond: number | null
+  rate_per_second: number | null
   /** JSON text of a Canary. */
   canary: string | null
-  onRefailure: 'continue' | 'pause' | 'cancel'
-  maxRefailure: number
+  on_refailure: 'continue' | 'pause' | 'cancel'
+  max_refailure: number
 }
 
-/** This moment as the database has it, as text with its microseconds: what arrives later is not a run's business. */
+/** The database's present time, as text with microseconds. A run ignores messages that arrive later. */
 export async function freezeNow(sql: Sql): Promise<string> {
   const [row] = await sql<{ now: string }[]>`select clock_timestamp()::text as now`
   return row!.now
 }
 
-/** Enters a run. Null where another run retries all of the same topic. */
+/** Stores a run. Null where another run already retries all of the same topic. */
 export async function insertRun(sql: Sql, run: NewRun): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     insert into dlq.dlq_runs (
@@ -41,68 +41,71 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<string | null> {
       rate_per_second, canary, on_refailure, max_refailure)
     values (
       ${run.kind}, ${run.actor}, ${run.reason}, ${run.selection}::text::json,
-      ${run.scope === null ? null : sql.array([...run.scope])}::text[], ${run.cutoff}::text::timestamptz, ${run.untilId},
-      ${run.matched}, ${run.matchedRelation}, ${run.retryAllTopic}, ${run.targetTopic}, ${run.patch}::text::json,
-      ${run.ratePerSecond}, ${run.canary}::text::json, ${run.onRefailure}, ${run.maxRefailure})
+      ${run.scope === null ? null : sql.array([...run.scope])}::text[], ${run.cutoff}::text::timestamptz, ${run.until_id},
+      ${run.matched}, ${run.matched_relation}, ${run.retry_all_topic}, ${run.target_topic}, ${run.patch}::text::json,
+      ${run.rate_per_second}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure})
     on conflict (retry_all_topic) where ended_at is null do nothing
     returning id`
   return row?.id ?? null
 }
 
-/** The run that retries all of the topic right now. */
+/** The run that retries all of the topic at present. */
 export async function findRetryAll(sql: Sql, topic: string): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     select id from dlq.dlq_runs where retry_all_topic = ${topic} and ended_at is null`
   return row?.id ?? null
 }
 
-/** What carries a run on works with this. */
+/** The state of a run for the engine that carries it on. */
 export type HeldRun = RunCounts & {
   id: string
   kind: RunKind
   status: RunStatus
-  statusReason: string | null
+  status_reason: string | null
   actor: string
   reason: string | null
   selection: string
   scope: string[] | null
   cutoff: string
-  untilId: string
+  until_id: string
   matched: number
+  /** Set: the run retries all of this topic, and the filter's topic is a name, not a glob. */
+  retry_all_topic: string | null
+  target_topic: string | null
   patch: string | null
   canary: string | null
-  onRefailure: 'continue' | 'pause' | 'cancel'
-  maxRefailure: number
+  on_refailure: 'continue' | 'pause' | 'cancel'
+  max_refailure: number
   step: string | null
   cursor: string | null
-  isExhausted: boolean
-  stepTaken: number
-  baseResolved: number
-  baseFailedAgain: number
-  isJudged: boolean
-  chunkSize: number
+  is_exhausted: boolean
+  step_taken: number
+  base_resolved: number
+  base_failed_again: number
+  is_judged: boolean
+  chunk_size: number
   skipped: string
-  /** Since something was settled last. */
-  quietMs: number
+  /** Milliseconds since a message of the run was last settled. */
+  quiet_ms: number
 }
 
 function heldColumns(sql: Sql) {
   return sql`
-    id, kind, status, status_reason as "statusReason", actor, reason, selection, scope, cutoff::text as cutoff, until_id as "untilId", matched::float8 as matched,
-    patch, canary, on_refailure as "onRefailure", max_refailure::float8 as "maxRefailure",
-    step, cursor, is_exhausted as "isExhausted", step_taken::float8 as "stepTaken",
-    base_resolved::float8 as "baseResolved", base_failed_again::float8 as "baseFailedAgain", is_judged as "isJudged",
-    chunk_size as "chunkSize", taken::float8 as taken, done::float8 as done, resolved::float8 as resolved,
-    failed::float8 as failed, failed_again::float8 as "failedAgain", withdrawn::float8 as withdrawn,
-    given_back::float8 as "givenBack", skipped,
-    extract(epoch from clock_timestamp() - coalesce(last_settled_at, started_at, created_at))::float8 * 1000 as "quietMs"`
+    id, kind, status, status_reason, actor, reason, selection, scope, cutoff::text as cutoff, until_id, matched::float8 as matched,
+    retry_all_topic, target_topic, patch, canary, on_refailure, max_refailure::float8 as max_refailure,
+    step, cursor, is_exhausted, step_taken::float8 as step_taken,
+    base_resolved::float8 as base_resolved, base_failed_again::float8 as base_failed_again, is_judged,
+    chunk_size, taken::float8 as taken, done::float8 as done, resolved::float8 as resolved,
+    failed::float8 as failed, failed_again::float8 as failed_again, withdrawn::float8 as withdrawn,
+    given_back::float8 as given_back, skipped,
+    extract(epoch from clock_timestamp() - coalesce(last_settled_at, started_at, created_at))::float8 * 1000 as quiet_ms`
 }
 
-/** Locks the run, with what became of its messages until now counted into it. Null where there is none. */
+/** Locks the run and adds the outcomes of its messages to its counts. Null where there is no such run. */
 export async function holdRun(sql: Sql, id: string): Promise<HeldRun | null> {
   const [locked] = await sql`select id from dlq.dlq_runs where id = ${id} for update`
   if (!locked) return null
-  // A statement of its own, because its snapshot has to be of after the wait for the lock.
+  // A separate statement, because its snapshot has to be taken after the wait for the lock.
   await sql`
     with gone as (
       delete from dlq.dlq_run_deltas where run_id = ${id} returning outcome, n
@@ -125,31 +128,31 @@ type Progressing = Pick<
   HeldRun,
   | 'step'
   | 'cursor'
-  | 'isExhausted'
-  | 'stepTaken'
-  | 'baseResolved'
-  | 'baseFailedAgain'
-  | 'isJudged'
-  | 'chunkSize'
+  | 'is_exhausted'
+  | 'step_taken'
+  | 'base_resolved'
+  | 'base_failed_again'
+  | 'is_judged'
+  | 'chunk_size'
   | 'taken'
   | 'done'
   | 'withdrawn'
-  | 'givenBack'
+  | 'given_back'
   | 'skipped'
 >
 
-/** Writes how far a held run is. */
+/** Writes the progress of a locked run. */
 export async function writeProgress(sql: Sql, { id, ...run }: Progressing & { id: string }): Promise<void> {
   await sql`
     update dlq.dlq_runs set
-      step = ${run.step}, cursor = ${run.cursor}, is_exhausted = ${run.isExhausted}, step_taken = ${run.stepTaken},
-      base_resolved = ${run.baseResolved}, base_failed_again = ${run.baseFailedAgain},
-      is_judged = ${run.isJudged}, chunk_size = ${run.chunkSize}, taken = ${run.taken}, done = ${run.done},
-      withdrawn = ${run.withdrawn}, given_back = ${run.givenBack}, skipped = ${run.skipped}::text::json
+      step = ${run.step}, cursor = ${run.cursor}, is_exhausted = ${run.is_exhausted}, step_taken = ${run.step_taken},
+      base_resolved = ${run.base_resolved}, base_failed_again = ${run.base_failed_again},
+      is_judged = ${run.is_judged}, chunk_size = ${run.chunk_size}, taken = ${run.taken}, done = ${run.done},
+      withdrawn = ${run.withdrawn}, given_back = ${run.given_back}, skipped = ${run.skipped}::text::json
     where id = ${id}`
 }
 
-/** Changes the status where it is one of `from`. A null reason takes the old one away. Returns whether it was. */
+/** Changes the status if it is one of `from`. A null reason removes the old one. Returns whether it changed. */
 export async function moveRun(
   sql: Sql,
   { id, from, to, reason = null }: { id: string; from: readonly RunStatus[]; to: RunStatus; reason?: string | null },
@@ -164,7 +167,7 @@ export async function moveRun(
   return result.count > 0
 }
 
-/** Lets a queued run begin, unless so many run already. In turn with all others who ask. */
+/** Lets a queued run begin, unless `maxActive` runs are active already. Concurrent callers wait for each other. */
 export async function admitRun(sql: Sql, { id, maxActive }: { id: string; maxActive: number }): Promise<boolean> {
   await sql`select pg_advisory_xact_lock(hashtextextended('dlq.admit_run', 0))`
   const [row] = await sql<{ active: number }[]>`
@@ -172,7 +175,7 @@ export async function admitRun(sql: Sql, { id, maxActive }: { id: string; maxAct
   return row!.active < maxActive && (await moveRun(sql, { id, from: ['queued'], to: 'running' }))
 }
 
-/** Null lifts the limit. Returns whether the run goes on, so that it means something. */
+/** Changes the run's rate; null lifts the limit. Returns whether the run has not ended. */
 export async function changeRate(
   sql: Sql,
   { id, ratePerSecond }: { id: string; ratePerSecond: number | null },
@@ -182,7 +185,7 @@ export async function changeRate(
   return result.count > 0
 }
 
-/** A run as people see it; what was counted last included. JSON is text. */
+/** A run as people see it, with its latest counts. JSON is text. */
 export type RunView = RunCounts & {
   id: string
   kind: RunKind
@@ -207,14 +210,14 @@ export type RunView = RunCounts & {
 }
 
 function viewOf(sql: Sql) {
-  // One statement over both, so that a count is never missing nor there twice while it is folded.
+  // One statement over both tables, so that a count is never missing or doubled while it is folded.
   return sql`
     select r.id, r.kind, r.status, r.status_reason, r.actor, r.reason, r.selection, r.cutoff, r.matched::float8 as matched,
            r.matched_relation, r.target_topic, r.patch, r.rate_per_second::float8 as rate_per_second, r.canary, r.on_refailure,
            r.step, r.skipped, r.created_at, r.started_at, r.ended_at,
-           r.taken::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as "givenBack",
+           r.taken::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as given_back,
            (r.resolved + d.resolved)::float8 as resolved, (r.failed + d.failed)::float8 as failed,
-           (r.failed_again + d.failed_again)::float8 as "failedAgain"
+           (r.failed_again + d.failed_again)::float8 as failed_again
     from dlq.dlq_runs r
     cross join lateral (
       select coalesce(sum(n) filter (where outcome = 'resolved'), 0) as resolved,
@@ -224,7 +227,7 @@ function viewOf(sql: Sql) {
     ) d`
 }
 
-/** Whose topics are limited sees the runs of those with the same limits. */
+/** A caller whose topics are limited sees the runs of callers with the same limits. */
 function visible(sql: Sql, scope: TopicScope) {
   return scope === null ? sql`true` : sql`r.scope <@ ${sql.array([...scope])}::text[]`
 }
@@ -234,7 +237,7 @@ export async function getRun(sql: Sql, { id, scope }: { id: string; scope: Topic
   return run ?? null
 }
 
-/** One page, newest first, and how many there are. */
+/** One page of runs, newest first, and the number of all. */
 export async function listRuns(
   sql: Sql,
   {
@@ -255,11 +258,11 @@ export async function listRuns(
   return { runs: [...runs], total: row!.total }
 }
 
-/** The runs that have not ended: how many are in each status, and what became of their messages together. */
+/** The runs that have not ended: how many are in each status, and the sums of their counts. */
 export async function countRuns(sql: Sql): Promise<{ statuses: Record<string, number>; counts: RunCounts }> {
   const runs = await sql<RunView[]>`${viewOf(sql)} where r.ended_at is null`
   const statuses: Record<string, number> = {}
-  const counts = { taken: 0, done: 0, resolved: 0, failed: 0, failedAgain: 0, withdrawn: 0, givenBack: 0 }
+  const counts = { taken: 0, done: 0, resolved: 0, failed: 0, failed_again: 0, withdrawn: 0, given_back: 0 }
   for (const run of runs) {
     statuses[run.status] = (statuses[run.status] ?? 0) + 1
     for (const key of Object.keys(counts) as (keyof RunCounts)[]) counts[key] += run[key]
@@ -267,7 +270,7 @@ export async function countRuns(sql: Sql): Promise<{ statuses: Record<string, nu
   return { statuses, counts }
 }
 
-/** Deletes runs that ended before that time, with what they skipped. Returns how many. */
+/** Deletes runs that ended before `before`, with the ids that they skipped. Returns how many. */
 export async function deleteOldRuns(sql: Sql, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const result = await sql`
     delete from dlq.dlq_runs where id in (

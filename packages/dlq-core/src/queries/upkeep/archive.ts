@@ -1,28 +1,30 @@
-// dlq_messages_archive and dlq_attempts_archive: moving messages there and back. They are read by message-search.ts.
+// dlq_messages_archive and dlq_attempts_archive: moves messages there and back. message-search.ts reads them.
 
-import type { Sql } from './sql.ts'
+import { smallestId } from '../../domain/record/message-id.ts'
+import { looseIndexScan } from '../loose-index-scan.ts'
+import type { Sql } from '../sql.ts'
+import { sqlWords, toQuery } from '../sql-text.ts'
 
-/** Where a walk through the settled messages of a topic stands: the last one seen. `at` is text, to the microsecond. */
+/** The last message that a walk through a topic's settled messages has read. `at` is text, with microseconds. */
 export type SettledCursor = { readonly at: string; readonly id: string }
 
-export type SettledMessage = SettledCursor & { dlq_topic: string | null; since: Date }
+export type ArchivableMessage = SettledCursor & { dlq_topic: string | null; since: Date }
 
-/** The first original topic after `after` that has RESOLVED or DEAD messages; null at the end. */
-export async function nextSettledTopic(sql: Sql, after: string | null): Promise<string | null> {
-  const [row] = await sql<{ original_topic: string }[]>`
-    select original_topic from dlq.dlq_messages
-    where status in ('RESOLVED', 'DEAD') and original_topic > ${after ?? ''}
-    order by original_topic limit 1`
-  return row?.original_topic ?? null
+const settled = looseIndexScan({ column: 'original_topic', where: sqlWords(`m.status in ('RESOLVED', 'DEAD')`) })
+
+/** The original topics that have RESOLVED or DEAD messages. */
+export async function listSettledTopics(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ original_topic: string }[]>`select original_topic from (${toQuery(sql, settled)}) settled`
+  return rows.map(({ original_topic }) => original_topic)
 }
 
-/** RESOLVED and DEAD messages of the topic that nobody touched since `before`, the longest untouched first. */
+/** RESOLVED and DEAD messages of the topic that were not changed since `before`, those changed longest ago first. */
 export async function listSettled(
   sql: Sql,
   { topic, before, after, limit }: { topic: string; before: Date; after: SettledCursor | null; limit: number },
-): Promise<SettledMessage[]> {
-  // "::text" first: as a timestamp the driver would cut the cursor off at its milliseconds.
-  return sql<SettledMessage[]>`
+): Promise<ArchivableMessage[]> {
+  // "::text" first, because the driver would cut a timestamp off after the milliseconds.
+  return sql<ArchivableMessage[]>`
     select id, updated_at::text as at, updated_at as since, dlq_topic
     from dlq.dlq_messages
     where original_topic = ${topic} and status in ('RESOLVED', 'DEAD') and updated_at < ${before}
@@ -31,11 +33,9 @@ export async function listSettled(
     limit ${limit}`
 }
 
-const smallestId = '00000000-0000-0000-0000-000000000000'
-
 /**
- * Moves those of the messages into the archive, with their attempts, that are RESOLVED or DEAD and untouched since `before`
- * (unless given, whenever they were touched). What somebody holds locked stays. Returns how many were moved.
+ * Moves messages into the archive with their attempts, if they are RESOLVED or DEAD and were not changed since `before`
+ * (if it is given). Locked messages stay. Returns how many it moved.
  */
 export async function archiveMessages(
   sql: Sql,
@@ -49,8 +49,8 @@ export async function archiveMessages(
 }
 
 /**
- * Moves archived messages back, with their attempts; from now on they count as touched. What is retried from the archive
- * is restored first. Returns the ids of those that were there.
+ * Moves archived messages back with their attempts, and counts that as a change of them. Every retry of an archived
+ * message restores it first. Returns the ids that were in the archive.
  */
 export async function restoreArchived(sql: Sql, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []

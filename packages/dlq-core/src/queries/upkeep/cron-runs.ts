@@ -1,6 +1,6 @@
-// dlq_cron_jobs and dlq_cron_runs: what runs by the timetable, when next, and what became of it.
+// dlq_cron_jobs and dlq_cron_runs: the cron jobs, their next ticks, and their executions with results.
 
-import type { Sql } from './sql.ts'
+import type { Sql } from '../sql.ts'
 import { addJob } from './workers.ts'
 
 /** The task of graphile-worker that runs a cron job. */
@@ -10,7 +10,7 @@ export function cronTask(name: string): string {
 
 export type CronJobRow = { name: string; schedule: string | null; next_tick: Date | null }
 
-/** Writes the timetable of this retrier, whose jobs and configuration are those of the others. */
+/** Stores the schedules of the cron jobs. All retriers have the same jobs and configuration. */
 export async function writeCronJobs(sql: Sql, jobs: readonly CronJobRow[]): Promise<void> {
   for (const { name, schedule, next_tick } of jobs) {
     await sql`
@@ -23,8 +23,8 @@ export async function writeCronJobs(sql: Sql, jobs: readonly CronJobRow[]): Prom
 export type CronRunKey = { job: string; tick: Date }
 
 /**
- * Begins a run, or takes it up again after a crash. Null where it has ended already: a job whose end could
- * not be written is handed out once more.
+ * Begins an execution, or continues it after a crash. Null where it has ended already: a job whose end could not be
+ * stored gets another try.
  */
 export async function beginCronRun(
   sql: Sql,
@@ -40,7 +40,7 @@ export async function beginCronRun(
   return row ?? null
 }
 
-/** Writes how a run ended. `result` is a small object for people. */
+/** Stores the result of an execution. `result` is a small object for people. */
 export async function finishCronRun(sql: Sql, { job, tick, result }: CronRunKey & { result: object }): Promise<void> {
   await sql`
     update dlq.dlq_cron_runs set
@@ -48,7 +48,7 @@ export async function finishCronRun(sql: Sql, { job, tick, result }: CronRunKey 
     where job = ${job} and tick = ${tick} and finished_at is null`
 }
 
-/** Writes why a run failed; `isLast`: it will not be tried again. */
+/** Stores why an execution failed. `isLast`: it gets no other try. */
 export async function failCronRun(
   sql: Sql,
   { job, tick, error, isLast }: CronRunKey & { error: string; isLast: boolean },
@@ -61,7 +61,7 @@ export async function failCronRun(
     where job = ${job} and tick = ${tick} and finished_at is null`
 }
 
-/** Asks for a run now, in the caller's transaction. Returns its tick; null where no retrier has ever had such a job. */
+/** Requests an execution now, in the caller's transaction. Returns its tick. Null where no retrier ever had such a job. */
 export async function requestCronRun(
   sql: Sql,
   { job, actor, now }: { job: string; actor: string; now: Date },
@@ -69,7 +69,7 @@ export async function requestCronRun(
   const [row] = await sql<{ tick: Date }[]>`
     insert into dlq.dlq_cron_runs (job, tick, requested_by)
     select name, ${now}, ${actor} from dlq.dlq_cron_jobs where name = ${job}
-    -- Two who ask within a millisecond ask for the same.
+    -- Two requests within a millisecond are one execution.
     on conflict (job, tick) do update set requested_by = excluded.requested_by
     returning tick`
   if (!row) return null
@@ -102,20 +102,20 @@ function runColumns(sql: Sql) {
     round(extract(epoch from finished_at - started_at) * 1000)::int as duration_ms, outcome, result, error`
 }
 
-/** The job's runs, the newest first. */
+/** The job's executions, the newest first. */
 export async function listCronRuns(sql: Sql, { job, limit }: { job: string; limit: number }): Promise<CronRun[]> {
   return sql<CronRun[]>`
     select ${runColumns(sql)} from dlq.dlq_cron_runs where job = ${job} order by tick desc limit ${limit}`
 }
 
 export type CronJobView = CronJobRow & {
-  /** The last one that ended. */
+  /** The last execution that ended. */
   last: CronRun | null
-  /** One that is under way, or waits. */
+  /** An execution that is under way or waits. */
   current: CronRun | null
 }
 
-/** Every cron job with its last run and the one under way. */
+/** Every cron job with its last execution and the one under way. */
 export async function listCronJobs(sql: Sql): Promise<CronJobView[]> {
   const jobs = await sql<CronJobRow[]>`select name, schedule, next_tick from dlq.dlq_cron_jobs order by name`
   const views: CronJobView[] = []
@@ -138,7 +138,7 @@ export async function lastCronSuccesses(sql: Sql): Promise<{ job: string; at: nu
     from dlq.dlq_cron_runs where outcome = 'done' group by job`
 }
 
-/** Deletes runs from before that time, except the last of each job. Returns how many. */
+/** Deletes executions from before `before`, except the last one of each job. Returns how many. */
 export async function deleteOldCronRuns(sql: Sql, before: Date): Promise<number> {
   const result = await sql`
     delete from dlq.dlq_cron_runs run

@@ -1,8 +1,9 @@
-// The partitions of dlq_messages and of the archive: made ahead, and dropped when nothing is left in them.
+// Creates partitions of dlq_messages and of the archive ahead of time, and drops empty months of dlq_messages.
+// archived-quarters.ts drops quarters of the archive.
 
-import type { Sql } from './sql.ts'
+import type { Sql } from '../sql.ts'
 
-/** Makes what is missing: months of the messages, quarters of the archive. Returns how many partitions it made. */
+/** Creates the missing months of dlq_messages and quarters of the archive. Returns how many partitions it created. */
 export async function makePartitionsAhead(
   sql: Sql,
   { months, now }: { months: number; now: Date },
@@ -16,7 +17,7 @@ export async function makePartitionsAhead(
 
 export type PartitionLead = { dlq_messages: number; dlq_messages_archive: number }
 
-/** For how many whole months after that of `now` the partitions last, without a gap; −1 where this month has none. */
+/** For how many whole months after that of `now` partitions exist without a gap. −1 where this month has none. */
 export async function readPartitionLead(sql: Sql, now: Date): Promise<PartitionLead> {
   const [row] = await sql<[PartitionLead]>`
     with ahead as (
@@ -38,15 +39,9 @@ export async function readPartitionLead(sql: Sql, now: Date): Promise<PartitionL
   return row
 }
 
-/** Drops the oldest quarter of the archive that ended by `before`; null where there is none. @throws 55P03 where somebody reads it */
-export async function dropArchivedQuarter(sql: Sql, before: Date): Promise<string | null> {
-  const [row] = await sql<{ dropped: string | null }[]>`select dlq.drop_archived_quarter(${before}) as dropped`
-  return row!.dropped
-}
-
 export type OldMonth = { name: string; is_empty: boolean; is_vacuumed: boolean }
 
-/** The months of dlq_messages that ended by `before`, and whether anything is left in them. */
+/** The months of dlq_messages that ended by `before`, and whether they still have rows. */
 export async function listOldMonths(sql: Sql, before: Date): Promise<OldMonth[]> {
   const months = await sql<{ name: string; is_vacuumed: boolean }[]>`
     select relname as name, pg_relation_size(c.oid) <= 1048576 as is_vacuumed
@@ -56,19 +51,19 @@ export async function listOldMonths(sql: Sql, before: Date): Promise<OldMonth[]>
     order by relname`
   const found: OldMonth[] = []
   for (const { name, is_vacuumed } of months) {
-    // Along the primary key: what was deleted is passed over without being read.
+    // Along the primary key, because it skips deleted rows without reading them.
     const rows = await sql`select from ${sql(`dlq.${name}`)} order by id limit 1`
     found.push({ name, is_vacuumed, is_empty: rows.length === 0 })
   }
   return found
 }
 
-/** Gives back the pages of a month that was emptied, without which it cannot be dropped. */
+/** Vacuums a month that was emptied, because it cannot be dropped before its pages are freed. */
 export async function vacuumMonth(sql: Sql, name: string): Promise<void> {
   await sql`vacuum (truncate) ${sql(`dlq.${name}`)}`
 }
 
-/** Drops the month if nothing is in it. @throws 55P03 where the lock is not to be had at once */
+/** Drops the month if it is empty. @throws 55P03 where it does not get the lock at once */
 export async function dropEmptyMonth(sql: Sql, name: string): Promise<boolean> {
   const [row] = await sql<{ dropped: boolean }[]>`
     select dlq.drop_empty_month(${`dlq.${name}`}::regclass) as dropped`

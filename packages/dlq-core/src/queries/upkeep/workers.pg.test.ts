@@ -1,10 +1,11 @@
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, expect, test } from 'vitest'
 import {
   addJob,
   beatWorker,
+  countJobDeaths,
   countJobs,
   deleteFailedJobs,
   forgetWorker,
@@ -24,7 +25,7 @@ beforeEach(async () => {
   )
 })
 
-/** A job in the hands of a pool, taken `secondsAgo`. */
+/** A job that a pool locked `secondsAgo`. */
 async function insertTaken(pool: string, { secondsAgo = 60, attempts = 1, queue = '' } = {}): Promise<bigint> {
   const id = await addJob(service.sql, { task: 'test', payload: {}, maxAttempts: 3, ...(queue && { queue }) })
   await database.sql`
@@ -42,7 +43,7 @@ const takers = async () =>
     ({ locked_by }) => locked_by,
   )
 
-test('jobs and queues of pools that were not seen for a lease are given back, those of living pools are not', async () => {
+test('jobs and queues of pools that were not seen for a lease are given back, those of live pools are not', async () => {
   for (const pool of ['dead', 'living']) await registerWorker(service.sql, { id: pool, retrier: 'r' })
   const id = await insertTaken('dead', { queue: 'q' })
   await insertTaken('living')
@@ -53,11 +54,11 @@ test('jobs and queues of pools that were not seen for a lease are given back, th
   expect(await takers()).toEqual([null, 'living'])
   const [queue] = await database.sql`select locked_by from graphile_worker._private_job_queues`
   expect(queue!.locked_by).toBe(null)
-  // The dead one, should it come back, is told.
+  // A dead pool that continues learns of it.
   expect([await beatWorker(service.sql, 'dead'), await beatWorker(service.sql, 'living')]).toEqual([false, true])
 })
 
-test('a job of a pool that nobody knows is given back after a lease, and says when it has no attempt left', async () => {
+test('a job of an unknown pool is given back after a lease, and tells when it has no try left', async () => {
   await insertTaken('unknown', { secondsAgo: 9 })
   const spent = await insertTaken('unknown', { secondsAgo: 11, attempts: 3 })
   expect(await releaseDeadWorkers(service.sql, { leaseMs: 10_000 })).toEqual([
@@ -65,7 +66,19 @@ test('a job of a pool that nobody knows is given back after a lease, and says wh
   ])
 })
 
-test('a pool that is forgotten leaves what it held', async () => {
+test('how often a job’s pool died is counted; a job that its pool gave back by itself is not', async () => {
+  const id = await insertTaken('one')
+  for (const pool of ['one', 'two']) {
+    await database.sql`update graphile_worker._private_jobs set locked_by = ${pool}, locked_at = now() - interval '1 min'`
+    await releaseDeadWorkers(service.sql, { leaseMs: 10_000 })
+  }
+  expect(await countJobDeaths(service.sql, String(id))).toBe(2)
+  const other = await insertTaken('three')
+  await forgetWorker(service.sql, 'three')
+  expect(await countJobDeaths(service.sql, String(other))).toBe(0)
+})
+
+test('a pool that is forgotten gives its jobs back', async () => {
   await registerWorker(service.sql, { id: 'gone', retrier: 'r' })
   await insertTaken('gone')
   await forgetWorker(service.sql, 'gone')
@@ -73,7 +86,7 @@ test('a pool that is forgotten leaves what it held', async () => {
   expect(await database.sql`select from dlq.dlq_workers`).toHaveLength(0)
 })
 
-test('jobs are counted by what becomes of them, and those that failed for good are deleted when they are old', async () => {
+test('jobs are counted by their state, and jobs without a try left are deleted when they are old', async () => {
   await insertTaken('pool')
   await addJob(service.sql, { task: 'test', payload: {} })
   await addJob(service.sql, { task: 'test', payload: {}, runAt: new Date(Date.now() + 60_000) })
@@ -93,11 +106,11 @@ test('a job of a key replaces the one that waits', async () => {
   expect([...jobs]).toEqual([{ payload: { n: 2 } }])
 })
 
-test('a request whose waiting job is taken at just that moment is added all the same', async () => {
+test('a request is added even if its waiting job is taken at that moment', async () => {
   await addJob(service.sql, { task: 'test', payload: { n: 1 }, key: 'k' })
   let adding: Promise<bigint> | undefined
   await database.sql.begin(async (sql) => {
-    // As a worker takes it. What add_job() does first sees the job as it was; what it does last waits for this.
+    // Takes the job as a worker does. add_job() first sees the job as it was, and later waits for this transaction.
     await sql`update graphile_worker._private_jobs set locked_by = 'pool', locked_at = now(), attempts = 1`
     adding = addJob(service.sql, { task: 'test', payload: { n: 2 }, key: 'k' })
     await sql`select pg_sleep(0.5)`

@@ -1,20 +1,20 @@
-// dlq_workers: which of graphile-worker's pools live; and graphile_worker, as far as they own its jobs. Of
-// graphile-worker only what is documented is used: its view "jobs" and its functions.
+// dlq_workers: graphile-worker's live pools; and graphile_worker: the jobs that pools have locked. This uses only the
+// documented parts of graphile-worker: its view "jobs" and its functions.
 
-import type { Sql } from './sql.ts'
+import type { Sql } from '../sql.ts'
 
-/** Writes down that the pool lives. Before that it must not take a job: nobody would notice its death. */
+/** Stores that the pool is alive. It must not take a job before that, because its death would go unnoticed. */
 export async function registerWorker(sql: Sql, { id, retrier }: { id: string; retrier: string }): Promise<void> {
   await sql`insert into dlq.dlq_workers (id, retrier) values (${id}, ${retrier})`
 }
 
-/** Says that the pool still lives. False where it was taken for dead, and its jobs were given back. */
+/** Notes that the pool is still alive. False where a sweep declared it dead and gave its jobs back. */
 export async function beatWorker(sql: Sql, id: string): Promise<boolean> {
   const result = await sql`update dlq.dlq_workers set seen_at = now() where id = ${id}`
   return result.count > 0
 }
 
-/** Takes the pool off the list and gives back what it still holds, such as a job whose end could not be written. */
+/** Deletes the pool's row and gives its jobs back, for example one whose end could not be stored. */
 export async function forgetWorker(sql: Sql, id: string): Promise<void> {
   await sql`
     with gone as (delete from dlq.dlq_workers where id = ${id})
@@ -24,13 +24,13 @@ export async function forgetWorker(sql: Sql, id: string): Promise<void> {
 export type ReleasedJob = {
   id: bigint
   task: string
-  /** It has no attempt left: nobody will take it again. */
+  /** Whether the job has no try left, so that no worker takes it again. */
   is_spent: boolean
 }
 
 /**
- * Gives back the jobs of pools that were not seen for `leaseMs`, and of pools that nobody knows. The attempt
- * stays counted, so a job that kills its worker ends after its attempts.
+ * Gives back the jobs of pools that were not seen for `leaseMs`, and of pools without a row. The try stays counted, so
+ * a job that kills its worker ends after its last try.
  */
 export async function releaseDeadWorkers(sql: Sql, { leaseMs }: { leaseMs: number }): Promise<ReleasedJob[]> {
   return sql<ReleasedJob[]>`
@@ -45,20 +45,35 @@ export async function releaseDeadWorkers(sql: Sql, { leaseMs }: { leaseMs: numbe
              and not exists (select from dlq.dlq_workers w where w.id = j.locked_by))
     ),
     unlocked as materialized (
-      -- The queues as well, hence by the pools and not by the jobs.
+      -- By pool and not by job, because this also unlocks the queues.
       select graphile_worker.force_unlock_workers(array(
         select id from dead union select locked_by from left_behind))
+    ),
+    counted as (
+      insert into dlq.dlq_job_deaths as d (job_id, deaths) select id, 1 from left_behind
+      on conflict (job_id) do update set deaths = d.deaths + 1, last_at = now()
+    ),
+    forgotten as (
+      delete from dlq.dlq_job_deaths
+      where last_at < now() - interval '7 days' and job_id not in (select id from left_behind)
     )
     select id, task, is_spent from left_behind, unlocked order by id`
 }
 
+/** How often the job was given back because its worker died, within the last days. */
+export async function countJobDeaths(sql: Sql, jobId: string): Promise<number> {
+  const [row] = await sql<{ deaths: number }[]>`
+    select deaths from dlq.dlq_job_deaths where job_id = ${jobId}::text::bigint`
+  return row?.deaths ?? 0
+}
+
 export type JobCounts = {
-  /** Due, and nobody works on them yet. */
+  /** Due, and no worker has taken them yet. */
   waiting: number
   running: number
   /** Due later. */
   scheduled: number
-  /** No attempt is left; nobody will take them again. */
+  /** Without a try left, so that no worker takes them again. */
   failed: number
 }
 
@@ -73,20 +88,20 @@ export async function countJobs(sql: Sql): Promise<JobCounts> {
   return row
 }
 
-/** Whether db/migrate.ts has made graphile-worker's schema. */
+/** Whether db/migrate.ts has created graphile-worker's schema. */
 export async function hasWorkerSchema(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ has_schema: boolean }[]>`
     select to_regclass('graphile_worker.jobs') is not null as has_schema`
   return row!.has_schema
 }
 
-/** Whether the connections of this pool use TLS: what "prefer" came to, only the server can tell. */
+/** Whether the connections of this pool use TLS. With "prefer", only the server can tell. */
 export async function isEncrypted(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ ssl: boolean }[]>`select ssl from pg_stat_ssl where pid = pg_backend_pid()`
   return row!.ssl
 }
 
-/** Deletes jobs that failed for good before that time: they are in the way of those who look for work. Returns how many. */
+/** Deletes jobs whose last try failed before `before`, because they slow the search for work. Returns how many. */
 export async function deleteFailedJobs(sql: Sql, before: Date): Promise<number> {
   const [row] = await sql<{ deleted: number }[]>`
     select count(*)::int as deleted from graphile_worker.complete_jobs(array(
@@ -97,21 +112,21 @@ export async function deleteFailedJobs(sql: Sql, before: Date): Promise<number> 
 export type NewJob = {
   task: string
   payload: object
-  /** A job of the same key that waits is replaced by this one; one that runs is not. */
+  /** This job replaces a waiting job of the same key, but not a running one. */
   key?: string
-  /** Jobs of one queue run one after the other. Few names only: each job fetched looks at all of them. */
+  /** Jobs of one queue run one after the other. Use few names, because each fetch of a job reads all of them. */
   queue?: string
   runAt?: Date
-  /** Lower ones go first. */
+  /** Lower numbers go first. */
   priority?: number
   maxAttempts?: number
 }
 
-/** Enters a job, in the caller's transaction if there is one. Returns its id. */
+/** Adds a job, in the caller's transaction if there is one. Returns its id. */
 export async function addJob(sql: Sql, job: NewJob): Promise<bigint> {
   const { task, payload, key = null, queue = null, runAt = null, priority = null, maxAttempts = null } = job
-  // Where a worker takes the waiting job of that key at just this moment, add_job() adds nothing and returns
-  // null (github.com/graphile/worker/issues/580). Asked again it sees that the job runs, and adds a second one.
+  // If a worker takes the waiting job of that key at the same moment, add_job() adds no job and returns null
+  // (github.com/graphile/worker/issues/580). The second call sees that the job runs, and adds another one.
   for (let tries = 0; tries < 10; tries += 1) {
     const [row] = await sql<{ id: bigint | null }[]>`
       select id from graphile_worker.add_job(
@@ -119,5 +134,5 @@ export async function addJob(sql: Sql, job: NewJob): Promise<bigint> {
         max_attempts => ${maxAttempts}::int, job_key => ${key}, priority => ${priority}::int)`
     if (row && row.id !== null) return row.id
   }
-  throw new Error(`the job ${task} of key ${key} could not be added: the one that waits was taken each time`)
+  throw new Error(`the job ${task} of key ${key} could not be added: a worker took the waiting one each time`)
 }

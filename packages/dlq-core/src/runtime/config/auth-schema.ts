@@ -1,5 +1,5 @@
-// The section "auth" of config.yaml: who may ask the API for what. Tokens stand there as SHA-256, so that
-// whoever reads the file can use none of them.
+// The section "auth" of config.yaml: who may use which part of the API. It has only the SHA-256 of tokens, so
+// that readers of the file cannot use them.
 
 import * as v from 'valibot'
 import { decimal, duration, text, textList } from './config-values.ts'
@@ -20,26 +20,65 @@ const tokenHash = v.pipe(
   v.toLowerCase(),
 )
 
-const token = v.strictObject({
-  /** Who it is, in the audit. */
-  name: v.pipe(text, v.maxLength(200, 'must be at most 200 characters')),
+const role = v.picklist(roleNames, `must be one of ${roleNames.join(', ')}`)
+
+/** A role, and the topics in which it holds; without topics, all. */
+const grant = v.strictObject({ role, topics: v.optional(topicGlobs) })
+const grants = v.pipe(v.array(grant, 'must be a list of { role, topics }'), v.minLength(1, 'must not be empty'))
+
+/** What the actors of JWTs begin with, so that no token of the configuration can be taken for one. */
+export const jwtActorPrefix = 'oidc:'
+
+const tokenEntries = v.strictObject({
+  /** The actor in the audit. */
+  name: v.pipe(
+    text,
+    v.maxLength(200, 'must be at most 200 characters'),
+    v.check(
+      (name) => !name.toLowerCase().startsWith(jwtActorPrefix),
+      `must not begin with "${jwtActorPrefix}", as the actors of JWTs do`,
+    ),
+  ),
   sha256: tokenHash,
-  role: v.picklist(roleNames, `must be one of ${roleNames.join(', ')}`),
+  role: v.optional(role),
   /** Only these topics; absent: all. */
   topics: v.optional(topicGlobs),
+  /** Several roles, each with topics of its own; instead of role and topics. */
+  grants: v.optional(grants),
   expires_at: v.optional(v.pipe(text, v.isoTimestamp('must be a time such as 2027-01-31T00:00:00Z'))),
 })
 
-const httpUrl = v.pipe(text, v.regex(/^https?:\/\//, 'must start with https:// or http://'))
+const token = v.pipe(
+  tokenEntries,
+  v.check(
+    ({ role, topics, grants }) => (role === undefined) !== (grants === undefined) && !(grants && topics),
+    'must have either role, with topics if it is limited, or grants',
+  ),
+)
+
+/** Whoever can change the keys on their way can sign tokens. */
+const keysUrl = v.pipe(
+  text,
+  v.regex(
+    /^(https:\/\/|http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])([:/]|$))/i,
+    'must start with https://; http:// is for this machine alone (localhost, 127.0.0.1, [::1])',
+  ),
+)
 
 const jwt = v.strictObject({
   issuer: v.optional(text),
   audience: v.optional(text),
-  jwks_url: v.optional(httpUrl),
-  /** Where the roles stand in a token; with dots for claims in claims. */
+  jwks_url: v.optional(keysUrl),
+  /** The claim with the roles; dots lead into nested claims. */
   roles_claim: v.optional(text, 'roles'),
   /** A list of topic globs; a token without it may see all topics. */
   topics_claim: v.optional(text, 'dlq_topics'),
+  /** A list of { role, topics }, beside the roles of `roles_claim`. */
+  grants_claim: v.optional(text, 'dlq_grants'),
+  /** A list of groups, which `groups` turns into grants. */
+  groups_claim: v.optional(text, 'groups'),
+  /** What the members of the provider's groups may do. */
+  groups: v.optional(v.array(v.strictObject({ group: text, grants }), 'must be a list of { group, grants }'), []),
   clock_skew: v.optional(duration, '30s'),
 })
 
@@ -83,7 +122,7 @@ export const auth = v.strictObject({
 
 export type AuthConfig = v.InferOutput<typeof auth>
 
-/** Whether anybody could authenticate at all. */
+/** Whether any way to authenticate is configured. */
 export function isAuthConfigured({ tokens, jwt }: AuthConfig): boolean {
   return tokens.length > 0 || jwt.jwks_url !== undefined
 }

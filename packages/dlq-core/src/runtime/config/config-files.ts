@@ -1,5 +1,5 @@
-// The configuration of a process, from its config.yaml, its environment and the files that hold secrets; and the
-// same once more when one of those files has changed.
+// Reads the configuration of a process from its config.yaml, its environment and the files of its secrets, and
+// reads it again when one of those files has changed.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { type ConfigSource, loadConfig, readSecretFile } from './config.ts'
@@ -9,13 +9,13 @@ export type ConfigFiles = {
   config: Config
   warnings: string[]
   /**
-   * The configuration as it stands now, or null where no file has changed since the last time. Only secrets are
-   * meant to change under a running service. Throws where it cannot be used.
+   * The present configuration, or null if no file has changed since the last call. Only secrets may
+   * change while a service runs. Throws if the configuration is faulty.
    */
   reread(): Config | null
 }
 
-/** The file named, else DLQ_CONFIG's, else config.yaml in the working directory if there is one. */
+/** The given file, else DLQ_CONFIG's, else config.yaml in the working directory if it exists. */
 export function configPath(named: string | undefined, env: ConfigSource['env']): string | null {
   const path = named || env.DLQ_CONFIG
   if (path) return path

@@ -9,7 +9,7 @@ const at = (path: readonly string[]) =>
 
 test('the file for editors is the schema that the services check against', async () => {
   // After a change of the settings: npx vitest run config-json-schema -u
-  const file = '../../../../infra/config-schema/config.schema.json'
+  const file = '../../../../../infra/config-schema/config.schema.json'
   await expect(`${JSON.stringify(configJsonSchema(), null, 2)}\n`).toMatchFileSnapshot(file)
 })
 

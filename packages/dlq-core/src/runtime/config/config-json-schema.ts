@@ -1,5 +1,5 @@
-// The JSON Schema of config.yaml, for editors. It stands in infra/config-schema/config.schema.json; a test holds
-// that it is what the settings are checked against.
+// The JSON Schema of config.yaml, for editors. A test holds that infra/config-schema/config.schema.json is
+// the schema that checks the settings.
 
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { configSchema, secretSettings } from './config-schema.ts'
@@ -7,11 +7,11 @@ import { configSchema, secretSettings } from './config-schema.ts'
 type JsonSchema = { properties?: Record<string, JsonSchema>; [keyword: string]: unknown }
 
 const description =
-  'Settings of the services of dlq-manager; what each means: infra/docs/configuration.md. What JSON Schema has no words for, the services check at their start (--check-config).'
+  'Settings of the services of dlq-manager; infra/docs/configuration.md explains each. The services check the rest when they start (--check-config).'
 
-/** With the `NAME_file` that a secret may have beside it. */
+/** Adds the `NAME_file` that a secret may have beside it. */
 export function configJsonSchema(): object {
-  // What has no word in JSON Schema is left out; the services check it all the same.
+  // Checks that JSON Schema cannot express are left out; the services make them.
   const { $schema, ...schema } = toJsonSchema(configSchema, {
     target: 'draft-07',
     typeMode: 'input',

@@ -1,7 +1,8 @@
-// What may stand in config.yaml. One schema validates, converts (durations become milliseconds), gives the type,
-// and is what editors check against (infra/config-schema).
+// The schema of config.yaml. It validates, converts (durations become milliseconds), gives the type, and makes
+// the JSON Schema for editors (infra/config-schema).
 
 import * as v from 'valibot'
+import { routeModes } from '../../domain/failure/topic-routes.ts'
 import { auth } from './auth-schema.ts'
 import { anyDuration, boolean, duration, integer, text, textList } from './config-values.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
@@ -14,15 +15,30 @@ const app = v.strictObject({
   shutdown_timeout: v.optional(duration, '9s'),
 })
 
+const publicUrl = v.pipe(
+  text,
+  v.regex(/^https?:\/\/[^\s/?#@]+\/?$/, 'must be a URL without path, such as https://dlq.example.com'),
+  v.check((url) => URL.canParse(url), 'must be a URL without path, such as https://dlq.example.com'),
+)
+
+const hostNames = v.pipe(
+  textList,
+  v.everyItem((name) => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(name), 'must be names of hosts, without ports'),
+)
+
 const server = v.strictObject({
   host: v.optional(text, '127.0.0.1'),
   port: v.optional(integer('a port number', 0, 65_535)),
-  /** An answer takes no longer, whatever the database does. */
+  /** After this the API answers 503, even if the database hangs. */
   request_timeout: v.optional(duration, '15s'),
   /** Requests that take longer are logged. */
   slow_request: v.optional(duration, '1s'),
-  /** After SIGTERM /readyz answers 503 for so long before the service stops listening, so that load balancers look elsewhere. */
+  /** How long /readyz answers 503 after SIGTERM before the service stops listening, so that load balancers notice. */
   drain_delay: v.optional(duration, '1s'),
+  /** The URL under which browsers reach the API, where that is not what it listens on: https://dlq.example.com. */
+  public_url: v.optional(publicUrl),
+  /** Names under which the API may be asked for; without authentication only these, and those of this machine. */
+  allowed_hosts: v.optional(hostNames),
   /** Origins of web pages that may use the API; none by default. */
   cors_origins: v.optional(textList),
 })
@@ -54,7 +70,7 @@ const database = v.strictObject({
 const securityProtocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const
 const saslMechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const
 
-/** Which of these go together is decided in kafka-security.ts. */
+/** kafka-security.ts decides which of these belong together. */
 const kafkaSasl = v.strictObject({
   mechanism: v.optional(v.picklist(saslMechanisms, `must be one of ${saslMechanisms.join(', ')}`)),
   username: v.optional(text),
@@ -75,7 +91,7 @@ const kafkaTls = v.strictObject({
   insecure_skip_verify: v.optional(boolean, false),
 })
 
-/** `dlq` is a glob; `original` may use what its wildcards stand for as $1, $2 … */
+/** `dlq` is a glob; `original` may use the text of its wildcards as $1, $2 … */
 const topicMapping = v.strictObject({ dlq: text, original: text })
 
 const kafka = v.strictObject({
@@ -89,31 +105,41 @@ const kafka = v.strictObject({
   sasl: v.optional(kafkaSasl, {}),
   tls: v.optional(kafkaTls, {}),
   dlq_topic_pattern: v.optional(textList, '*.dlq.v1'),
-  /** Where the dead letters of a DLQ topic come from, for those whose headers do not say. */
+  /** The original topics of DLQ topics, for dead letters whose headers do not name one. */
   topics: v.optional(v.array(topicMapping, 'must be a list of { dlq, original }'), []),
+  /** Whether a DLQ topic may send to an original topic that only its records' headers name. */
+  routes: v.optional(v.picklist(routeModes, `must be one of ${routeModes.join(', ')}`), 'ask'),
+  /** Globs of the topics that messages may be sent to; all but internal ones by default. */
+  allowed_targets: v.optional(textList, '*'),
   topic_refresh_interval: v.optional(duration, '5s'),
   request_timeout: v.optional(duration, '15s'),
+})
+
+/** What the ingester stores of a record. */
+const ingest = v.strictObject({
+  /** A larger value is not stored: the message then has the record's coordinates and the value's size, and cannot be sent. */
+  max_value_bytes: v.optional(integer('a number of bytes', 1024, 256 * 1024 * 1024), 16 * 1024 * 1024),
 })
 
 const withoutKafka = ['refuse', 'resolve'] as const
 const deliveries = ['exactly-once', 'at-least-once'] as const
 
-/** What is said of policies here goes for every topic; the built-in defaults are in retry-policy.ts. */
+/** Policy settings here apply to every topic; the built-in defaults are in retry-policy.ts. */
 const retry = v.pipe(
   v.strictObject({
     ...policyFieldSchemas,
     batch_size: v.optional(integer('a number of messages', 1, 5000), 500),
-    /** What one batch may take in memory, about. */
+    /** Roughly the memory of one batch. */
     batch_bytes: v.optional(integer('a number of bytes', 1000, 1_000_000_000), 8 * 1024 * 1024),
-    /** A slot takes fewer messages at once where a batch takes longer than this. */
+    /** If a batch takes longer than this, the slot claims fewer messages. */
     batch_time: v.optional(v.pipe(duration, v.minValue(10, 'must be at least 10ms')), '250ms'),
-    /** Batches that one process has under way at once: one slot's commit overlaps with another's claim. */
+    /** Batches that one process handles at once: one slot's commit overlaps with another's claim. */
     slots: v.optional(integer('a number of slots', 1, 64), 2),
     /** Of the retrier as a whole: a slot either has a transactional id or not. */
     delivery: v.optional(v.picklist(deliveries, `must be one of ${deliveries.join(', ')}`), 'exactly-once'),
     /** How long a dead retrier keeps its slots. */
     lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '30s'),
-    /** Every deployment on a Kafka cluster needs one of its own. */
+    /** Each deployment on a Kafka cluster needs its own. */
     transactional_id_prefix: v.optional(
       v.pipe(text, v.regex(/^[\w.-]{1,200}$/, 'must be letters, digits, ".", "_" and "-"')),
       'dlq-retrier',
@@ -122,7 +148,7 @@ const retry = v.pipe(
       v.pipe(text, v.regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'must be a topic name')),
       'dlq-manager.ledger',
     ),
-    /** What retries do where no Kafka is configured: be refused, or (for development) count as published. */
+    /** Retries without a configured Kafka: refused, or (for development) counted as published. */
     without_kafka: v.optional(v.picklist(withoutKafka, `must be one of ${withoutKafka.join(', ')}`), 'refuse'),
     poll_interval: v.optional(v.pipe(duration, v.minValue(10, 'must be at least 10ms')), '500ms'),
     /** How long POST …/retry waits for the outcome before it answers 202. */
@@ -131,11 +157,11 @@ const retry = v.pipe(
   requireBackoffList(),
 )
 
-/** graphile-worker in the retrier: runs, sagas, archive and other upkeep. */
+/** graphile-worker in the retrier: runs, sagas and cron jobs. */
 const worker = v.strictObject({
-  /** Jobs that one process has under way at once; its pool has two connections more. */
+  /** Jobs that one process performs at once; its pool has two more connections. */
   concurrency: v.optional(integer('a number of jobs', 1, 64), 4),
-  /** Bulk runs that go on at the same time, over all processes; others wait for their turn. */
+  /** Bulk runs that are active at once, in all processes together; others are queued. */
   max_active_runs: v.optional(integer('a number of runs', 1, 100), 4),
   /** How long a dead process keeps its jobs. */
   lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '15s'),
@@ -146,7 +172,7 @@ const schedule = v.pipe(
   v.regex(/^(off|([\d*,/-]+ +){4}[\d*,/-]+)$/, 'must be a cron pattern such as "0 3 * * *" (UTC), or "off"'),
 )
 
-/** When the retriers do what has to be done now and then; what each does: services/retrier/src/cron/upkeep-jobs.ts. */
+/** The schedules of the cron jobs; services/retrier/src/cron/upkeep-jobs.ts says what each does. */
 const cron = v.strictObject({
   archive: v.optional(schedule, '0 3 * * *'),
   purge: v.optional(schedule, '30 3 * * *'),
@@ -167,8 +193,16 @@ const archive = v.strictObject({
     ),
     '365d',
   ),
-  /** How long it is known who changed what. */
+  /** How long audit entries stay. */
   audit_retention: v.optional(v.pipe(anyDuration, v.minValue(86_400_000, 'must be at least 1d')), '730d'),
+})
+
+/** Which reads the audit has an entry of. */
+export const auditReads = ['none', 'payloads'] as const
+
+const audit = v.strictObject({
+  /** `payloads`: each request to the API that is shown a payload, a key or a value. */
+  reads: v.optional(v.picklist(auditReads, `must be one of ${auditReads.join(', ')}`), 'none'),
 })
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -182,16 +216,18 @@ export const configSchema = v.strictObject({
   server: v.optional(server, {}),
   database: v.optional(database, {}),
   kafka: v.optional(kafka, {}),
+  ingest: v.optional(ingest, {}),
   retry: v.optional(retry, {}),
   worker: v.optional(worker, {}),
   cron: v.optional(cron, {}),
   archive: v.optional(archive, {}),
+  audit: v.optional(audit, {}),
   policies: v.nullish(policyListSchema, []),
   auth: v.optional(auth, {}),
   log: v.optional(log, {}),
 })
 
-/** Settings whose value may stand in a file of its own, which `NAME_file` beside them names. */
+/** Settings whose value may be in a separate file, which `NAME_file` beside them names. */
 export const secretSettings: readonly (readonly string[])[] = [
   ['database', 'url'],
   ['database', 'read_url'],
@@ -207,7 +243,7 @@ export type Config = v.InferOutput<typeof configSchema>
 export type DatabaseConfig = Config['database']
 export type KafkaConfig = Config['kafka'] & { brokers: string[] }
 
-/** A section of the configuration: keys that are settings, or sections again. */
+/** A section of the configuration: its keys are settings or further sections. */
 export type SectionSchema = { readonly entries: Readonly<Record<string, v.GenericSchema>> }
 
 /** The section that a key holds, or null where it holds a setting or is unknown. */

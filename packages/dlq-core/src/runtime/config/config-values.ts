@@ -1,11 +1,11 @@
 // The values that settings may have. Numbers and lists may be text too, because environment variables are.
 
 import * as v from 'valibot'
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../../domain/retry/duration.ts'
 
-// What stands in v.metadata says in JSON Schema what the transformation behind it checks.
+// v.metadata repeats in JSON Schema what the transformation behind it checks.
 
-/** All that may stand behind the days, which comes to less than 50 days. */
+/** Everything behind the days; together less than 50 days. */
 const shortParts = '([0-9]{1,3}h)?([0-9]{1,4}m)?([0-9]{1,5}s)?([0-9]{1,6}ms)?'
 
 function durationJson({ minimum, maxDays, text }: { minimum: number; maxDays: number; text: string }) {
@@ -17,7 +17,7 @@ function durationJson({ minimum, maxDays, text }: { minimum: number; maxDays: nu
   }
 }
 
-// A pattern cannot add up, so the last days before the bound stand alone in it: "366d", but not "365d24h".
+// A pattern cannot add, so the last days before the bound must be alone: "366d", but not "365d24h".
 const lastDaysOfAYear = '3[0-5][0-9]d|36[0-6]d'
 
 /** Up to 366 days; for lists of durations, which are read one by one. */
@@ -75,14 +75,14 @@ export const anyDuration = durationThatIs(anyLength)
 /** The same, up to 36500 days. */
 export const decades = durationThatIs(upTo36500Days)
 
-/** The same; that it is at least a second, or at least a second or 0, must be checked besides. */
+/** The same. The caller must check the lower bound: a second, or a second or 0. */
 export const longDuration = durationThatIs(oneSecondOrMore)
 export const longDurationOrNone = durationThatIs(zeroOrOneSecondOrMore)
 
 /** Node's timers and PostgreSQL's timeouts count milliseconds in 31 bits: one day more, and a timer would fire at once. */
 const maxTimerMs = 24 * 86_400_000
 
-/** As `anyDuration`, for what is waited for with a timer. */
+/** As `anyDuration`, for durations of timers. */
 export const duration = v.pipe(anyDuration, v.maxValue(maxTimerMs, 'must be at most 24d'))
 
 export function integer(what: string, min: number, max: number) {
@@ -111,6 +111,27 @@ export function decimal(what: string, min: number, max: number) {
     }),
   )
 }
+
+const notAShare = 'must be a share such as "5%" or 0.05'
+
+/** "5%" or 0.05 → 0.05. */
+export const share = v.pipe(
+  v.union([v.number(), v.string()], notAShare),
+  v.metadata({
+    anyOf: [
+      { type: 'number', minimum: 0, maximum: 1 },
+      { type: 'string', pattern: '^([0-9]{1,3}([.][0-9]+)?%|[01]([.][0-9]+)?)$', examples: ['5%', '0.05'] },
+    ],
+  }),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const text = String(dataset.value)
+    const isShare = typeof dataset.value === 'number' || /^(\d{1,3}(\.\d+)?%|[01](\.\d+)?)$/.test(text)
+    const value = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text)
+    if (isShare && value >= 0 && value <= 1) return value
+    addIssue({ message: notAShare })
+    return NEVER
+  }),
+)
 
 export const boolean = v.pipe(
   v.union([v.boolean(), v.picklist(['true', 'false'])], 'must be true or false'),

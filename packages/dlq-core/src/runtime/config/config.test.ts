@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { compilePolicies } from '../effective-policy.ts'
+import { compilePolicies } from '../../domain/retry/effective-policy.ts'
 import { ConfigError, type ConfigSource, loadConfig, policyLayersOf } from './config.ts'
 
 type Source = Partial<ConfigSource>
@@ -104,7 +104,7 @@ kafka:
     expect(load({ yaml: JSON.stringify({ retry: { wait: text } }) }).config.retry.wait).toBe(milliseconds)
   })
 
-  test('of a section that is written but left empty are its defaults', () => {
+  test('of an empty section are its defaults', () => {
     expect(load({ yaml: 'server:\nlog:\n' }).config.log.level).toBe('info')
     expect(load({ yaml: '' }).config).toEqual(load().config)
     expect(load({ yaml: '# nothing\n' }).config).toEqual(load().config)
@@ -117,8 +117,8 @@ kafka:
       DLQ_RETRY_MAX_RETRIES: '7',
       DLQ_RETRY_MULTIPLIER: '3',
     }
-    const policyFor = compilePolicies({ ...policyLayersOf(load({ env }).config), rows: [] })
-    expect(policyFor({ originalTopic: 'orders', dlqTopic: null }).policy).toMatchObject({
+    const effectivePolicyOf = compilePolicies({ ...policyLayersOf(load({ env }).config), rows: [] })
+    expect(effectivePolicyOf({ original_topic: 'orders', dlq_topic: null }).policy).toMatchObject({
       autoRetry: true,
       maxRetries: 7,
       initialDelayMs: 1000,
@@ -208,8 +208,8 @@ rety: { max_retries: 3 }
       'retry.lease: "soon" is not a duration such as "500ms", "5m" or "1h30m"',
       'retry.max_retries (DLQ_RETRY_MAX_RETRIES): "1.5" is not a number of attempts (1 to 1000)',
       'retry.multiplier: 0.5 is not a factor (1 to 100)',
-      expect.stringMatching(/^rety: unknown key; known here: app, server, database, kafka, retry, /),
-      'server.hots: unknown key; known here: host, port, request_timeout, slow_request, drain_delay, cors_origins',
+      expect.stringMatching(/^rety: unknown key; known here: app, server, database, kafka, ingest, retry, /),
+      'server.hots: unknown key; known here: host, port, request_timeout, slow_request, drain_delay, public_url, allowed_hosts, cors_origins',
       'server.port: "x" is not a port number (0 to 65535)',
     ])
   })
@@ -259,7 +259,7 @@ rety: { max_retries: 3 }
     expect(faultsOf({ yaml })).toEqual(['config.yaml: must hold sections such as "server:" and "database:"'])
   })
 
-  test('a section that is none is one, whatever the environment adds to it', () => {
+  test('a section that is not a mapping is one, whatever the environment adds to it', () => {
     const fault = ['server: must be a section with keys']
     expect(faultsOf({ yaml: 'server: 8080' })).toEqual(fault)
     expect(faultsOf({ yaml: 'server: 8080', env: { DLQ_SERVER_PORT: '8080' } })).toEqual(fault)
@@ -271,7 +271,7 @@ rety: { max_retries: 3 }
     ])
   })
 
-  test('authorities of PostgreSQL that cannot be used, or would be of no use, are one', () => {
+  test('authorities of PostgreSQL that cannot be read, or would not be used, are one', () => {
     const tls = (settings: string) =>
       faultsOf({ needs: ['database'], yaml: `database: { host: db, name: d, user: u, ${settings} }` })
     expect(tls('ssl_ca_file: /ca.pem, ssl_mode: require')).toEqual([
@@ -283,7 +283,7 @@ rety: { max_retries: 3 }
     expect(tls('ssl_mode: verify-full')).toEqual([])
   })
 
-  test('a database that is nowhere named is one, for who needs it', () => {
+  test('a database that is named nowhere is one, for a service that needs it', () => {
     expect(faultsOf({ needs: ['database'] })).toEqual([
       'database: missing; set DATABASE_URL, or database.host, database.name and database.user',
     ])
@@ -294,7 +294,7 @@ rety: { max_retries: 3 }
     expect(faultsOf({ needs: [] })).toEqual([])
   })
 
-  test('brokers that are nowhere named are one, for who needs them', () => {
+  test('brokers that are named nowhere are one, for a service that needs them', () => {
     expect(faultsOf({ needs: ['kafka'] })).toEqual([
       expect.stringMatching(/^kafka\.brokers: missing; set KAFKA_BROKERS/),
     ])
@@ -306,7 +306,7 @@ rety: { max_retries: 3 }
 })
 
 describe('warnings', () => {
-  test('name the variables that mean nothing, and only ours', () => {
+  test('name the variables without a meaning, and only ours', () => {
     const env = {
       DLQ_SERVER_PROT: '1',
       DLQ_API_SERVICE_HOST: '10.0.0.1',

@@ -1,11 +1,13 @@
 // Reads the configuration: config.yaml, then environment variables over it, then secrets from
-// files. Every fault is reported at once, each by its path, because the person who reads them is
-// deploying and has no patience for one fault per start.
+// files. It reports every fault at once, each with its path, so that somebody who deploys
+// does not find one fault per start.
 
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { parseDocument } from 'yaml'
-import type { PolicyLayers } from '../effective-policy.ts'
+import type { PolicyLayers } from '../../domain/retry/effective-policy.ts'
+import { databaseTlsFaults } from '../database/database-tls.ts'
+import { kafkaSecurityFaults, kafkaSecurityWarnings } from '../kafka/kafka-security.ts'
 import { isAuthConfigured } from './auth-schema.ts'
 import {
   type Config,
@@ -15,10 +17,8 @@ import {
   sectionSchema,
   settingPaths,
 } from './config-schema.ts'
-import { databaseTlsFaults } from './database-tls.ts'
-import { kafkaSecurityFaults, kafkaSecurityWarnings } from './kafka-security.ts'
 
-/** The configuration cannot be used. `faults` name each path and the remedy. */
+/** The configuration is faulty. `faults` name each path and the remedy. */
 export class ConfigError extends Error {
   readonly faults: readonly string[]
 
@@ -32,8 +32,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * 'kafka-if-set': it can do without Kafka, but what is said about Kafka must be right.
- * 'auth-beyond-loopback': other machines may reach it only where they have to authenticate.
+ * 'kafka-if-set': it works without Kafka, but settings of Kafka must be correct.
+ * 'auth-beyond-loopback': other machines may reach it only if they must authenticate.
  */
 export type Need = 'database' | 'kafka' | 'kafka-if-set' | 'auth-beyond-loopback'
 
@@ -41,7 +41,7 @@ export type ConfigSource = {
   env: Readonly<Record<string, string | undefined>>
   /** Text of config.yaml; null where there is none. */
   yaml: string | null
-  /** What the service cannot do without. */
+  /** The sections that the service needs. */
   needs: readonly Need[]
   readSecret?: (path: string) => string
 }
@@ -52,8 +52,8 @@ type Path = readonly string[]
 /**
  * The validated configuration.
  * Environment: DLQ_SECTION_KEY (DLQ_SERVER_PORT, DLQ_KAFKA_SASL_USERNAME), DATABASE_URL, KAFKA_BROKERS;
- * each with the suffix _FILE takes its value from the file named. `warnings` name DLQ_ variables that
- * mean nothing, and settings that are dangerous.
+ * each with the suffix _FILE takes its value from the file named. `warnings` name DLQ_ variables
+ * without effect, and dangerous settings.
  *
  * @throws {ConfigError} with every fault
  */
@@ -71,7 +71,7 @@ export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = rea
     return content
   }
   const fromYaml = parseYaml(yaml, faults)
-  // What is missing cannot be told from a file that cannot be read.
+  // A file that cannot be read hides which settings are missing.
   if (faults.length > 0) throw new ConfigError(faults)
   const { raw: fromBoth, origins, warnings } = applyEnvironment(fromYaml, env, readSecret, faults)
   const hasKafka = get(fromBoth, ['kafka', 'brokers']) !== undefined
@@ -97,7 +97,7 @@ function parseYaml(yaml: string | null, faults: string[]): Section {
   try {
     raw = document.toJS()
   } catch (error) {
-    // An alias that nothing defines, or far too many of them.
+    // An undefined alias, or far too many aliases.
     faults.push(`config.yaml: ${(error as Error).message}`)
     return {}
   }
@@ -109,7 +109,7 @@ function parseYaml(yaml: string | null, faults: string[]): Section {
   return fillSections(raw, configSchema)
 }
 
-/** A section that is written but left empty means its defaults. */
+/** A section that is written but empty has its defaults. */
 function fillSections(raw: Section, schema: SectionSchema): Section {
   const entries = Object.entries(raw).map(([key, value]) => {
     const section = sectionSchema(schema.entries[key])
@@ -160,7 +160,7 @@ type SecretSource = {
   faults: string[]
 }
 
-/** Puts a secret in the place of the `NAME_file` that names its file, unless the environment has set it. */
+/** Replaces `NAME_file` by the secret in that file, unless the environment has set the secret. */
 function readSecretSettings(raw: Section, { needs, origins, readSecret, faults }: SecretSource): Section {
   return secretSettings.reduce((section, path) => {
     const filePath = [...path.slice(0, -1), `${path.at(-1)}_file`]
@@ -183,7 +183,7 @@ function get(raw: unknown, path: Path): unknown {
   return path.reduce((section, key) => (isSection(section) ? section[key] : undefined), raw)
 }
 
-/** A copy with the value at the path, or without the key where the value is undefined; what is no section stays. */
+/** A copy with the value at the path, or without the key if the value is undefined; a non-section on the way stays. */
 function put(raw: Section, [key = '', ...rest]: Path, value: unknown): Section {
   if (rest.length > 0) {
     const section = raw[key] ?? {}
@@ -200,7 +200,7 @@ function isSection(value: unknown): value is Section {
 function describeIssue(issue: v.BaseIssue<unknown>, origins: ReadonlyMap<string, string>): string {
   const path = v.getDotPath(issue) ?? ''
   const keys = path.split('.')
-  // An entry of a list has its variable from the list.
+  // An entry of a list takes the variable of the list.
   const origin = keys
     .map((_, last) => origins.get(keys.slice(0, last + 1).join('.')))
     .find((name) => name !== undefined)
@@ -236,7 +236,7 @@ function authFaults({ server, auth }: Config): string[] {
   const isLoopback = /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(server.host)
   if (isLoopback || isAuthConfigured(auth)) return []
   return [
-    `server.host: ${server.host} is reached from other machines, and anybody there could read and delete; set auth.tokens or auth.jwt, or server.host to 127.0.0.1`,
+    `server.host: ${server.host} can be reached from other machines, and anybody there could read and delete messages; set auth.tokens or auth.jwt, or server.host to 127.0.0.1`,
   ]
 }
 
@@ -244,9 +244,9 @@ export function readSecretFile(path: string): string {
   return readFileSync(path, 'utf8').trimEnd()
 }
 
-/** What the configuration says about policies; the rows of dlq_policies go over it. */
+/** The configuration's policies; the rows of dlq_policies override them. */
 export function policyLayersOf({ retry, policies }: Pick<Config, 'retry' | 'policies'>): Omit<PolicyLayers, 'rows'> {
-  // Its "delivery" is the retrier's way to publish, and not the policy's.
+  // "delivery" here is how the retrier publishes, not the policy's setting.
   const { delivery: _, ...section } = retry
   return { section, fileEntries: policies ?? [] }
 }

@@ -1,7 +1,7 @@
-// The configuration as it takes effect, as a config.yaml that means the same, without its secrets.
+// Writes the effective configuration as an equivalent config.yaml, without its secrets.
 
 import { stringify } from 'yaml'
-import { formatDuration } from '../duration.ts'
+import { formatDuration } from '../../domain/retry/duration.ts'
 import { type Config, configSchema, type SectionSchema, secretSettings, sectionSchema } from './config-schema.ts'
 import { isDuration } from './config-values.ts'
 
@@ -26,13 +26,13 @@ function describeSection(section: object, schema: SectionSchema, path: readonly 
   return described
 }
 
-/** User names are no secrets; they only may stand in files like those. */
+/** User names are no secrets, although they may be in files like secrets. */
 function isSecret(path: readonly string[]): boolean {
   const last = path.at(-1) ?? ''
   return !/^user(name)?$/.test(last) && secretSettings.some((secret) => secret.join('.') === path.join('.'))
 }
 
-/** Of a URL everything but its password is worth seeing. */
+/** Masks only the password of a URL. */
 function hide(value: unknown): unknown {
   if (typeof value !== 'string' || value === '') return value
   if (!/^[a-z]+:\/\//i.test(value)) return hidden

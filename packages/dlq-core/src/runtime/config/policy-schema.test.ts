@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { compilePolicies } from '../effective-policy.ts'
-import { fieldsOf, settingNames } from '../policy-settings.ts'
-import { defaultRetryPolicy } from '../retry-policy.ts'
+import { compilePolicies } from '../../domain/retry/effective-policy.ts'
+import { fieldsOf, settingNames } from '../../domain/retry/policy-settings.ts'
+import { defaultRetryPolicy } from '../../domain/retry/retry-policy.ts'
 import { ConfigError, loadConfig, policyLayersOf } from './config.ts'
 import { policyFieldSchemas, policySettingsSchema } from './policy-schema.ts'
 
@@ -10,7 +10,7 @@ function load(yaml: string, env: Record<string, string> = {}) {
   return loadConfig({ yaml, env, needs: [] }).config
 }
 
-/** The policy of topics of which nothing more is said: the built-in one, and the section "retry" over it. */
+/** The policy of topics without an entry: the built-in one, with the section "retry" over it. */
 function ofSection({ retry }: ReturnType<typeof load>) {
   return { ...defaultRetryPolicy, ...fieldsOf(policyLayersOf({ retry, policies: [] }).section) }
 }
@@ -41,11 +41,11 @@ test('every setting of a policy can be written', () => {
   expect(Object.keys(policySettingsSchema.pipe[0].entries).toSorted()).toEqual(settingNames.toSorted())
 })
 
-test('the entries of the file go for the topics of their patterns, over the section "retry"', () => {
+test('the entries of the file apply to the topics of their patterns, and win over the section "retry"', () => {
   const config = load(`retry: { max_retries: 5, weight: 3 }\n${wayfair}`)
-  const policyFor = compilePolicies({ ...policyLayersOf(config), rows: [] })
+  const effectivePolicyOf = compilePolicies({ ...policyLayersOf(config), rows: [] })
 
-  expect(policyFor({ originalTopic: 'reports.daily', dlqTopic: null }).policy).toEqual({
+  expect(effectivePolicyOf({ original_topic: 'reports.daily', dlq_topic: null }).policy).toEqual({
     ...ofSection(config),
     maxRetries: 240,
     backoff: 'fixed',
@@ -53,7 +53,7 @@ test('the entries of the file go for the topics of their patterns, over the sect
     runEveryMs: 21_600_000,
     runLimit: 50,
   })
-  expect(policyFor({ originalTopic: 'orders', dlqTopic: null })).toMatchObject({
+  expect(effectivePolicyOf({ original_topic: 'orders', dlq_topic: null })).toMatchObject({
     policy: ofSection(config),
     origins: { maxRetries: { source: 'config', pattern: null }, backoff: { source: 'default', pattern: null } },
   })
@@ -78,11 +78,11 @@ test('the section takes every setting from the environment', () => {
   })
 })
 
-test.each(['policies:', 'policies: []', ''])('a list that is empty (%j) says nothing', (yaml) => {
+test.each(['policies:', 'policies: []', ''])('an empty list (%j) sets nothing', (yaml) => {
   expect(policyLayersOf(load(yaml)).fileEntries).toEqual([])
 })
 
-test('null says nothing', () => {
+test('null sets nothing', () => {
   expect(v.parse(policySettingsSchema, { max_retries: null, backoff: null, backoff_list: null })).toEqual({
     max_retries: null,
     backoff: null,
@@ -114,7 +114,7 @@ policies:
     ])
   })
 
-  test('is a list that is none, an entry that is none, and a pattern given twice', () => {
+  test('is a value that is no list, an entry that is no mapping, and a pattern given twice', () => {
     expect(faultsOf('policies: { pattern: "*" }')).toEqual([
       'policies: must be a list of policies, each with its pattern',
     ])
@@ -124,9 +124,9 @@ policies:
     ])
   })
 
-  test('is who retries: that is for rows alone', () => {
+  test('is the setting "delivery", which only rows may have', () => {
     expect(faultsOf('policies: [{ pattern: orders, delivery: pull }]')).toEqual([
-      expect.stringMatching(/^policies\.0\.delivery: must be said in a row of dlq_policies/),
+      expect.stringMatching(/^policies\.0\.delivery: must be set in a row of dlq_policies/),
     ])
   })
 

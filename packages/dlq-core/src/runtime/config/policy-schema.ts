@@ -1,9 +1,9 @@
-// What may be said about a policy, in config.yaml and in the API's bodies alike. The same bounds stand
-// in the checks of dlq_policies (db/dlq/migrations/007), for those who write SQL.
+// The schema of a policy's settings, for config.yaml and the API's bodies. The checks of dlq_policies
+// (db/dlq/migrations/007) have the same bounds, for people who write SQL.
 
 import * as v from 'valibot'
-import type { PolicySettings, SettingName } from '../policy-settings.ts'
-import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from '../retry-policy.ts'
+import type { PolicySettings, SettingName } from '../../domain/retry/policy-settings.ts'
+import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from '../../domain/retry/retry-policy.ts'
 import {
   anyDuration,
   anyLength,
@@ -13,6 +13,7 @@ import {
   integer,
   longDuration,
   longDurationOrNone,
+  share,
 } from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
@@ -42,7 +43,7 @@ const delayList = v.pipe(
   v.maxLength(1000, 'must not have more than 1000 entries'),
 )
 
-/** What the configuration's files may say as well. */
+/** The settings that configuration files may have too. */
 export const policyFieldSchemas = {
   auto_retry: v.nullish(boolean),
   max_retries: v.nullish(integer('a number of attempts', 1, 1000)),
@@ -73,6 +74,7 @@ export const policyFieldSchemas = {
   weight: v.nullish(integer('a weight', 1, 1000)),
   payload: v.nullish(oneOf(payloadChoices)),
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
+  refailure_share: v.nullish(share),
   refailure_window: v.nullish(v.pipe(longDelay, v.minValue(1000, 'must be at least 1s'))),
   retention: v.nullish(v.pipe(decades, v.maxValue(maxRetentionMs, 'must be at most 36500d'))),
 } satisfies Record<Exclude<SettingName, 'delivery'>, v.GenericSchema<unknown, unknown>>
@@ -82,7 +84,7 @@ export const policyPattern = v.pipe(
   v.regex(/^[\w.*?-]{1,249}$/, 'must be one topic glob: letters, digits, ".", "_", "-", and the wildcards "*" and "?"'),
 )
 
-/** Refuses the backoff "list" without a list beside it: a wider pattern's list may be gone tomorrow. */
+/** Refuses the backoff "list" without a list: a wider pattern's list may be deleted later. */
 export function requireBackoffList<Settings extends Pick<PolicySettings, 'backoff' | 'backoff_list'>>() {
   return v.rawCheck<Settings>(({ dataset, addIssue }) => {
     if (!dataset.typed || dataset.value.backoff !== 'list' || (dataset.value.backoff_list ?? null) !== null) return
@@ -97,10 +99,10 @@ function unknownKey(known: readonly string[]) {
   return v.never(`unknown key; known here: ${known.join(', ')}`)
 }
 
-/** `delivery` is for rows alone: dlq.claim_messages() goes by it, and the database does not know the files. */
+/** `delivery` is for rows only: dlq.claim_messages() reads it, and the database does not know the files. */
 const rowEntries = { ...policyFieldSchemas, delivery: v.nullish(oneOf(deliveries)) }
 
-/** What is said about the topics of one pattern: the body of PUT /api/v1/policies/:pattern. */
+/** The settings for the topics of one pattern: the body of PUT /api/v1/policies/:pattern. */
 export const policySettingsSchema = v.pipe(
   v.objectWithRest(rowEntries, unknownKey(Object.keys(rowEntries)), 'must be a policy with keys'),
   v.metadata({
@@ -114,7 +116,7 @@ export const policySettingsSchema = v.pipe(
 const entryEntries = {
   pattern: policyPattern,
   ...policyFieldSchemas,
-  delivery: v.optional(v.never('must be said in a row of dlq_policies, because the database goes by it')),
+  delivery: v.optional(v.never('must be set in a row of dlq_policies, where the database reads it')),
 }
 
 /** The list "policies" of config.yaml. */

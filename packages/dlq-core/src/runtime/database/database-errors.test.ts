@@ -4,11 +4,11 @@ import { isDatabaseAway, isDataError, isLoginRefused } from './database-errors.t
 const fault = (code: string) => Object.assign(new Error(code), { code })
 
 test.each(['08006', '57P01', '53300', '57014', 'ECONNREFUSED', 'CONNECT_TIMEOUT', '28P01', '28000'])(
-  'after %s the database may be there later',
+  'after %s the database may answer later',
   (code) => expect(isDatabaseAway(fault(code))).toBe(true),
 )
 
-test.each(['23505', '42P01', '22021', '', 'ENOENT'])('%s has nothing to do with where the database is', (code) => {
+test.each(['23505', '42P01', '22021', '', 'ENOENT'])('%s does not mean that the database is away', (code) => {
   expect(isDatabaseAway(fault(code))).toBe(false)
 })
 

@@ -1,4 +1,4 @@
-// What a fault of PostgreSQL means to the caller: try again, look at the row, or give up.
+// Tells the caller what to do about a fault of PostgreSQL: try again, look at the row, or give up.
 // Codes: PostgreSQL documentation, appendix A.
 
 function sqlState(error: unknown): string {
@@ -15,17 +15,17 @@ export function isMissingPartition(error: unknown): boolean {
   return sqlState(error) === '23514' && /no partition of relation/.test((error as Error).message)
 }
 
-/** A standby broke a query off because of what it replays (40001), or does not know the schema yet (42P01, 3D000). */
+/** A standby cancelled a query because of replay (40001), or does not have the schema yet (42P01, 3D000). */
 export function isReplicaFault(error: unknown): boolean {
   return /^(40001|42P01|3D000)$/.test(sqlState(error))
 }
 
-/** PostgreSQL does not take the user or the password. */
+/** PostgreSQL refuses the user or the password. */
 export function isLoginRefused(error: unknown): boolean {
   return sqlState(error).startsWith('28')
 }
 
-/** PostgreSQL cannot be reached, is starting or stopping, took too long, or refuses the login: later may be better. */
+/** PostgreSQL cannot be reached, is starting or stopping, took too long, or refuses the login: trying later may help. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = sqlState(error)
   if (isLoginRefused(error)) return true

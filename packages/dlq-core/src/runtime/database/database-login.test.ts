@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { loadConfig } from './config.ts'
-import type { DatabaseConfig } from './config-schema.ts'
+import { loadConfig } from '../config/config.ts'
+import type { DatabaseConfig } from '../config/config-schema.ts'
+import { createLog } from '../log.ts'
 import { followLogin, loginOf } from './database-login.ts'
-import { createLog } from './log.ts'
 
 function databaseOf(env: Record<string, string>): DatabaseConfig {
   return loadConfig({ env, yaml: null, needs: [] }).config.database
@@ -27,7 +27,7 @@ function follow(accepts: (config: DatabaseConfig) => void = () => {}) {
   return { login, next, changes }
 }
 
-test('a login comes from the URL or its parts, and a password of its own goes before the URL’s', () => {
+test('a login comes from the URL or its parts, and a separate password wins over the URL’s', () => {
   expect(loginOf(databaseOf({ DATABASE_URL: 'postgres://a%40b:p%2Fq@db/dlq' }))).toEqual({
     user: 'a@b',
     password: 'p/q',
@@ -38,7 +38,7 @@ test('a login comes from the URL or its parts, and a password of its own goes be
   expect(loginOf(databaseOf(parts))).toEqual({ user: 'app', password: 'x' })
 })
 
-test('another login is taken up once PostgreSQL has accepted it, and those who use it are told', async () => {
+test('another login is used once PostgreSQL has accepted it, and its users are told', async () => {
   const { login, next, changes } = follow()
   next.push(urlOf('two'))
   await login.look()

@@ -1,41 +1,41 @@
-// The user and password with which connections to PostgreSQL are opened. They may stand in files that somebody
-// replaces (Vault's live for a day). Another login takes the place of the last only once PostgreSQL has accepted
-// it: so a file that is half written, two that do not go together yet, or a role that is not there yet, never
-// reach a request. Connections of the former login are then replaced as they become free.
+// The user and password with which connections to PostgreSQL are opened. They may be in files that are
+// replaced (Vault's live for a day). A new login is used only once PostgreSQL has accepted it. So a half-written
+// file, two files that do not match yet, or a role that does not exist yet never reach a request. Connections of
+// the former login are replaced as they become free.
 
-import type { DatabaseConfig } from './config-schema.ts'
+import type { DatabaseConfig } from '../config/config-schema.ts'
+import type { Log } from '../log.ts'
+import type { PassResult } from '../run-loop.ts'
 import { isDatabaseAway, isLoginRefused } from './database-errors.ts'
-import type { Log } from './log.ts'
-import type { PassResult } from './run-loop.ts'
 
 export type Login = { user: string; password: string }
 
 export type DatabaseLogin = {
   current(): Login
-  /** Calls the listener whenever another login has taken the place of the last. Returns what ends that. */
+  /** Calls the listener whenever the login has changed. Returns the function that ends that. */
   onChange(listener: () => void): () => void
 }
 
 export type FollowedLogin = DatabaseLogin & {
-  /** One look at where the login comes from; for `runLoop`. */
+  /** One pass: looks whether the settings of the login have changed. For `runLoop`. */
   look(): Promise<PassResult>
 }
 
 export type FollowOptions = {
-  /** The present settings, or null where nothing has changed since it was last asked. */
+  /** The present settings, or null if nothing has changed since the last call. */
   reread(): DatabaseConfig | null
   /** Throws unless PostgreSQL accepts the login. */
   prove(config: DatabaseConfig): Promise<unknown>
   log: Log
 }
 
-/** What the settings say: a URL's own user comes first, a password of its own before the URL's. */
+/** The login of the settings: the URL's user comes first, a separate password before the URL's. */
 export function loginOf({ url, user = '', password }: DatabaseConfig): Login {
   const { username = '', password: secret = '' } = url === undefined ? {} : new URL(url)
   return { user: decodeURIComponent(username) || user, password: password || decodeURIComponent(secret) }
 }
 
-/** Follows a login that may change. Settings that cannot be read leave it as it is, and are tried again. */
+/** Follows a login that may change. If the settings cannot be read, the login stays and the next pass tries again. */
 export function followLogin(start: DatabaseConfig, { reread, prove, log }: FollowOptions): FollowedLogin {
   let current = loginOf(start)
   let candidate: DatabaseConfig | null = null
@@ -54,7 +54,7 @@ export function followLogin(start: DatabaseConfig, { reread, prove, log }: Follo
     refused = ''
   }
 
-  /** Once for each reason; the one that passes by itself while the files are written is not worth more. */
+  /** Logs each reason once, because most pass by themselves while files are written. */
   function note(error: unknown): void {
     const { message } = error as Error
     if (message !== refused) log.warn({ error }, 'database_login_refused')

@@ -2,12 +2,12 @@
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { DatabaseConfig } from './config-schema.ts'
+import type { DatabaseConfig } from '../config/config-schema.ts'
 
-/** `host` is whose name must be in the certificate: of an address, Node would look for "localhost" instead. */
+/** `host` is the name that the certificate must have; for an address Node would look for "localhost". */
 export type VerifyingTls = { rejectUnauthorized: true; host: string; ca?: string }
 
-/** What `ssl_mode: verify-full` means, to be given to `tls.connect`. Reads the file of the authorities. */
+/** The options of `tls.connect` for `ssl_mode: verify-full`. Reads the file of the authorities. */
 export function verifyingTls({ ssl_ca_file }: DatabaseConfig, host: string): VerifyingTls {
   return {
     rejectUnauthorized: true,
@@ -16,13 +16,13 @@ export function verifyingTls({ ssl_ca_file }: DatabaseConfig, host: string): Ver
   }
 }
 
-/** What is wrong with ssl_mode and ssl_ca_file together. */
+/** The faults of ssl_mode and ssl_ca_file together. */
 export function databaseTlsFaults({ ssl_mode, ssl_ca_file }: DatabaseConfig): string[] {
   if (ssl_ca_file === undefined) return []
   if (ssl_mode !== 'verify-full')
     return [`database.ssl_ca_file: is given, but database.ssl_mode is ${ssl_mode}; make it verify-full`]
   try {
-    // Node passes over a file that holds no certificate, and then trusts nobody.
+    // Node ignores a file without a certificate, and then trusts no server.
     new X509Certificate(readFileSync(ssl_ca_file))
     return []
   } catch (error) {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { loadConfig } from './config.ts'
+import { loadConfig } from '../config/config.ts'
+import { createLog } from '../log.ts'
 import { connectDatabase } from './database.ts'
-import { createLog } from './log.ts'
 
-/** What the driver would connect with; nothing is connected before the first query. */
+/** The options that the driver would connect with. It does not connect before the first query. */
 function optionsOf(env: Record<string, string>) {
   const { config } = loadConfig({ env, yaml: null, needs: ['database'] })
   const { options } = connectDatabase(config.database, {
@@ -43,14 +43,14 @@ test('a database is named by its parts', () => {
   })
 })
 
-test('a password of its own goes with a URL', () => {
+test('a separate password is used with a URL', () => {
   expect(optionsOf({ DATABASE_URL: 'postgres://app@db-1/dlq', DLQ_DATABASE_PASSWORD: 'secret' })).toMatchObject({
     user: 'app',
     pass: 'secret',
   })
 })
 
-test('sizes and times are those of the configuration, in seconds where the driver counts so', () => {
+test('sizes and times are those of the configuration, in seconds where the driver expects seconds', () => {
   const options = optionsOf({
     DATABASE_URL: 'postgres://app@db-1/dlq',
     DLQ_DATABASE_MAX_OPEN_CONNS: '7',

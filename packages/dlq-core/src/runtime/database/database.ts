@@ -5,11 +5,12 @@
 import net from 'node:net'
 import postgres from 'postgres'
 import type { Registry } from 'prom-client'
-import type { DatabaseConfig } from './config-schema.ts'
+import { pingSchema } from '../../queries/ping.ts'
+import type { DatabaseConfig } from '../config/config-schema.ts'
+import { createLog, type Log } from '../log.ts'
 import { type DatabaseLogin, loginOf } from './database-login.ts'
 import { createDatabaseMetrics, type ObserveSocket } from './database-metrics.ts'
 import { verifyingTls } from './database-tls.ts'
-import { createLog, type Log } from './log.ts'
 
 /** How values pass between PostgreSQL and Node: bigints exactly, JSON as text. */
 export const types = {
@@ -18,7 +19,7 @@ export const types = {
 }
 
 export type Database = postgres.Sql<{ bigint: bigint; json: string }>
-/** What `sql.begin` hands to its callback. */
+/** The argument of the callback of `sql.begin`. */
 export type Transaction = postgres.TransactionSql<{ bigint: bigint; json: string }>
 
 const idleInTransactionMs = 20_000
@@ -27,18 +28,18 @@ export type ConnectOptions = {
   applicationName: string
   log: Log
   /**
-   * A connection on which PostgreSQL says nothing for so long after it was asked something is given up: the
-   * server is frozen, or the network swallows what is sent. Not over TLS. Must be more than the statement timeout.
+   * If PostgreSQL does not answer for this time, the connection is given up: the server hangs, or the network
+   * drops packets. Not over TLS. Must be more than the statement timeout.
    */
   silenceMs?: number
   /**
-   * Plans do not depend on the parameters: for statements whose text leaves PostgreSQL one index to choose. A list
-   * over all partitions takes longer to plan than to run. Behind a pooler it belongs to the role.
+   * Generic plans, for statements whose text leaves PostgreSQL only one index. A list over all partitions takes
+   * longer to plan than to run. Behind a pooler the role must set this.
    */
   genericPlans?: boolean
-  /** Where its connections are counted. */
+  /** The registry that counts its connections. */
   registry?: Registry
-  /** Whose connections they are; the settings' own, for good, unless given. */
+  /** The login to use; without it, the settings' own for good. */
   login?: DatabaseLogin | null
 }
 
@@ -67,10 +68,10 @@ export function connectDatabase(
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 2) * (0.75 + Math.random() / 2),
     connection: {
       application_name: applicationName,
-      // A pooler refuses these; there they belong to the role (infra/docs/configuration.md).
+      // A pooler refuses these; there the role must set them (infra/docs/configuration.md).
       ...(config.prepare && {
         statement_timeout: config.statement_timeout,
-        // A process that froze, or whose machine died, inside a transaction must not hold its locks for hours.
+        // If a process hangs or its machine dies inside a transaction, its locks must not stay for hours.
         idle_in_transaction_session_timeout: idleInTransactionMs,
         ...(genericPlans && { plan_cache_mode: 'force_generic_plan' }),
       }),
@@ -92,7 +93,7 @@ export async function proveLogin(config: DatabaseConfig): Promise<void> {
     { applicationName: 'dlq-login', log: createLog({ service: 'login', level: 'silent' }) },
   )
   try {
-    await sql`select from dlq.dlq_topics limit 0`
+    await pingSchema(sql)
   } finally {
     await sql.end({ timeout: 1 })
   }
@@ -117,14 +118,14 @@ function connectSocket({ host, port, path }: Place, { silenceMs, observe }: Sock
 }
 
 /**
- * The driver has no such limit: a query on a connection that says nothing any more would wait for ever. One timer per
- * connection looks now and then; one per question would cost more than sending it.
+ * The driver has no such limit: a query on a dead connection would wait for ever. One timer per connection checks
+ * from time to time; one timer per query would cost more than sending the query.
  */
 function giveUpOnSilence(socket: net.Socket, silenceMs: number): void {
   let askedAt: number | null = null
   const look = setInterval(() => {
     if (askedAt === null || performance.now() - askedAt < silenceMs) return
-    socket.destroy(Object.assign(new Error(`PostgreSQL said nothing for ${silenceMs} ms`), { code: 'ETIMEDOUT' }))
+    socket.destroy(Object.assign(new Error(`PostgreSQL did not answer for ${silenceMs} ms`), { code: 'ETIMEDOUT' }))
   }, silenceMs / 8).unref()
   const write = socket.write
   socket.write = ((...written: Parameters<typeof write>) => {

@@ -1,6 +1,6 @@
 // The driver reads the database's array types when it connects (patches/README.md).
-import { connectAsService } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { connectAsService } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { expect, test } from 'vitest'
 
 const database = useDatabase()

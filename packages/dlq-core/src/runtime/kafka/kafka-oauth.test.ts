@@ -33,7 +33,7 @@ test('the token is asked for with the client’s credentials, form-encoded, and 
 })
 
 describe('the token is kept', () => {
-  test('for four fifths of its life, then asked for anew', async () => {
+  test('for four fifths of its life, and then requested again', async () => {
     const { source, clock } = sourceOf([tokenAnswer('one', 100), tokenAnswer('two', 100)])
     const tokens: string[] = []
     for (const seconds of [0, 79, 80, 159]) {
@@ -43,7 +43,7 @@ describe('the token is kept', () => {
     expect(tokens).toEqual(['one', 'one', 'two', 'two'])
   })
 
-  test('to its end where asking anew fails', async () => {
+  test('to its end where the new request fails', async () => {
     const { source, clock } = sourceOf([
       tokenAnswer('one', 100),
       denied({}),
@@ -63,7 +63,7 @@ describe('the token is kept', () => {
     expect([await source(), await source()]).toEqual(['one', 'two'])
   })
 
-  test('and asked for once by all who need it at the same moment', async () => {
+  test('and requested once for all callers at the same moment', async () => {
     const { source, fetch } = sourceOf([tokenAnswer('one', 100)])
     expect(await Promise.all([source(), source(), source()])).toEqual(['one', 'one', 'one'])
     expect(fetch).toHaveBeenCalledOnce()

@@ -1,8 +1,8 @@
-// Tokens for SASL/OAUTHBEARER: from a file that something else keeps fresh (a Kubernetes service account
+// Tokens for SASL/OAUTHBEARER: from a file that another program renews (a Kubernetes service account
 // token), or from a token endpoint by the client credentials grant (RFC 6749, section 4.4).
 
 import { readFile } from 'node:fs/promises'
-import { DlqError } from './errors.ts'
+import { DlqError } from '../errors.ts'
 
 /** Gives a token that is valid now. @throws {DlqError} KAFKA_UNAVAILABLE where there is none */
 export type TokenSource = () => Promise<string>
@@ -18,8 +18,8 @@ const maxAnswerBytes = 256 * 1024
 const refreshAfter = 0.8
 
 /**
- * A source that asks the endpoint and keeps the token for four fifths of its life. Where asking again
- * fails, the old one serves to its end. A token whose life is not told is used once.
+ * A source that asks the endpoint and keeps the token for four fifths of its life. If the next
+ * request fails, the old token is used until it expires. A token without a stated life is used once.
  */
 export function createTokenSource(
   request: TokenRequest,
@@ -30,7 +30,7 @@ export function createTokenSource(
   return async () => {
     if (token !== undefined && now() < token.refreshAt) return token.value
     try {
-      // Connections to several brokers ask at the same moment; one question answers them all.
+      // Connections to several brokers ask at the same moment; one request serves them all.
       asking ??= requestToken(request, { fetch, now }).finally(() => {
         asking = undefined
       })
@@ -57,7 +57,7 @@ async function requestToken(
       method: 'POST',
       headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}`, accept: 'application/json' },
       body,
-      // The credentials are for this endpoint and no other.
+      // The credentials are for this endpoint only, so redirects are not followed.
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     })
@@ -68,7 +68,7 @@ async function requestToken(
   }
   const { access_token, expires_in, error } = parseObject(answer)
   if (status !== 200) {
-    // Only the code that the RFC defines: the rest of the answer may repeat what was sent.
+    // Only the code that the RFC defines: the rest of the answer may repeat secrets.
     const code = typeof error === 'string' && /^[\w-]{1,64}$/.test(error) ? ` (${error})` : ''
     throw new DlqError('KAFKA_UNAVAILABLE', `the token endpoint ${withoutCredentials(url)} answered ${status}${code}`)
   }
@@ -80,7 +80,7 @@ async function requestToken(
   }
 }
 
-/** The token that stands in the file now. */
+/** The file's present token. */
 export async function readTokenFile(path: string): Promise<string> {
   let content: string
   try {

@@ -1,19 +1,19 @@
-// A client as a service builds it, against a broker that asks who it is: over TLS with certificates
-// made here, by every SASL mechanism that the configuration knows.
+// A client as a service builds it, against a broker that authenticates it: over TLS with certificates of this test, by
+// every SASL mechanism of the configuration.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from 'dlq-testing/free-port.ts'
-import { startKafka } from 'dlq-testing/kafka.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
+import { startKafka } from 'dlq-testing/kafka/kafka.ts'
+import { freePort } from 'dlq-testing/process/free-port.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { loadConfig } from './config.ts'
-import type { KafkaConfig } from './config-schema.ts'
+import { loadConfig } from '../config/config.ts'
+import type { KafkaConfig } from '../config/config-schema.ts'
+import type { Log } from '../log.ts'
 import { connectKafka } from './kafka.ts'
-import type { Log } from './log.ts'
 
 const password = 'correct-horse'
 const wrongPassword = 'not-the-horse'
@@ -45,7 +45,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** An authority with a certificate for the broker and one for a client, and an authority that nobody trusts. */
+/** An authority with a certificate for the broker and one for a client, and an authority that is not trusted. */
 function makeCertificates(): void {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
   const key = (name: string) => [
@@ -115,7 +115,7 @@ function token({ lifeSeconds }: { lifeSeconds: number }): string {
 
 type Security = { security_protocol: keyof typeof ports; sasl?: object; tls?: object }
 
-/** Connects as a service with this configuration would, and lists the topics. Nothing secret is logged meanwhile. */
+/** Connects as a service with this configuration does, and lists the topics. Checks that no secret is logged. */
 async function listTopics(kafka: Security): Promise<void> {
   const yaml = JSON.stringify({ kafka: { brokers: [`127.0.0.1:${ports[kafka.security_protocol]}`], ...kafka } })
   const { config } = loadConfig({ env: {}, yaml, needs: ['kafka'] })
@@ -201,12 +201,12 @@ describe('over SSL', () => {
     expect(await refusal(ssl(certificate))).toMatch(/unable to verify|self-signed|issuer/)
   })
 
-  test('the broker’s name must be in its certificate, be it another than its address', async () => {
+  test('the broker’s name must be in its certificate, also where it differs from its address', async () => {
     await listTopics(ssl({ ...ca, ...certificate, server_name: 'kafka.internal' }))
     expect(await refusal(ssl({ ...ca, ...certificate, server_name: 'kafka.example' }))).toMatch(/altnames/)
   })
 
-  test('whoever answers is believed where that is what the configuration says', async () => {
+  test('any certificate is accepted where the configuration says so', async () => {
     await listTopics(ssl({ ...certificate, insecure_skip_verify: true }))
   })
 })

@@ -1,12 +1,12 @@
-// kafka.security_protocol, kafka.sasl and kafka.tls: from file and environment to a client's options,
-// and what is said where they contradict each other.
+// kafka.security_protocol, kafka.sasl and kafka.tls: from file and environment to a client's options, and the faults
+// where they contradict each other.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SASLOptions } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ConfigError, type ConfigSource, loadConfig } from './config.ts'
+import { ConfigError, type ConfigSource, loadConfig } from '../config/config.ts'
 import { kafkaSecurity } from './kafka-security.ts'
 
 type Source = Partial<ConfigSource> & { kafka?: object }
@@ -51,7 +51,7 @@ function faultsOf(source: Source): readonly string[] {
 }
 
 describe('the client’s options', () => {
-  test('are neither TLS nor SASL where nothing is said', () => {
+  test('have neither TLS nor SASL by default', () => {
     expect(optionsOf({})).toEqual({ ssl: false })
     expect(optionsOf({ kafka: { sasl: null, tls: null } })).toEqual({ ssl: false })
   })
@@ -92,7 +92,7 @@ describe('the client’s options', () => {
     })
   })
 
-  test('give the token that stands in the file at the time', async () => {
+  test('give the present token of the file', async () => {
     writeFileSync(path('token'), 'first.token\n')
     const sasl = { mechanism: 'OAUTHBEARER', token_file: path('token') }
     const options = optionsOf({ kafka: { security_protocol: 'SASL_SSL', sasl } })
@@ -154,7 +154,7 @@ describe('faults', () => {
     ],
     [
       { security_protocol: 'SASL_SSL', sasl: { ...plain, mechanism: 'SCRAM-SHA-256', scope: 'kafka' } },
-      ['kafka.sasl.scope: has no meaning with SCRAM-SHA-256'],
+      ['kafka.sasl.scope: has no effect with SCRAM-SHA-256'],
     ],
     [
       { security_protocol: 'PLAINTEXT', sasl: plain },
@@ -181,14 +181,14 @@ describe('faults', () => {
     ],
     [
       { security_protocol: 'SASL_SSL', sasl: { mechanism: 'OAUTHBEARER', ...client, username: 'app' } },
-      ['kafka.sasl.username: has no meaning with OAUTHBEARER'],
+      ['kafka.sasl.username: has no effect with OAUTHBEARER'],
     ],
     [
       { security_protocol: 'SASL_SSL', sasl: { mechanism: 'OAUTHBEARER', ...client, token_file: '/absent' } },
       [
-        'kafka.sasl.token_url: has no meaning beside kafka.sasl.token_file',
-        'kafka.sasl.client_id: has no meaning beside kafka.sasl.token_file',
-        'kafka.sasl.client_secret: has no meaning beside kafka.sasl.token_file',
+        'kafka.sasl.token_url: has no effect beside kafka.sasl.token_file',
+        'kafka.sasl.client_id: has no effect beside kafka.sasl.token_file',
+        'kafka.sasl.client_secret: has no effect beside kafka.sasl.token_file',
         "kafka.sasl.token_file: cannot read the file /absent: ENOENT: no such file or directory, open '/absent'",
       ],
     ],
@@ -261,13 +261,13 @@ describe('faults', () => {
     expect(faults.join()).not.toContain(secret)
   })
 
-  test('are none of a service that does not talk to Kafka, which reads none of its files', () => {
+  test('are none for a service that does not talk to Kafka, which reads none of the files', () => {
     const kafka = { security_protocol: 'SASL_SSL', sasl: { password_file: '/absent' }, tls: { ca_file: '/absent' } }
     expect(faultsOf({ kafka, needs: [] })).toEqual([])
   })
 })
 
-test('what is dangerous and allowed is warned of', () => {
+test('there are warnings for settings that are dangerous and allowed', () => {
   const sasl = { mechanism: 'PLAIN', username: 'app', password: secret }
   expect(load({ kafka: { security_protocol: 'SSL', tls: { insecure_skip_verify: true } } }).warnings).toEqual([
     'kafka.tls.insecure_skip_verify: anyone may pose as the broker',
@@ -278,7 +278,7 @@ test('what is dangerous and allowed is warned of', () => {
   expect(load({ kafka: { security_protocol: 'SASL_SSL', sasl } }).warnings).toEqual([])
 })
 
-test('user and password are asked for at each authentication, because their files may have changed', () => {
+test('user and password are read at each authentication, because their files may have changed', () => {
   const sasl = { mechanism: 'SCRAM-SHA-512', username: 'app', password: 'old' } as const
   const { kafka } = load({ kafka: { security_protocol: 'SASL_PLAINTEXT', sasl } }).config
   let latest = kafka

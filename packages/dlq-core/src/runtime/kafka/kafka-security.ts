@@ -1,12 +1,12 @@
-// How a service proves to Kafka who it is and learns who Kafka is: from the sections kafka.sasl and
-// kafka.tls to kafkajs's options. What contradicts itself is a fault at the start, because a client
-// that is refused by a broker cannot say why. No message here repeats a secret.
+// How a service and Kafka authenticate each other: turns the sections kafka.sasl and kafka.tls into kafkajs's
+// options. Contradictory settings are a fault at the start, because a broker that refuses a client does not
+// say why. No message here repeats a secret.
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { KafkaConfig as ClientConfig, SASLOptions } from 'kafkajs'
-import type { Config } from './config-schema.ts'
+import type { Config } from '../config/config-schema.ts'
 import { createTokenSource, readTokenFile } from './kafka-oauth.ts'
 
 type Kafka = Config['kafka']
@@ -57,12 +57,12 @@ function saslOptions({ mechanism, ...oauth }: Sasl, latest: () => Sasl): SASLOpt
   }
 }
 
-/** What is wrong with security_protocol, sasl and tls together, each with its path; files are read. */
+/** The faults of security_protocol, sasl and tls together, each with its path; reads their files. */
 export function kafkaSecurityFaults(kafka: Kafka): string[] {
   return [...saslFaults(kafka), ...tlsFaults(kafka)]
 }
 
-/** What is allowed and yet should be known. */
+/** Allowed settings that deserve a warning. */
 export function kafkaSecurityWarnings({ tls, sasl, security_protocol }: Kafka): string[] {
   const warnings: string[] = []
   if (tls.insecure_skip_verify) warnings.push('kafka.tls.insecure_skip_verify: anyone may pose as the broker')
@@ -91,7 +91,7 @@ function saslFaults(kafka: Kafka): string[] {
       .map((key) => `kafka.sasl.${key}: missing; ${mechanism} needs it`),
     ...foreign
       .filter((key) => sasl[key] !== undefined)
-      .map((key) => `kafka.sasl.${key}: has no meaning with ${mechanism}`),
+      .map((key) => `kafka.sasl.${key}: has no effect with ${mechanism}`),
     ...(mechanism === 'OAUTHBEARER' ? oauthFaults(sasl) : []),
   ]
 }
@@ -106,7 +106,7 @@ function oauthFaults(sasl: Sasl): string[] {
   }
   const faults: string[] = []
   for (const key of [...clientKeys, 'scope'] as const)
-    if (sasl[key] !== undefined) faults.push(`kafka.sasl.${key}: has no meaning beside kafka.sasl.token_file`)
+    if (sasl[key] !== undefined) faults.push(`kafka.sasl.${key}: has no effect beside kafka.sasl.token_file`)
   readOrFault('kafka.sasl.token_file', token_file, faults)
   return faults
 }
@@ -138,7 +138,7 @@ function tlsFaults(kafka: Kafka): string[] {
   return faults
 }
 
-/** Node passes over a CA file that holds no certificate, and then trusts nobody. */
+/** Node ignores a CA file without a certificate, and then trusts no server. */
 function caFaults(ca: string): string[] {
   const certificates = ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)
   if (certificates === null) return ['kafka.tls.ca_file: holds no certificate in PEM']

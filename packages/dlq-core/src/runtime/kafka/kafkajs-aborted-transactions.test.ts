@@ -1,5 +1,5 @@
-// Which records a read-committed consumer delivers (patches/kafkajs@2.2.4.patch), against a model of
-// a partition: what was written, by which transaction, and how that ended.
+// The records that a read-committed consumer delivers (patches/kafkajs@2.2.4.patch), compared with a model of a
+// partition: its records, their transactions, and how these ended.
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

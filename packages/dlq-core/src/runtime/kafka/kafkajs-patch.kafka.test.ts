@@ -1,11 +1,11 @@
-// What patches/kafkajs@2.2.4.patch and the codecs promise, against a real broker. The broker stands in
-// for other clients: it validates what kafkajs sends, and rewrites batches with Java's own codecs.
+// The promises of patches/kafkajs@2.2.4.patch and the codecs, against a real broker. The broker represents other
+// clients: it validates kafkajs's requests, and rewrites batches with Java's codecs.
 import { randomBytes } from 'node:crypto'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { useTopics } from 'dlq-testing/test-topics.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import kafkajs, { type ConsumerConfig, type KafkaMessage, type Message, type Producer } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { registerCodecs } from './kafka-codecs.ts'
+import { registerCodecs } from '../../../../../services/ingester/src/read/kafka-codecs.ts'
 
 const { CompressionTypes } = kafkajs
 const topics = useTopics()
@@ -20,7 +20,7 @@ afterAll(() => producer.disconnect())
 
 type Until = { isLast: (message: KafkaMessage, count: number) => boolean } & Partial<ConsumerConfig>
 
-/** What a consumer is given of a topic with one partition, from its beginning up to the message that `isLast`. */
+/** The messages that a consumer gets from a topic with one partition, from its beginning to the one that `isLast`. */
 async function consume(topic: string, { isLast, ...config }: Until): Promise<KafkaMessage[]> {
   const consumer = topics.kafka.consumer({ groupId: topics.groupName('patch'), maxWaitTimeInMs: 200, ...config })
   await consumer.connect()
@@ -95,7 +95,7 @@ describe('timestamps', () => {
 })
 
 describe('an explicit partition', () => {
-  test('that does not exist fails the send, of which nothing is written', async () => {
+  test('that does not exist fails the whole send, and no record is written', async () => {
     const topic = await topics.createTopic('partitions', { partitions: 2 })
     for (const partition of [2, -1]) {
       const messages = [
@@ -112,7 +112,7 @@ describe('an explicit partition', () => {
     expect((await topics.admin.fetchTopicOffsets(topic)).map(({ high }) => high)).toEqual(['0', '0'])
   })
 
-  test('that is younger than the metadata of the producer is found', async () => {
+  test('that is newer than the producer’s metadata is found', async () => {
     const topic = await topics.createTopic('partitions')
     await producer.send({ topic, messages: [{ value: 'v', partition: 0 }] })
     await topics.admin.createPartitions({ topicPartitions: [{ topic, count: 2 }] })

@@ -1,17 +1,17 @@
-// A consumer passes a batch that it cannot decode, on a real broker. Kafka takes no such batch from a
-// producer, it decompresses what it is sent; but a log's bytes can go bad afterwards, and a batch that
-// is fine may unpack to more than we allow.
+// A consumer passes a batch that it cannot decode, on a real broker. Kafka refuses such a batch from a producer, because
+// it decompresses each batch. But a log's bytes can be damaged later, and a valid batch may unpack to more than we
+// allow.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTopics } from 'dlq-testing/create-topics.ts'
-import { startKafka } from 'dlq-testing/kafka.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { createTestKafka } from 'dlq-testing/test-kafka.ts'
-import { useTopics } from 'dlq-testing/test-topics.ts'
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { startKafka } from 'dlq-testing/kafka/kafka.ts'
+import { createTestKafka } from 'dlq-testing/kafka/test-kafka.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
 import kafkajs, { type Kafka, type KafkaMessage, type Message } from 'kafkajs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { registerCodecs } from './kafka-codecs.ts'
+import { registerCodecs } from '../../../../../services/ingester/src/read/kafka-codecs.ts'
 
 const { CompressionCodecs, CompressionTypes } = kafkajs
 const attributesAt = 21
@@ -40,7 +40,7 @@ async function send(kafka: Kafka, topic: string, batches: Message[][]): Promise<
 
 type Reading = { groupId: string; last: string; by: 'batch' | 'message' }
 
-/** What a consumer is given up to the offset `last`, and the offset that its group then has committed. */
+/** The messages that a consumer gets up to the offset `last`, and the offset that its group has then committed. */
 async function consume(kafka: Kafka, topic: string, { groupId, last, by }: Reading) {
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 100 })
   await consumer.connect()

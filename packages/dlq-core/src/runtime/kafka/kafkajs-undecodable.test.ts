@@ -1,11 +1,11 @@
-// What the patch of kafkajs makes of batches that cannot be decoded: one message in place of the
-// batch, placed so that a consumer goes on behind it. Batches are built byte by byte.
+// The patch of kafkajs turns a batch that cannot be decoded into one message, whose offset lets the consumer continue
+// behind the batch. The tests build batches byte by byte.
 import { createRequire } from 'node:module'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import kafkajs, { type KafkaMessage } from 'kafkajs'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { registerCodecs } from './kafka-codecs.ts'
+import { registerCodecs } from '../../../../../services/ingester/src/read/kafka-codecs.ts'
 
 const require = createRequire(import.meta.url)
 const Batch = require('kafkajs/src/consumer/batch')
@@ -78,7 +78,7 @@ test('a batch that cannot be decoded is one message with its bytes, and the batc
   expect(messages[0]).not.toHaveProperty('undecodable')
 })
 
-describe('the reason says what is wrong', () => {
+describe('the reason names the fault', () => {
   const decodeOne = async (options: Partial<BatchOptions>) => (await decode(await bad(options)))[0]?.undecodable?.reason
 
   test.each([5, 6, 7])('compression type %d is unknown', async (attributes) => {
@@ -98,7 +98,7 @@ describe('the reason says what is wrong', () => {
     expect(await decodeOne({ attributes: CompressionTypes[name], body })).toContain('at most 1000 bytes')
   })
 
-  test('what was compressed is no list of records', async () => {
+  test('the compressed bytes are no list of records', async () => {
     expect(await decodeOne({ body: gzipSync('garbage') })).toBe('A record ends behind its batch')
   })
 
@@ -169,14 +169,14 @@ test('a wrapper of the formats before record batches becomes one message too', a
   ])
 })
 
-test('a codec that nobody has registered is a fault of the process, and still fails', async () => {
+test('a codec that is not registered is a fault of the process, and still fails', async () => {
   CompressionCodecs[CompressionTypes.Snappy] = () => {
     throw new kafkajs.KafkaJSNonRetriableError('Snappy compression not implemented')
   }
   await expect(decode(await bad({ attributes: CompressionTypes.Snappy }))).rejects.toThrow('not implemented')
 })
 
-test('whatever stands in the place of the records, decoding ends and no later batch is lost', async () => {
+test('whatever bytes replace the records, decoding ends and no later batch is lost', async () => {
   const next = await good(15)
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 80 }), fc.nat(7), async (bytes, attributes) => {

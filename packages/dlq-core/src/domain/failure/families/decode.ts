@@ -1,5 +1,5 @@
-// Header values into text and numbers. Nothing here throws: what cannot be read is null.
-// Numbers come in two spellings, decimal text and big-endian binary; each family documents which.
+// Reads header values as text and numbers. Nothing here throws: an unreadable value is null.
+// Numbers are decimal text or big-endian binary; each family documents which.
 
 const maxInt32 = 2n ** 31n - 1n
 const maxInt64 = 2n ** 63n - 1n
@@ -43,8 +43,8 @@ export function variableInteger(value: Buffer | null): bigint | null {
 }
 
 /**
- * A partition, null beyond int32. A negative one is kept: −1 is how Kafka says that the record stood on no
- * partition (a punctuator made it, say), and such a record must not be taken for one that can be sent back.
+ * A partition, null beyond int32. A negative one is kept: with −1 Kafka says that the record was on no
+ * partition (a punctuator may create such a record), and that record cannot be sent back.
  */
 export function toPartition(value: bigint | null): number | null {
   return value !== null && value >= -maxInt32 - 1n && value <= maxInt32 ? Number(value) : null
@@ -60,7 +60,7 @@ export function toTimestamp(value: bigint | null): bigint | null {
   return toOffset(value)
 }
 
-/** A count of things, null where negative or beyond int32. */
+/** A count, null where negative or beyond int32. */
 export function toCount(value: bigint | null): number | null {
   return value !== null && value >= 0n && value <= maxInt32 ? Number(value) : null
 }

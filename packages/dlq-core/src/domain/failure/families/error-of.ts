@@ -1,5 +1,5 @@
-// Which error a dead letter is about. Frameworks name the outermost exception, which is often only
-// the wrapper that their own call put around it; operators group and search by the error inside.
+// Finds the error that a dead letter is about. Frameworks name the outermost exception, which is often
+// only their own wrapper; operators group and search by the error inside.
 // Java's stack traces carry the chain of causes (Throwable.printStackTrace).
 
 /** One exception: its class, and its message where it has one. */
@@ -7,7 +7,7 @@ export type NamedError = { readonly errorClass: string; readonly errorMessage: s
 
 export type ErrorDescription = { readonly errorClass: string | null; readonly errorMessage: string | null }
 
-/** Exceptions that say "something inside me failed", and nothing of what it was. */
+/** Exceptions that only say "something inside me failed". */
 const wrappers: ReadonlySet<string> = new Set([
   'java.lang.reflect.InvocationTargetException',
   'java.lang.reflect.UndeclaredThrowableException',
@@ -27,14 +27,14 @@ const wrappers: ReadonlySet<string> = new Set([
   'org.apache.kafka.common.errors.RecordDeserializationException',
 ])
 
-/** Wrappers around a failed deserializer, which wraps again: there the innermost cause says what was wrong. */
+/** Wrappers around a failed deserializer, which wraps again: the innermost cause names the error. */
 const deserializationWrappers: ReadonlySet<string> = new Set([
   'org.springframework.kafka.support.serializer.DeserializationException',
   'org.apache.kafka.common.errors.RecordDeserializationException',
 ])
 
-// A stack trace is read at both ends only: 5 KB is usual, 900 KB happens. The first causes stand at
-// the head and the root cause at the tail, so nothing is lost but what lies between.
+// A stack trace is read at both ends only: 5 KB is usual, 900 KB happens. The first causes are at the
+// head and the root cause is at the tail, so only the middle is lost.
 const scannedChars = 16 * 1024
 const maxCauses = 64
 const maxMessageChars = 8 * 1024
@@ -73,7 +73,7 @@ export function causeChain(stacktrace: string | null): NamedError[] {
   return [...head, ...readCauses(tail, tail.indexOf(causedBy))]
 }
 
-/** Null for a message that says nothing: empty, the class name again, or a wrapper's "… threw exception; ". */
+/** Null for a message without information: empty, the class name again, or a wrapper's "… threw exception; ". */
 function describe({ errorClass, errorMessage }: NamedError): ErrorDescription {
   const says = errorMessage !== null && errorMessage.trim() !== '' && errorMessage !== errorClass
   return { errorClass, errorMessage: says && !endsInNothing(errorMessage) ? errorMessage : null }

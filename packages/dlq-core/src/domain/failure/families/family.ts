@@ -1,8 +1,8 @@
-// The dialects in which frameworks describe a failure in a dead letter's headers, and the shape
-// of the parser that each has. The list's order is the order in which they are tried.
+// The families of failure headers, one per framework, and the shape of each family's parser.
+// The list's order is the order in which they are tried.
 
+import type { DeadLetterRecord } from '../../record/record.ts'
 import type { FailureContext } from '../failure-context.ts'
-import type { DeadLetterRecord } from '../record.ts'
 import type { HeaderIndex } from './header-index.ts'
 
 export const families = [
@@ -23,16 +23,16 @@ export const families = [
 /** Who described the failure. `dlq-manager` is our own client; `plain-error` is a lone `error` header. */
 export type Family = (typeof families)[number]
 
-/** One dialect: which headers it uses and what they mean. */
+/** One family: which headers it uses and what they mean. */
 export type FamilyParser = {
   readonly family: Family
   /** Every header name that the parser reads. */
   readonly names: readonly string[]
-  /** The headers that it writes anew at every failure: where they stand tells the order of failures. */
+  /** The headers that the framework writes again at every failure: their positions tell the order of failures. */
   readonly marks: readonly string[]
   /**
-   * Where a new failure's headers go: behind those that the record came with (`appends`), in front
-   * of them (`prepends`), or, for a name that is there already, into its place (`overwrites`).
+   * Where the framework puts a new failure's headers: behind the record's own (`appends`), in front
+   * of them (`prepends`), or, if the name exists already, in its place (`overwrites`).
    */
   readonly placement: 'appends' | 'prepends' | 'overwrites'
   /** Whether original topic, partition, offset and timestamp in the headers are those of the newest failure. */

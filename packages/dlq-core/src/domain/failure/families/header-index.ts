@@ -1,7 +1,7 @@
 // One pass over a record's headers into what the parsers look up: for each name that any of them
 // knows, its occurrences in wire order. Foreign headers cost one set lookup and are not kept.
 
-import type { Header } from '../record.ts'
+import type { Header } from '../../record/record.ts'
 
 /** One occurrence of a name: its place among all of the record's headers, and its value. */
 export type Occurrence = { readonly at: number; readonly value: Buffer | null }
@@ -29,8 +29,8 @@ export function lastValue(index: HeaderIndex, name: string): Buffer | null {
 
 /**
  * The newest failure's value of a header that its producer appends as part of a set beginning with
- * `anchor`. A header that the newest set leaves out (an exception without a message, say) must not
- * be answered with an older set's value: a last value that stands before the last anchor counts only
+ * `anchor`. If the newest set omits a header (an exception without a message), an older set's value must not
+ * be returned: a last value that stands before the last anchor counts only
  * if the name occurs as often as the anchor, that is, where a tool has regrouped headers by name.
  */
 export function appendedValue(index: HeaderIndex, name: string, anchor: string): Buffer | null {

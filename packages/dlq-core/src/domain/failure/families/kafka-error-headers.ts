@@ -1,4 +1,4 @@
-// What the headers of Kafka's own parts share (Connect, Streams, share groups): text and decimal numbers,
+// Shared by the headers of Kafka's own parts (Connect, Streams, share groups): text and decimal numbers,
 // `__<part>.errors.*`, each set appended, beginning with one header that is always there.
 
 import { decimal, name, toOffset, toPartition } from './decode.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deadLetter } from '../../fixtures/dead-letter.ts'
+import { deadLetter } from '../../../../fixtures/dead-letter.ts'
 import { readFailure } from '../read-failure.ts'
 
 const set = (exception: string | null, message: string | null, [topic, partition, offset]: (string | null)[]) =>

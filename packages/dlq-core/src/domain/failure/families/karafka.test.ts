@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { deadLetter } from '../../fixtures/dead-letter.ts'
+import { deadLetter } from '../../../../fixtures/dead-letter.ts'
 import { readFailure } from '../read-failure.ts'
 
-test.each(['source_', 'original_'])('%s* headers are read; they tell no error', (prefix) => {
+test.each(['source_', 'original_'])('%s* headers are read; they have no error', (prefix) => {
   const record = deadLetter([
     [`${prefix}topic`, 'orders'],
     [`${prefix}partition`, '1'],

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { deadLetter } from '../../fixtures/dead-letter.ts'
+import { deadLetter } from '../../../../fixtures/dead-letter.ts'
 import { readFailure } from '../read-failure.ts'
 
 const entry = (message: unknown, logger = 'processing.CSAS_X_1.KsqlTopic.Source.deserializer') =>
   deadLetter([], { value: Buffer.from(JSON.stringify({ level: 'ERROR', logger, time: 1_571_409_840_327, message })) })
 
-test('a deserialization error tells its topic and its innermost cause, and no offset', () => {
+test('a deserialization error has its topic and its innermost cause, and no offset', () => {
   const deserializationError = {
     target: 'value',
     errorMessage: 'Error deserializing message from topic: orders',

@@ -29,7 +29,7 @@ const logEntry = v.object({
 })
 
 /**
- * What a processing log entry says: its message (the innermost cause's, where causes are listed) and,
+ * The failure of a processing log entry: its message (the innermost cause's, where causes are listed) and,
  * for deserialization and serialization errors, the topic. Null where the value is no such entry.
  */
 export function readKsqldbLogEntry(value: Buffer | null): FailureContext | null {

@@ -19,7 +19,7 @@ export const ownHeaders = {
   attempts: 'dlq-attempts',
 } as const
 
-/** The headers that every republished record carries, so that it is known when it fails again. */
+/** The headers of every republished record. By them the ingester recognises a re-failure. */
 export const republishHeaderNames = {
   messageId: 'dlq-message-id',
   attempt: 'dlq-attempt',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { deadLetter } from '../../fixtures/dead-letter.ts'
+import { deadLetter } from '../../../../fixtures/dead-letter.ts'
 import { unknownFailure } from '../failure-context.ts'
 import { readFailure } from '../read-failure.ts'
 
-test('the last error header is the message, and all that is known', () => {
+test('the last error header is the message, and nothing else is known', () => {
   expect(
     readFailure(
       deadLetter([
@@ -34,7 +34,7 @@ test('bytes that are not UTF-8 become replacement characters', () => {
   expect(context.errorMessage).toBe('b\ufffdm')
 })
 
-test('beside any other family it is kept in mind, and not read', () => {
+test('beside any other family it is noted, but not read', () => {
   const record = deadLetter([
     ['__connect.errors.topic', 'orders'],
     ['error', 'boom'],

@@ -1,5 +1,5 @@
-// The specification's convention: the message of the failure stands in a header `error`, and where
-// that is missing the message is "unknown error". The name is common, so every other family goes first.
+// The specification's convention: a header `error` holds the failure's message; without it the message
+// is "unknown error". The name is common, so every other family is tried first.
 
 import { unknownFailure } from '../failure-context.ts'
 import { text } from './decode.ts'
@@ -8,7 +8,7 @@ import { type HeaderIndex, lastValue } from './header-index.ts'
 
 export const plainErrorHeader = 'error'
 
-/** The message of a dead letter that says nothing of its failure (the specification, ingestion, step 3). */
+/** The message of a dead letter without failure headers (the specification, ingestion, step 3). */
 export const unknownError = 'unknown error'
 
 /** Reads the last `error` header; an empty or null one counts as missing. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deadLetter } from '../../fixtures/dead-letter.ts'
+import { deadLetter } from '../../../../fixtures/dead-letter.ts'
 import { readFailure } from '../read-failure.ts'
 
 const set = (topic: string, offset: string, reason: string, cause: string | null = null) =>

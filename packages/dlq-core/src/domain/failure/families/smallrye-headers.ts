@@ -1,4 +1,4 @@
-// What SmallRye's two strategies share: the same headers under another prefix, each new set in front of
+// Shared by SmallRye's two strategies: the same headers under another prefix, each new set in front of
 // the headers the record came with, so the first value is the newest. A set begins with the exception;
 // its cause may be left out, and old versions write no class, their sets begin with the reason.
 // Source: smallrye, KafkaDeadLetterQueue.handle, KafkaDelayedRetryTopic.handle.

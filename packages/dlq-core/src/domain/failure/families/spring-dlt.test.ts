@@ -1,6 +1,6 @@
-import { int32, int64 } from 'dlq-testing/big-endian.ts'
+import { int32, int64 } from 'dlq-testing/rows/big-endian.ts'
 import { expect, test } from 'vitest'
-import { deadLetter } from '../../fixtures/dead-letter.ts'
+import { deadLetter } from '../../../../fixtures/dead-letter.ts'
 import { readFailure } from '../read-failure.ts'
 
 const listenerFailed = 'org.springframework.kafka.listener.ListenerExecutionFailedException'

@@ -1,4 +1,4 @@
-// What Spring for Apache Kafka's two dialects share: the same values under different header names.
+// Shared by the two families of Spring for Apache Kafka: the same values under different header names.
 // Source: spring-kafka, DeadLetterRecordManager (addExceptionInfoHeaders, maybeAddOriginalHeaders).
 
 import { fixedInteger, name, text, toOffset, toPartition, toTimestamp } from './decode.ts'
@@ -56,7 +56,7 @@ export function springOriginal(index: HeaderIndex, names: SpringHeaderNames) {
 
 /**
  * The error. The class header is usually ListenerExecutionFailedException, and the cause's class
- * stands in a header of its own; for a failed deserializer that too is only the wrapper. The message
+ * has its own header; for a failed deserializer that too is only the wrapper. The message
  * header is the wrapper's, "; " and the cause's, so the cause's own is read from the stack trace.
  */
 export function springError(index: HeaderIndex, names: SpringHeaderNames) {

@@ -1,0 +1,9 @@
+// Where a record stands in Kafka.
+
+/** `offset` is bigint, because Kafka's are int64 and any value may arrive. */
+export type RecordPlace = { readonly topic: string; readonly partition: number; readonly offset: bigint }
+
+/** The key of a place in maps and sets: "topic:partition:offset". Kafka allows no colon in a topic's name. */
+export function placeKey({ topic, partition, offset }: RecordPlace): string {
+  return `${topic}:${partition}:${offset}`
+}

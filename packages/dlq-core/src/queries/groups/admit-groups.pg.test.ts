@@ -1,0 +1,76 @@
+import { fingerprint, overflowGroup } from 'dlq-core/domain/grouping/error-fingerprint.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { admitGroups, touchGroups } from './admit-groups.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+beforeEach(() => emptyTables(database.sql, 'dlq.dlq_group_topics', 'dlq.dlq_groups'))
+
+const groupOf = (errorClass: string) => fingerprint({ errorClass, errorMessage: null, errorStacktrace: null })
+const wanted = (topic: string, ...classes: string[]) => classes.map((name) => ({ topic, group: groupOf(name) }))
+const admit = (...groups: ReturnType<typeof wanted>) => admitGroups(service.sql, groups)
+
+describe('the admission of groups', () => {
+  test('creates each group once, adds it to each topic, and answers in the order of the request', async () => {
+    const asked = [...wanted('a', 'Late', 'Gone', 'Late'), ...wanted('b', 'Late')]
+    const ids = ['Late', 'Gone', 'Late', 'Late'].map((name) => groupOf(name).id)
+    expect(await admit(...asked)).toEqual(ids)
+    expect(await admit(...asked)).toEqual(ids)
+    expect(await admitGroups(service.sql, [])).toEqual([])
+    const topics = await database.sql`
+      select dlq_topic, error_class from dlq.dlq_group_topics join dlq.dlq_groups on id = group_id order by 1, 2`
+    expect(topics.map(({ dlq_topic, error_class }) => `${dlq_topic} ${error_class}`)).toEqual([
+      'a Gone',
+      'a Late',
+      'b Late',
+    ])
+    expect(await database.sql`select from dlq.dlq_groups`).toHaveLength(3)
+  })
+
+  test('leaves the state, owner and note of a group alone', async () => {
+    await admit(...wanted('a', 'Late'))
+    await database.sql`update dlq.dlq_groups set owner = 'maria', state = 'snoozed'`
+    await admit(...wanted('b', 'Late'))
+    const [row] = await database.sql`select owner, state from dlq.dlq_groups where id = ${groupOf('Late').id}`
+    expect(row).toEqual({ owner: 'maria', state: 'snoozed' })
+  })
+
+  test('gives a topic a thousand groups, and its further failures the overflow group', async () => {
+    const names = Array.from(
+      { length: 1005 },
+      (_, n) => `Error${String.fromCharCode(97 + (n % 26), 97 + Math.floor(n / 26))}`,
+    )
+    const ids = names.map((name) => groupOf(name).id)
+    await admit(...wanted('full', ...names.slice(0, 998)))
+    const last = await admit(...wanted('full', ...names.slice(996)))
+    expect(last.slice(0, 2)).toEqual(ids.slice(996, 998))
+    expect(last.filter((id) => id === overflowGroup.id)).toHaveLength(5)
+    expect(await database.sql`select from dlq.dlq_group_topics where dlq_topic = 'full'`).toHaveLength(1000)
+    // Known groups of the topic stay, and another topic has its own thousand.
+    expect(await admit(...wanted('full', names[0]!))).toEqual([ids[0]])
+    expect(await admit(...wanted('other', names[1004]!))).toEqual([ids[1004]])
+  })
+})
+
+test('a group that was seen is touched at most every thirty seconds', async () => {
+  const [id] = await admit(...wanted('a', 'Late'))
+  const age = async (): Promise<number> => {
+    const [row] = await database.sql`
+      select extract(epoch from now() - last_seen_at)::int as seconds from dlq.dlq_groups where id = ${id!}`
+    return row!.seconds
+  }
+  const seenAgo = (seconds: number) =>
+    database.sql`update dlq.dlq_groups set last_seen_at = now() - ${seconds}::int * interval '1 s' where id = ${id!}`
+  await seenAgo(25)
+  const seen = { topic: 'a', group_id: id! }
+  await touchGroups(service.sql, [seen, seen])
+  expect(await age()).toBeGreaterThanOrEqual(25)
+  await seenAgo(31)
+  await touchGroups(service.sql, [seen, seen])
+  expect(await age()).toBeLessThan(20)
+  await touchGroups(service.sql, [])
+})

@@ -1,0 +1,215 @@
+// dlq_groups and dlq_group_topics: reads error groups, and writes the state, owner and note that people give them.
+
+import { lines } from '../reading/summary.ts'
+import type { Sql } from '../sql.ts'
+import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
+
+export const groupStates = ['open', 'snoozed', 'ignored', 'resolved'] as const
+export type GroupState = (typeof groupStates)[number]
+
+/** What people have said about an error group for one of its DLQ topics. */
+export type GroupOpinion = {
+  /** The DLQ topic; the original topic of messages that were never on one. */
+  dlq_topic: string
+  /** As somebody set it; a snooze that is over is open. */
+  state: GroupState
+  snoozed_until: Date | null
+  state_changed_at: Date | null
+  /** A message arrived after somebody had set the group to resolved. */
+  regressed: boolean
+  owner: string | null
+  note: string | null
+}
+
+/** A group with what people have said about it, for the topics in the scope together: the state that needs most, any owner, any note. */
+export type Group = Omit<GroupOpinion, 'dlq_topic'> & {
+  id: string
+  version: number
+  title: string
+  error_class: string | null
+  location: string | null
+  message: string
+  first_seen_at: Date
+  last_seen_at: Date
+  dlq_topics: string[]
+}
+
+/** The states in the order in which they ask for somebody's attention. */
+const byUrgency = ['open', 'snoozed', 'resolved', 'ignored'] as const
+
+/** So many of a group's newest messages per status are looked through for one of a topic. */
+const newestLookedAt = 100
+
+type Seen = { scope: TopicScope; dlqTopic?: string | undefined }
+
+/** The rows of dlq_group_topics, as `t`, that belong to the group `g` and may be seen. */
+function topicRows(sql: Sql, { scope, dlqTopic }: Seen) {
+  return sql`
+    t.group_id = g.id and ${topicInScope(sql, scope, 't.dlq_topic')}
+    ${dlqTopic === undefined ? sql`` : sql`and t.dlq_topic = ${dlqTopic}`}`
+}
+
+/** The columns of a GroupOpinion, of a row `t`. */
+function opinionColumns(sql: Sql) {
+  return sql`
+    t.dlq_topic,
+    case when t.state = 'snoozed' and t.snoozed_until <= now() then 'open' else t.state end as state,
+    case when t.state = 'snoozed' and t.snoozed_until > now() then t.snoozed_until end as snoozed_until,
+    t.state_changed_at,
+    -- last_seen_at is moved once a minute at most, so the newest messages are asked as well.
+    t.state = 'resolved' and t.state_changed_at is not null and (
+      coalesce(t.last_seen_at > t.state_changed_at, false)
+      or exists (
+        select from unnest(array['PENDING', 'RETRYING', 'RESOLVED', 'DEAD']) s (status)
+        cross join lateral (
+          select m.created_at, m.dlq_topic, m.original_topic from dlq.dlq_messages m
+          where m.group_id = any(array[t.group_id]) and m.status = any(array[s.status]) and m.group_id is not null
+          order by m.group_id desc, m.status desc, m.id desc limit ${newestLookedAt}
+        ) newest
+        where newest.created_at > t.state_changed_at and coalesce(newest.dlq_topic, newest.original_topic) = t.dlq_topic)
+    ) as regressed,
+    t.owner, t.note`
+}
+
+/** What is said for the topics in the scope together: one row, as a lateral join of the group `g`. */
+function opinionOf(sql: Sql, seen: Seen) {
+  const urgency = sql.array([...byUrgency])
+  return sql`
+    select
+      (${urgency}::text[])[coalesce(min(array_position(${urgency}::text[], state)), 1)] as state,
+      -- Of a snooze only where no topic is open.
+      case when min(array_position(${urgency}::text[], state)) = 2 then min(snoozed_until) end as snoozed_until,
+      max(state_changed_at) as state_changed_at,
+      coalesce(bool_or(regressed), false) as regressed,
+      (array_agg(owner order by dlq_topic) filter (where owner is not null))[1] as owner,
+      (array_agg(note order by dlq_topic) filter (where note is not null))[1] as note,
+      min(first_seen_at) as first_seen_at,
+      max(coalesce(last_seen_at, first_seen_at)) as last_seen_at,
+      coalesce((array_agg(dlq_topic order by dlq_topic))[1:20], '{}') as dlq_topics
+    from (
+      select ${opinionColumns(sql)}, t.first_seen_at, t.last_seen_at
+      from dlq.dlq_group_topics t where ${topicRows(sql, seen)}
+    ) opinions`
+}
+
+function groupColumns(sql: Sql, scope: TopicScope) {
+  // Who may see only some topics is told since when these have had the failure, not since when others have.
+  const seenAt =
+    scope === null
+      ? sql`g.first_seen_at, g.last_seen_at`
+      : sql`coalesce(said.first_seen_at, g.first_seen_at) as first_seen_at, coalesce(said.last_seen_at, g.last_seen_at) as last_seen_at`
+  return sql`
+    g.id, g.version, g.title, g.error_class, g.location, g.message, ${seenAt},
+    said.state, said.snoozed_until, said.state_changed_at, said.regressed, said.owner, said.note, said.dlq_topics`
+}
+
+/** Only groups with a message in the scope. */
+function groupInScope(sql: Sql, scope: TopicScope) {
+  if (scope === null) return sql`true`
+  return sql`exists (select from dlq.dlq_group_topics t where t.group_id = g.id and ${topicInScope(sql, scope, 't.dlq_topic')})
+          or exists (select from dlq.dlq_messages m where m.group_id = g.id and ${messageInScope(sql, scope, 'm.')})`
+}
+
+export type GroupFilter = { state?: readonly GroupState[]; dlqTopic?: string; q?: string }
+
+/** A group's place in the list: its last_seen_at as text, to the microsecond, and its id. */
+export type GroupPlace = readonly [lastSeenAt: string, id: string]
+
+/**
+ * The groups behind `after`, those seen last first, without those that have forgotten their texts. With a `dlqTopic`,
+ * what is said for this topic. `likePattern`: of the title, as LIKE has it.
+ */
+export async function listGroups(
+  sql: Sql,
+  {
+    state,
+    dlqTopic,
+    likePattern,
+    scope,
+    after,
+    limit,
+  }: Omit<GroupFilter, 'q'> & { likePattern?: string; scope: TopicScope; after: GroupPlace | null; limit: number },
+): Promise<(Group & { place: string })[]> {
+  return sql<(Group & { place: string })[]>`
+    select ${groupColumns(sql, scope)}, (g.last_seen_at at time zone 'UTC')::text || '+00' as place
+    from dlq.dlq_groups g
+    cross join lateral (${opinionOf(sql, { scope, dlqTopic })}) said
+    where g.forgotten_at is null and (${groupInScope(sql, scope)})
+      ${state === undefined ? sql`` : sql`and said.state = any(${sql.array([...state])}::text[])`}
+      ${likePattern === undefined ? sql`` : sql`and g.title ilike ${likePattern}`}
+      ${dlqTopic === undefined ? sql`` : sql`and exists (select from dlq.dlq_group_topics t where t.dlq_topic = ${dlqTopic} and ${topicRows(sql, { scope })})`}
+      ${after === null ? sql`` : sql`and (g.last_seen_at, g.id) < (${after[0]}::text::timestamptz, ${after[1]}::uuid)`}
+    order by g.last_seen_at desc, g.id desc
+    limit ${limit}`
+}
+
+/** `hold`: locks the group until the transaction ends. */
+export async function getGroup(
+  sql: Sql,
+  { id, scope, hold = false }: { id: string; scope: TopicScope; hold?: boolean },
+): Promise<Group | null> {
+  const [row] = await sql<Group[]>`
+    select ${groupColumns(sql, scope)} from dlq.dlq_groups g
+    cross join lateral (${opinionOf(sql, { scope })}) said
+    where g.id = ${id} and (${groupInScope(sql, scope)})
+    ${hold ? sql`for update of g` : sql``}`
+  return row ?? null
+}
+
+/** What is said about the group for each topic in the scope, in the order of their names; at most `limit`. */
+export async function listOpinions(
+  sql: Sql,
+  { id, scope, dlqTopic, limit }: Seen & { id: string; limit: number },
+): Promise<GroupOpinion[]> {
+  return sql<GroupOpinion[]>`
+    select ${opinionColumns(sql)}
+    from dlq.dlq_groups g join dlq.dlq_group_topics t on ${topicRows(sql, { scope, dlqTopic })}
+    where g.id = ${id}
+    order by t.dlq_topic
+    limit ${limit}`
+}
+
+/**
+ * Makes the rows of topics in the scope that have messages of the group and no row: those of the overflow group, which
+ * takes what a topic has too many groups for.
+ */
+export async function addGroupTopics(sql: Sql, { id, scope }: { id: string; scope: TopicScope }): Promise<void> {
+  await sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id)
+    select dlq_topic, ${id}::uuid
+    from (
+      select coalesce(dlq_topic, original_topic) as dlq_topic from ${lines(sql, { withGroups: true })}
+      where group_id = ${id} group by 1 having sum(count) > 0
+    ) t
+    where ${topicInScope(sql, scope, 't.dlq_topic')}
+    order by dlq_topic
+    on conflict (dlq_topic, group_id) do nothing`
+}
+
+/** Writes what people say about a group that is held, for these topics. A state that is said again counts from now, too. */
+export async function changeGroup(
+  sql: Sql,
+  {
+    id,
+    dlqTopics,
+    state,
+    snoozedUntil,
+    owner,
+    note,
+  }: {
+    id: string
+    dlqTopics: readonly string[]
+    state: GroupState | undefined
+    snoozedUntil: Date | null
+    owner: string | null | undefined
+    note: string | null | undefined
+  },
+): Promise<void> {
+  await sql`
+    update dlq.dlq_group_topics set
+      ${state === undefined ? sql`` : sql`state = ${state}, snoozed_until = ${snoozedUntil}, state_changed_at = now(),`}
+      ${owner === undefined ? sql`` : sql`owner = ${owner},`}
+      ${note === undefined ? sql`` : sql`note = ${note},`}
+      group_id = group_id
+    where group_id = ${id} and dlq_topic = any(${sql.array([...dlqTopics])}::text[])`
+}

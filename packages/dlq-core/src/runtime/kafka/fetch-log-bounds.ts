@@ -1,0 +1,52 @@
+// Where the logs of many topics begin and end, in two requests per broker; kafkajs asks topic by topic, and
+// makes each one a target topic (fetch-records.ts says why that must not be).
+
+import type { LogBounds } from '../../queries/ingest/topic-partitions.ts'
+import { anyBroker, brokerOf, type Cluster, earliest, isolationLevel, latest } from './kafkajs-internals.ts'
+
+type Led = { topic: string; partition: number; leader: number }
+
+/**
+ * Of every partition of the topics: the first offset that is retained, and the one after the last record,
+ * committed or not.
+ *
+ * @throws KafkaJSProtocolError where Kafka refuses one of the topics (deleted, forbidden, without a leader)
+ */
+export async function fetchLogBounds(cluster: Cluster, topics: readonly string[]): Promise<LogBounds[]> {
+  // An empty list would ask for all topics of the cluster.
+  if (topics.length === 0) return []
+  const seed = await anyBroker(cluster)
+  const { topicMetadata } = await seed.metadata(topics)
+  const partitions = topicMetadata.flatMap(({ topic, partitionMetadata }) =>
+    partitionMetadata.map(({ partitionId, leader }) => ({ topic, partition: partitionId, leader })),
+  )
+  const byLeader = Map.groupBy(partitions, ({ leader }) => leader)
+  const answers = await Promise.all(Array.from(byLeader, ([leader, led]) => askLeader(cluster, leader, led)))
+  return answers.flat()
+}
+
+async function askLeader(cluster: Cluster, leader: number, led: readonly Led[]): Promise<LogBounds[]> {
+  const broker = await brokerOf(cluster, leader)
+  const byTopic = Map.groupBy(led, ({ topic }) => topic)
+  const ask = async (timestamp: number) => {
+    const { responses } = await broker.listOffsets({
+      isolationLevel: isolationLevel.READ_UNCOMMITTED,
+      topics: Array.from(byTopic, ([topic, places]) => ({
+        topic,
+        partitions: places.map(({ partition }) => ({ partition, timestamp })),
+      })),
+    })
+    return new Map(
+      responses.flatMap(({ topic, partitions }) =>
+        partitions.map(({ partition, offset }) => [`${topic}:${partition}`, BigInt(String(offset))]),
+      ),
+    )
+  }
+  const [starts, ends] = await Promise.all([ask(earliest), ask(latest)])
+  return led.map(({ topic, partition }) => ({
+    topic,
+    partition,
+    log_start_offset: starts.get(`${topic}:${partition}`)!,
+    log_end_offset: ends.get(`${topic}:${partition}`)!,
+  }))
+}

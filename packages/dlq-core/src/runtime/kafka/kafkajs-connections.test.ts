@@ -1,0 +1,150 @@
+// What becomes of kafkajs's connections when a broker closes them (patches/README.md, 0022 and 0023). The brokers are
+// servers on this machine that answer as a test tells them.
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+const require = createRequire(import.meta.url)
+const ConnectionPool = require('kafkajs/src/network/connectionPool')
+const BrokerPool = require('kafkajs/src/cluster/brokerPool')
+const { KafkaJSConnectionError } = require('kafkajs/src/errors')
+const Encoder = require('kafkajs/src/protocol/encoder')
+
+const quiet = { debug() {}, info() {}, warn() {}, error() {}, namespace: () => quiet }
+
+type Answer = (socket: Socket, correlationId: number, nth: number) => void
+
+/** The answer to a request: its length, its correlation id, and a text. */
+function answerOf(correlationId: number, text: string): Buffer {
+  const body = Buffer.from(text)
+  const answer = Buffer.alloc(8 + body.length)
+  answer.writeInt32BE(4 + body.length, 0)
+  answer.writeInt32BE(correlationId, 4)
+  body.copy(answer, 8)
+  return answer
+}
+
+/** A broker that calls `answer` for each request, and a pool of connections to it. */
+async function startBroker(answer: Answer) {
+  const accepted: Socket[] = []
+  let nth = 0
+  const server = createServer((socket) => {
+    accepted.push(socket)
+    socket.on('error', () => {})
+    socket.on('data', (data) => {
+      // Requests that were sent at once may come in one piece.
+      for (let at = 0; at < data.length; at += 4 + data.readInt32BE(at)) {
+        nth += 1
+        answer(socket, data.readInt32BE(at + 8), nth)
+      }
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  onTestFinished(() => {
+    for (const socket of accepted) socket.destroy()
+    server.close()
+  })
+  const opened: Socket[] = []
+  const pool = new ConnectionPool({
+    ...{ host: '127.0.0.1', port, logger: quiet, connectionTimeout: 5000, requestTimeout: 5000 },
+    socketFactory: ({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }) => {
+      const socket = connect({ host, port }, onConnect)
+      opened.push(socket)
+      return socket
+    },
+  })
+  onTestFinished(() => pool.destroy())
+  return { pool, opened, accepted }
+}
+
+/** Sends a request and resolves to the text of its answer. */
+const ask = (pool: { send(request: object): Promise<string> }): Promise<string> =>
+  pool.send({
+    request: { apiKey: 3, apiVersion: 0, apiName: 'Metadata', encode: async () => new Encoder() },
+    response: {
+      decode: async (payload: Buffer) => ({ text: String(payload) }),
+      parse: async ({ text }: { text: string }) => text,
+    },
+  })
+
+describe('a connection that is lost', () => {
+  test('in the middle of an answer leaves nothing of it to the next one', async () => {
+    const { pool } = await startBroker((socket, correlationId, nth) => {
+      const answer = answerOf(correlationId, `answer ${nth}`)
+      if (nth === 1) socket.end(answer.subarray(0, 10))
+      else socket.write(answer)
+    })
+    await expect(ask(pool)).rejects.toThrow('Closed connection')
+    expect(await ask(pool)).toBe('answer 2')
+  })
+
+  test('and whose end is noticed late does not close the one that follows it', async () => {
+    const { pool, opened } = await startBroker((socket, correlationId, nth) => {
+      if (nth !== 2) socket.write(answerOf(correlationId, `answer ${nth}`))
+      else setTimeout(() => socket.write(answerOf(correlationId, 'late answer')), 200)
+    })
+    await ask(pool)
+    await Promise.all(pool.map((connection: { disconnect(): Promise<void> }) => connection.disconnect()))
+    const asked = ask(pool)
+    asked.catch(() => {})
+    await expect.poll(() => opened.length).toBe(2)
+    await once(opened[1]!, 'connect')
+    opened[0]!.emit('end')
+    expect(await asked).toBe('late answer')
+  })
+
+  test('is opened once by requests that come at once', async () => {
+    const { pool, opened } = await startBroker((socket, correlationId) => socket.write(answerOf(correlationId, 'here')))
+    expect(await Promise.all([ask(pool), ask(pool), ask(pool)])).toEqual(['here', 'here', 'here'])
+    expect(opened).toHaveLength(1)
+  })
+})
+
+describe('a pool of brokers', () => {
+  type PretendedBroker = {
+    nodeId: string
+    isConnected(): boolean
+    connect(): Promise<void>
+    disconnect(): Promise<void>
+  }
+  const createBroker = (nodeId: string, { isDead = false, isConnected = false } = {}): PretendedBroker & object => {
+    let connected = isConnected
+    return {
+      nodeId,
+      isConnected: () => connected,
+      async connect() {
+        if (isDead) throw new KafkaJSConnectionError(`no connection to ${nodeId}`, { broker: nodeId })
+        connected = true
+      },
+      async disconnect() {},
+    }
+  }
+  const createPool = (brokers: PretendedBroker[]) => {
+    const pool = new BrokerPool({ logger: quiet, retry: { retries: 0 }, connectionPoolBuilder: {} })
+    pool.brokers = Object.fromEntries(brokers.map((broker) => [broker.nodeId, broker]))
+    return pool
+  }
+  const askEach = (pool: typeof BrokerPool) => pool.withBroker(async ({ nodeId }: { nodeId: string }) => nodeId)
+
+  test('asks another where one cannot be reached, and begins with those that are connected', async () => {
+    const dead = createBroker('1', { isDead: true })
+    for (let n = 0; n < 20; n += 1) expect(await askEach(createPool([dead, createBroker('2')]))).toBe('2')
+    const connected = createBroker('3', { isConnected: true })
+    for (let n = 0; n < 20; n += 1) expect(await askEach(createPool([createBroker('2'), connected]))).toBe('3')
+  })
+
+  test('says why where it can reach none', async () => {
+    await expect(askEach(createPool([createBroker('1', { isDead: true })]))).rejects.toThrow('no connection to 1')
+  })
+
+  test('can be connected again after its only broker was removed', async () => {
+    const only = Object.assign(createBroker('1'), { connectionPool: { host: 'broker', port: 9092 } })
+    const pool = createPool([only])
+    pool.seedBroker = only
+    pool.removeBroker({ host: 'broker', port: 9092 })
+    expect(await pool.findConnectedBroker()).toBe(only)
+  })
+})

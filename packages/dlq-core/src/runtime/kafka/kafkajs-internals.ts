@@ -1,0 +1,132 @@
+// The parts of kafkajs that its own clients are made of, with types that say what we use of them.
+// kafkajs keeps them to itself; the version is pinned and patched, so they are the same at every install.
+
+import assert from 'node:assert/strict'
+import { createRequire } from 'node:module'
+import kafkajs, { type Kafka, type KafkaMessage } from 'kafkajs'
+
+const require = createRequire(import.meta.url)
+
+/** Connections to all brokers of a cluster, opened when they are needed. */
+export type Cluster = {
+  connect(): Promise<void>
+  disconnect(): Promise<void>
+  /** The brokers that it knows by now. */
+  getNodeIds(): string[]
+  /** Throws KafkaJSBrokerNotFound where it does not know the broker, but then asks Kafka for the brokers first. */
+  findBroker(wanted: { nodeId: number }): Promise<Broker>
+  brokerPool: { findConnectedBroker(): Promise<Broker> }
+  /** Runs the attempt again after an error that may pass, as the client's settings say; `bail` rejects at once. */
+  retrier<T>(attempt: (bail: (error: unknown) => void) => Promise<T | undefined>): Promise<T>
+}
+
+/** One request each. An error in the response is thrown as a KafkaJSProtocolError. */
+export type Broker = {
+  /** By the number of the API in Kafka's protocol; null before the broker is connected. */
+  versions: Record<number, { minVersion: number; maxVersion: number }> | null
+  /** An empty list asks for all topics of the cluster. */
+  metadata(topics: readonly string[]): Promise<{ topicMetadata: TopicMetadata[] }>
+  listOffsets(request: {
+    isolationLevel: number
+    topics: { topic: string; partitions: { partition: number; timestamp: number }[] }[]
+  }): Promise<{ responses: { topic: string; partitions: { partition: number; offset: unknown }[] }[] }>
+  fetch(request: {
+    isolationLevel: number
+    maxWaitTime: number
+    minBytes: number
+    maxBytes: number
+    topics: { topic: string; partitions: { partition: number; fetchOffset: string; maxBytes: number }[] }[]
+  }): Promise<{ responses: { partitions: FetchedPartition[] }[] }>
+}
+
+type TopicMetadata = { topic: string; partitionMetadata: { partitionId: number; leader: number }[] }
+/** Only ever handed from a fetch to `Batch`. */
+type FetchedPartition = { partition: number; highWatermark: string }
+
+/** The result of one fetch for one partition. */
+export type Batch = {
+  /** The committed messages at or after the offset asked for. */
+  messages: KafkaMessage[]
+  /** These, those before the offset, aborted ones, and markers of transactions. */
+  rawMessages: readonly unknown[]
+  highWatermark: string
+  lastOffset(): string
+}
+
+/** A request of Kafka's protocol and how to read its response. */
+export type ProtocolRequest<T> = {
+  request: { apiKey: number; apiVersion: number; apiName: string; encode: () => Promise<Encoder> }
+  response: { decode: (rawData: Buffer) => Promise<T>; parse: (decoded: T) => Promise<T> }
+}
+
+export type Encoder = {
+  writeBuffer(bytes: Buffer): Encoder
+  writeBoolean(value: boolean): Encoder
+  writeUVarIntString(value: string): Encoder
+  /** Without a value it writes a zero byte, which is also how an empty list of tagged fields begins and ends. */
+  writeUVarIntBytes(value?: Buffer): Encoder
+  writeUVarIntArray(items: Encoder[]): Encoder
+}
+
+export type Decoder = {
+  readInt16(): number
+  readInt32(): number
+  readBoolean(): boolean
+  readBytes(length: number): Buffer
+  readUVarIntString(): string | null
+  readUVarIntArray<T>(read: (decoder: Decoder) => T): T[] | null
+  readTaggedFields(): unknown
+}
+
+export const Batch: new (
+  topic: string,
+  fetchedOffset: string,
+  partition: FetchedPartition,
+) => Batch = require('kafkajs/src/consumer/batch')
+export const Encoder: new () => Encoder = require('kafkajs/src/protocol/encoder')
+export const Decoder: new (rawData: Buffer) => Decoder = require('kafkajs/src/protocol/decoder')
+export const isolationLevel: {
+  READ_UNCOMMITTED: number
+  READ_COMMITTED: number
+} = require('kafkajs/src/protocol/isolationLevel')
+export const { EARLIEST_OFFSET: earliest, LATEST_OFFSET: latest }: { EARLIEST_OFFSET: number; LATEST_OFFSET: number } =
+  require('kafkajs/src/constants')
+
+/** A cluster with the settings and the log of the client, made as its own admin makes one; not connected yet. */
+export function createCluster(kafka: Kafka): Cluster {
+  const create = privateMember<(options: object) => Cluster>(kafka, 'private:Kafka:createCluster')
+  return create({ allowAutoTopicCreation: false })
+}
+
+/** A broker that is connected, whichever it is. */
+export async function anyBroker(cluster: Cluster): Promise<Broker> {
+  // Concurrent calls share this first connection. Without it, each would open another one below.
+  if (cluster.getNodeIds().length === 0) await cluster.connect()
+  return cluster.brokerPool.findConnectedBroker()
+}
+
+/** The broker of this number, connected. @throws KafkaJSBrokerNotFound where Kafka does not know it */
+export async function brokerOf(cluster: Cluster, nodeId: number): Promise<Broker> {
+  try {
+    return await cluster.findBroker({ nodeId })
+  } catch (error) {
+    if (!(error instanceof kafkajs.KafkaJSBrokerNotFound)) throw error
+    // By now kafkajs has asked Kafka for the brokers.
+    return cluster.findBroker({ nodeId })
+  }
+}
+
+/** Sends a request that kafkajs does not have. */
+export function sendRequest<T>(broker: Broker, request: ProtocolRequest<T>): Promise<T> {
+  const send = privateMember<(request: ProtocolRequest<T>) => Promise<T>>(
+    Object.getPrototypeOf(broker),
+    'private:Broker:sendRequest',
+  )
+  return send.call(broker, request)
+}
+
+function privateMember<T>(holder: object, name: string): T {
+  const key = Object.getOwnPropertySymbols(holder).find(({ description }) => description === name)
+  assert(key, `kafkajs has no ${name}: it is not the version that this was written for`)
+  return (holder as Record<symbol, unknown>)[key] as T
+}

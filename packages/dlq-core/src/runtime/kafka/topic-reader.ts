@@ -1,0 +1,27 @@
+// Questions about topics that kafkajs's admin cannot answer, over connections of their own: the admin's
+// cluster has target topics, and fails where one of them is deleted.
+
+import type { Kafka } from 'kafkajs'
+import type { LogBounds } from '../../queries/ingest/topic-partitions.ts'
+import { fetchLogBounds } from './fetch-log-bounds.ts'
+import { type FetchedRecords, type FetchPlace, fetchRecords } from './fetch-records.ts'
+import { fetchTopicIds } from './fetch-topic-ids.ts'
+import { createCluster } from './kafkajs-internals.ts'
+
+export type TopicReader = {
+  fetchRecords(place: FetchPlace): Promise<FetchedRecords>
+  fetchLogBounds(topics: readonly string[]): Promise<LogBounds[]>
+  fetchTopicIds(topics: readonly string[]): Promise<Map<string, string>>
+  disconnect(): Promise<void>
+}
+
+/** Connects at the first request. Its creator disconnects it. */
+export function createTopicReader(kafka: Kafka): TopicReader {
+  const cluster = createCluster(kafka)
+  return {
+    fetchRecords: (place) => fetchRecords(cluster, place),
+    fetchLogBounds: (topics) => fetchLogBounds(cluster, topics),
+    fetchTopicIds: (topics) => fetchTopicIds(cluster, topics),
+    disconnect: () => cluster.disconnect(),
+  }
+}

@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { expect, test, vi } from 'vitest'
-import { insertDueRows } from '../src/due-rows.ts'
 import { eventually } from '../src/eventually.ts'
-import { type TestFleet, useFleet } from '../src/test-fleet.ts'
+import { type TestFleet, useFleet } from '../src/fleet/test-fleet.ts'
+import { insertDueRows } from '../src/rows/due-rows.ts'
 
 const isFull = process.env.DLQ_SOAK === '1'
 const settled = isFull ? 500_000 : 12_000
@@ -15,7 +15,7 @@ const patient = { timeout: isFull ? 30 * 60_000 : 90_000, interval: 250 }
 const fleet = useFleet('archive', { env: { DLQ_CRON_ARCHIVE: 'off' } })
 const { database } = fleet
 
-/** Half RESOLVED, half DEAD, untouched for 31 days; of two topics that nobody publishes to. */
+/** Half RESOLVED, half DEAD, unchanged for 31 days, of two topics without producers. */
 async function insertSettled(table: string): Promise<void> {
   await database.sql.unsafe(`
     insert into ${table} (original_topic, error_message, status, updated_at)
@@ -23,14 +23,14 @@ async function insertSettled(table: string): Promise<void> {
     from generate_series(1, ${settled}) n`)
 }
 
-/** The same as an ingester stores it, with an error group; else a retrier would find one, and touch the message. */
+/** The same as an ingester stores it, with an error group. Without one, a retrier would assign it and change the message. */
 async function insertGrouped(): Promise<void> {
   await database.sql`alter table dlq.dlq_messages alter column group_id set default gen_random_uuid()`
   await insertSettled('dlq.dlq_messages')
   await database.sql`alter table dlq.dlq_messages alter column group_id drop default`
 }
 
-/** Runs a procedure on a connection of its own. */
+/** Runs a procedure on a separate connection. */
 async function call(statement: string): Promise<string> {
   let notice = ''
   const sql = postgres(database.url, {
@@ -49,7 +49,7 @@ async function call(statement: string): Promise<string> {
   }
 }
 
-/** Somebody who takes settled messages up again, and holds them locked for a moment: what happens when one comes back. */
+/** Reopens settled messages and holds them locked for a moment, as the ingester does when one fails again. */
 async function touchUntil(
   table: string,
   { ids, done }: { ids: readonly string[]; done: () => boolean },
@@ -166,14 +166,14 @@ async function whileOneIsLocked<T>(archive: () => Promise<T>): Promise<T> {
         where datname = current_database() and wait_event_type = 'Lock' and query like 'call spec.%'`
       expect(row!.waiting).toBeGreaterThan(0)
     })
-    // A promise would be waited for, and with it the lock.
+    // An async function would await a returned promise, and with it the lock.
     return { archiving }
   })
   return archiving
 }
 
-// As in the specification, but for the schema's name, and without the archive's key, which would end it at the first
-// message that it archives twice.
+// As in the specification, except for the schema's name and the archive's key. With that key the procedure would fail
+// at the first message that it archives twice.
 const specification = `
   create schema spec;
   create table spec.dlq_messages (

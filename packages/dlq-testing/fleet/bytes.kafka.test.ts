@@ -1,11 +1,11 @@
-// Poison is data: whatever bytes a dead letter holds are stored, and go back to their topic as they came.
+// A dead letter may hold any bytes. They are stored, and retried to their topic unchanged.
 import { createHash, randomBytes } from 'node:crypto'
-import { republishHeaderNames } from 'dlq-core/families/own.ts'
-import type { Header } from 'dlq-core/record.ts'
+import { republishHeaderNames } from 'dlq-core/domain/failure/families/own.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import { numberedDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { numberedDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import { beforeAll, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
@@ -18,7 +18,7 @@ beforeAll(() => fleet.services.startAll())
 
 type Content = { key: Buffer | null; value: Buffer | null; headers: Header[] }
 
-/** What goes wrong elsewhere, one oddity each; `n` makes them differ. */
+/** Odd records that break other programs, one oddity each. `n` makes them differ. */
 const oddities: ((n: number) => Partial<Content>)[] = [
   () => ({ value: randomBytes(300), key: randomBytes(16) }),
   () => ({ value: Buffer.alloc(0) }),
@@ -63,13 +63,13 @@ function contentOf(n: number): Content {
   return n % 2 === 0 ? plain : { ...plain, ...oddities[(n >> 1) % oddities.length]!(n) }
 }
 
-/** Of every four records three say where they came from; the fourth only the topic's name does. */
+/** Three of four records have headers with their original topic. For the fourth, only the topic's name tells it. */
 function toDeadLetter(n: number, content: Content) {
   if (n % 4 === 3) return content
   return numberedDeadLetter(n, { topic: fleet.original, partitions: 3, group: 'bytes', ...content })
 }
 
-/** One line for all that must not change; the same record twice gives the same line. */
+/** One line of everything that must not change. The same record gives the same line. */
 function fingerprint({ key, value, headers }: Content): string {
   const valueHash = value && createHash('sha256').update(value).digest('hex')
   return JSON.stringify([
@@ -79,7 +79,7 @@ function fingerprint({ key, value, headers }: Content): string {
   ])
 }
 
-/** What is read as the failure's message, and so not sent back. */
+/** The header that is read as the failure's message, and so is not sent again. */
 function isPlainError(n: number, [name]: Header): boolean {
   return n % 4 === 3 && name === 'error'
 }
@@ -118,7 +118,7 @@ test('records of any bytes are all stored, and all republished byte for byte, ea
   )
 
   const asked = await fleet.services.request(`/api/v1/dlq/${fleet.dlq}/retry-all`, { method: 'POST' })
-  // It takes as long as it takes; the run goes on.
+  // The request may time out, but the run goes on.
   expect([200, 202], asked.text).toContain(asked.status)
   await eventually(async () => expect(await count('RESOLVED')).toBe(total), { intervalMs: 100 })
 

@@ -1,9 +1,8 @@
-// An ingester that freezes with a batch in hand, as in a paused container, and wakes when others have long
-// stored that batch. Its records have ids, so nothing can be doubled; but what was deleted meanwhile, or
-// counted, it must leave alone as well.
+// An ingester freezes while it holds a batch, as in a paused container, and wakes after others have stored that batch.
+// Ids prevent doubles. It must not store again rows that were deleted meanwhile, and must not change counts.
 import { eventually } from 'dlq-testing/eventually.ts'
-import { freezeProcess } from 'dlq-testing/process-tree.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { freezeProcess } from 'dlq-testing/process/process-tree.ts'
 import { expect, test } from 'vitest'
 
 const each = 20
@@ -33,7 +32,7 @@ async function countWaiting(): Promise<number> {
   return row!.count
 }
 
-/** Batches that the ingester has tried to store, to the end. */
+/** Batches that the ingester has finished storing, or tried to. */
 async function countBatches(instance: string): Promise<number> {
   const metrics = await (await fetch(`${fleet.services.get(instance).url}/metrics`)).text()
   return Number(/^dlq_ingest_batch_seconds_count (\d+)$/m.exec(metrics)?.[1])
@@ -49,7 +48,7 @@ test('an ingester that froze past its session wakes with a batch that others hav
   let resume: (() => void) | undefined
   try {
     await sql.begin(async (sql) => {
-      // A new error group cannot be made now, and that comes before the transaction that stores a batch.
+      // No new error group can be created now. The ingester creates them before the transaction that stores a batch.
       await sql`lock table dlq.dlq_groups in share mode`
       await send('second')
       await eventually(async () => expect(await countWaiting()).toBe(partitions), { intervalMs: 20 })
@@ -66,7 +65,7 @@ test('an ingester that froze past its session wakes with a batch that others hav
     const batches = () => countBatches('frozen')
     await eventually(async () => expect(await batches()).toBe(woken))
     await untilRows((3 * each * partitions) / 2)
-    // It has joined again, and nothing is missing of what comes now.
+    // It has joined again, and stores every record that arrives now.
     await send('third')
     await untilRows((5 * each * partitions) / 2)
     const positions = await sql<{ next_offset: string }[]>`select next_offset from dlq.dlq_positions`

@@ -1,17 +1,16 @@
-// Dead letters that Java's own client wrote, as most are: in transactions that overlap on one partition, and
-// with each of its compression codecs. Where there is no Java, because Kafka runs in a container, kafkajs
-// writes alike.
+// Dead letters that Java's client wrote, as most are: in transactions that overlap on one partition, and with each of
+// its compression codecs. Without Java, because Kafka runs in a container, kafkajs writes the same records.
 import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { decodeHeaders } from 'dlq-core/header-json.ts'
-import { deriveMessageId } from 'dlq-core/message-id.ts'
-import { registerCodecs } from 'dlq-core/runtime/kafka-codecs.ts'
+import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { compileJava, type JavaProgram } from 'dlq-testing/java.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { compileJava, type JavaProgram } from 'dlq-testing/kafka/java.ts'
 import kafkajs, { type Producer } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { registerCodecs } from '../../../services/ingester/src/read/kafka-codecs.ts'
 
 const { CompressionTypes } = kafkajs
 const soak = process.env.DLQ_SOAK === '1'
@@ -29,7 +28,7 @@ const keys = [null, Buffer.alloc(0), Buffer.from([0, 0, 0, 0]), Buffer.from([0, 
 
 const fleet = useFleet('java', { env: { DLQ_RETRY_AUTO_RETRY: 'false' } })
 let java: JavaProgram | null = null
-/** The end of the log's part that earlier tests are about. */
+/** The end of the part of the log that earlier tests have read. */
 let done = -1n
 
 beforeAll(async () => {
@@ -131,7 +130,7 @@ async function writeCompressed(codec: keyof typeof codecs): Promise<Letter[]> {
   })
 }
 
-/** One line for all that was written, or stored. */
+/** One line of everything that was written, or stored. */
 function lineOf({ id, offset, key, value, noise }: Omit<Letter, 'timestamp'> & { id: string }): string {
   return [id, offset, ...[key, value, noise].map((bytes) => bytes?.toString('base64') ?? 'null')].join(' ')
 }
@@ -149,7 +148,7 @@ async function endOfLog(): Promise<bigint> {
   return BigInt(partition!.high)
 }
 
-/** Rows of what was written since the last call, once ingestion has got to the end of the log. */
+/** The rows of records that were written since the last call, once ingestion has reached the end of the log. */
 async function storedLines(): Promise<string[]> {
   const { sql } = fleet.database
   const end = await endOfLog()

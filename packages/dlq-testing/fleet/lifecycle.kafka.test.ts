@@ -1,11 +1,11 @@
-// Services come and go while work goes on: each drains when it is asked to stop, and a second one shares
-// the work of the first.
+// Services start and stop under load: each drains when it is asked to stop, and a second one shares the work of the
+// first.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventually } from 'dlq-testing/eventually.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import type { ServiceProcess } from 'dlq-testing/service-process.ts'
-import { numberedDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { eventually, nothingHappensFor } from 'dlq-testing/eventually.ts'
+import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { numberedDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
@@ -13,9 +13,9 @@ const report = soak ? console.log : () => {}
 const flowMs = soak ? 30_000 : 4000
 const flowRecords = soak ? 6000 : 400
 const backlog = soak ? 20_000 : 1500
-/** So slowly that some of the backlog is left when the retrier is asked to stop. */
+/** A rate so low that the retrier still has a backlog when it is asked to stop. */
 const ratePerSecond = soak ? 2000 : 300
-/** In the default configuration; that of a busy machine's tests allows for more. */
+/** The default configuration's time. The tests of a busy machine allow more. */
 const drainMs = 10_000
 const patientDrainMs = 60_000
 /** Well under the megabyte that a broker takes at once. */
@@ -47,7 +47,7 @@ async function produce(count: number): Promise<void> {
   }
 }
 
-/** Records in a steady stream, which goes on, within a bound, until it was enough. */
+/** A steady stream of records that continues, within a bound, until the test ends it. */
 async function flow(isEnough: () => boolean = () => true): Promise<void> {
   const steps = 100
   for (let step = 0; step < steps || (!isEnough() && step < 25 * steps); step += 1) {
@@ -65,8 +65,8 @@ async function countRows(status?: string): Promise<number> {
 
 async function untilAllStored(): Promise<void> {
   await eventually(async () => expect(await countRows()).toBe(produced))
-  // One more look, later: nothing may be stored twice.
-  await sleep(500)
+  // No record may be stored twice.
+  await nothingHappensFor(500)
   expect(await countRows()).toBe(produced)
 }
 
@@ -76,7 +76,7 @@ async function storedBy({ url }: ServiceProcess): Promise<number> {
   return Number(/^dlq_ingest_records_total\{.*outcome="stored".*\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
 }
 
-/** SIGTERM; what must follow is an orderly end, at full size within ten seconds. */
+/** Sends SIGTERM. The process must end in order, at full size within ten seconds. */
 async function expectDrained(service: ServiceProcess): Promise<void> {
   const start = performance.now()
   service.child.kill('SIGTERM')
@@ -128,7 +128,7 @@ describe('SIGTERM', () => {
     await Promise.all(restarted.map((service) => service.ready()))
   })
 
-  test('ends a retrier in order while it republishes: nothing is left claimed, nothing is sent twice', async () => {
+  test('ends a retrier in order while it publishes: no message stays claimed, and none is sent twice', async () => {
     if (produced < backlog) await produce(backlog - produced)
     await untilAllStored()
     const asked = await fleet.services.request(`/api/v1/dlq/${fleet.dlq}/retry-all`, {

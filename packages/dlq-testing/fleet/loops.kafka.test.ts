@@ -1,11 +1,10 @@
-// A consumer that fails each time, and whose framework drops every header it does not know: its dead letters
-// only say at which place the record stood. That place is one that we published to, so the loop ends.
-import { setTimeout as sleep } from 'node:timers/promises'
-import { deriveAttemptId } from 'dlq-core/message-id.ts'
-import type { Header } from 'dlq-core/record.ts'
-import { eventually } from 'dlq-testing/eventually.ts'
-import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+// A consumer that fails each time, and whose framework drops every header that it does not know. Its dead letters only
+// have the coordinates of the record. A retry was published to these coordinates, so the loop ends.
+import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
+import { eventually, nothingHappensFor } from 'dlq-testing/eventually.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { springDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import type { Consumer } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -16,7 +15,7 @@ const fleet = useFleet('loops', {
   env: { DLQ_RETRY_INITIAL_DELAY: '100ms', DLQ_RETRY_MULTIPLIER: '1', DLQ_RETRY_MAX_RETRIES: String(maxRetries) },
 })
 
-/** What the consumer was given. */
+/** The records that the consumer got. */
 type Delivery = {
   partition: number
   offset: bigint
@@ -27,7 +26,7 @@ type Delivery = {
 }
 
 const deliveries = new Map<string, Delivery[]>()
-/** What the consumer does by itself with records of a key; of others it only takes note. */
+/** The consumer's action for records of a key. It only notes other records. */
 const reactions = new Map<string, (delivery: Delivery, failures: number) => Promise<void>>()
 let consumer: Consumer | undefined
 
@@ -95,7 +94,7 @@ async function untilDelivered(key: string, times: number): Promise<Delivery> {
   return deliveriesOf(key)[times - 1]!
 }
 
-/** Fails once and is retried: RESOLVED, because nobody has heard that it will fail again. */
+/** Fails once and is retried: RESOLVED: its next failure has not been read yet. */
 async function retriedOnce(key: string): Promise<{ id: string; again: Delivery }> {
   reactions.set(key, async (delivery, failures) => {
     if (failures === 1) await deadLetter(delivery)
@@ -146,33 +145,33 @@ test('a message whose consumer fails each time and drops all headers ends as one
   reactions.set(key, (delivery, failures) => deadLetter(delivery, { error: errorsByFailure[failures - 1]! }))
   await send(key)
   const { id } = await untilRow(key, dead)
-  // Long enough for several more retries, were there any.
-  await sleep(1000)
+  // Long enough for several more retries, if there were any.
+  await nothingHappensFor(1000)
   expect(await rowsOf(key)).toEqual([expect.objectContaining(dead)])
   expect(deliveriesOf(key)).toHaveLength(maxRetries + 1)
   expect(await attemptsOf(id)).toEqual(attemptsExpected(id, key))
 })
 
-test('a failure that comes back before its attempt is settled belongs to the same row', async () => {
+test('a re-failure that arrives before its attempt is settled belongs to the same row', async () => {
   const key = 'hasty'
   reactions.set(key, (delivery, failures) => deadLetter(delivery, { error: errorsByFailure[failures - 1]! }))
   const { sql } = fleet.database
   await sql.begin(async (sql) => {
-    // Nothing can be settled now, while the record is in its topic already.
+    // The retrier cannot settle now, although the record is in its topic already.
     await sql`lock table dlq.dlq_attempts in share mode`
     await send(key)
     await untilDelivered(key, 2)
-    await sleep(1000)
+    await nothingHappensFor(1000)
     expect(await rowsOf(key)).toHaveLength(1)
   })
   const { id } = await untilRow(key, dead)
   expect(await attemptsOf(id)).toEqual(attemptsExpected(id, key))
 })
 
-test('a failure of an attempt of which nobody knows where it went belongs to the same row', async () => {
+test('a re-failure of an attempt without stored coordinates belongs to the same row', async () => {
   const key = 'recovered'
   const { id, again } = await retriedOnce(key)
-  // As a retrier writes it down that finds the published batch of one that died.
+  // As a retrier settles it that recovers the published batch of one that died.
   await fleet.database.sql`
     update dlq.dlq_attempts set target_partition = null, target_offset = null where message_id = ${id}`
   reactions.set(key, (delivery) => deadLetter(delivery))
@@ -195,7 +194,7 @@ test('a dead letter that arrives twice counts as one failure', async () => {
   await untilRow(key, { id, status: 'RESOLVED', retry_count: 3, failure_count: 3 })
 })
 
-test('an archived message that fails again comes back from the archive', async () => {
+test('an archived message that fails again is restored from the archive', async () => {
   const key = 'archived'
   const { id, again } = await retriedOnce(key)
   const { sql } = fleet.database

@@ -1,11 +1,11 @@
-// What a whole fleet tells of itself: one trace from the producer to the one who consumes again, and metrics that
-// are all documented.
+// A whole fleet's traces, metrics and logs: one trace from the producer to the consumer of the retry, and only metrics
+// and events that are documented.
 import { readFileSync } from 'node:fs'
-import { deriveMessageId } from 'dlq-core/message-id.ts'
+import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { startOtlpCollector } from 'dlq-testing/otlp-collector.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { startOtlpCollector } from 'dlq-testing/fleet/otlp-collector.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const collector = await startOtlpCollector()
@@ -19,7 +19,7 @@ const produced = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067a
 const asked = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
 const traceparent = ({ traceId, spanId }: typeof produced) => `00-${traceId}-${spanId}-01`
 
-test('one trace leads from the producer through ingester and retrier to the one who consumes again, and the API points to it', async () => {
+test('one trace leads from the producer through ingester and retrier to the consumer of the retry, and the API links to it', async () => {
   const { producer, dlq, original, cluster, services } = fleet
   const headers = { traceparent: traceparent(produced), tracestate: 'vendor=1' }
   const timestamp = 1_771_583_400_000n
@@ -29,7 +29,7 @@ test('one trace leads from the producer through ingester and retrier to the one 
   })
   const offset = BigInt(sent!.baseOffset!)
   const id = deriveMessageId({ cluster, topic: dlq, partition: 0, offset, timestamp })
-  // Before it is asked about: a request that comes while it is being ingested has nothing to point to yet.
+  // Waits for the row first, because a request during ingestion has no trace to link to yet.
   await eventually(async () => expect((await services.request(`/api/v1/dlq/messages/${id}`)).status).toBe(200))
   const retried = await services.request(`/api/v1/dlq/messages/${id}/retry`, {
     method: 'POST',
@@ -39,7 +39,7 @@ test('one trace leads from the producer through ingester and retrier to the one 
   expect(retried.json()).toMatchObject({ status: 'RESOLVED' })
 
   const [record] = await readTopic(fleet.topics.kafka, { topic: original, groupId: fleet.topics.groupName('again') })
-  // Byte for byte what the producer sent, so who consumes goes on in its trace.
+  // Byte for byte the producer's headers, so the consumer continues its trace.
   expect(record!.headerPairs.slice(0, 2)).toEqual([
     ['traceparent', Buffer.from(headers.traceparent)],
     ['tracestate', Buffer.from(headers.tracestate)],
@@ -60,7 +60,7 @@ test('one trace leads from the producer through ingester and retrier to the one 
         }),
       ]),
     )
-    // The API's span belongs to who asked, and points to the message's trace.
+    // The API's span belongs to the client's trace, and links to the message's trace.
     expect(collector.spans()).toContainEqual(
       expect.objectContaining({
         ...{ service: 'dlq-api', name: 'POST /api/v1/dlq/messages/:id/retry' },
@@ -70,7 +70,7 @@ test('one trace leads from the producer through ingester and retrier to the one 
       }),
     )
   })
-  // A record without a trace has no span, and no span tells what a record holds. One that is read again has another.
+  // A record without a trace has no span, and no span holds parts of a record. A record that is read again gets another.
   const ingested = collector.spans().filter(({ service }) => service === 'dlq-ingester')
   expect(new Set(ingested.map(({ traceId }) => traceId))).toEqual(new Set([produced.traceId]))
   expect(JSON.stringify(collector.spans())).not.toContain('s3cret')
@@ -88,7 +88,7 @@ test('every metric that the services export is documented', async () => {
   }
 })
 
-test('every line of every log is a documented event, and none tells what a record holds', () => {
+test('every line of every log is a documented event, and none holds parts of a record', () => {
   const document = readFileSync(new URL('../../../infra/docs/logs.md', import.meta.url), 'utf8')
   for (const service of ['api', 'ingester', 'retrier']) {
     const output = fleet.services.get(service).lastOutput()

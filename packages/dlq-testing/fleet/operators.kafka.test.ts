@@ -1,17 +1,17 @@
-// What operators do, on a whole fleet behind a pooler: an incident from the first look to its end with the commands of
-// infra/docs/api.md, and two of them who know nothing of each other and change the same messages.
+// The work of operators on a whole fleet behind a pooler: an incident from the first look to its end by the commands of
+// infra/docs/api.md, and two operators who change the same messages without knowing of each other.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createDlqClient, dataOf } from 'dlq-client/api-client.ts'
 import { deadLetter } from 'dlq-client/dead-letter.ts'
 import { eachMessage } from 'dlq-client/each.ts'
-import { openDocumentShell } from 'dlq-testing/document-shell.ts'
+import { openDocumentShell } from 'dlq-testing/documents/document-shell.ts'
+import { shellBlocks } from 'dlq-testing/documents/shell-blocks.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { insertMessageRow, readMessageRow } from 'dlq-testing/message-rows.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import { shellBlocks } from 'dlq-testing/shell-blocks.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
-import { startTransactionPooler, type TransactionPooler } from 'dlq-testing/transaction-pooler.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { startTransactionPooler, type TransactionPooler } from 'dlq-testing/postgres/transaction-pooler.ts'
+import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import fc from 'fast-check'
 import type { Consumer } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -37,7 +37,7 @@ afterAll(async () => {
 })
 
 beforeAll(async () => {
-  // What operators see and what is sent goes through a pooler in transaction mode, as in many companies.
+  // The API and the retrier connect through a pooler in transaction mode, as in many companies.
   pooler = await startTransactionPooler(fleet.database.url, { size: 8 })
   const env = { DATABASE_URL: pooler.url, DLQ_DATABASE_PREPARE: 'false' }
   const started = await Promise.all([
@@ -79,7 +79,7 @@ test('an incident is seen, grouped, edited, retried and verified with the comman
   const client = createDlqClient({ baseUrl: fleet.services.get('api').url })
   const found = await eventually(async () => {
     const [only, ...others] = await Array.fromAsync(eachMessage(client, { topic: fleet.dlq }))
-    // Sent, failed, retried, and failed again: one message, by the headers that deadLetter() left on.
+    // Sent, failed, retried, and failed again: one message, because deadLetter() kept our headers.
     expect(others).toEqual([])
     expect(only).toMatchObject({ status: 'DEAD', retry_count: 1, failure_count: 2 })
     return only!
@@ -124,7 +124,7 @@ const operator = fc.array(fc.constantFrom<Step>('edit', 'edit', 'retarget', 'ret
   maxLength: 6,
 })
 
-/** What one operator saw: which of the steps changed something, and what they said. */
+/** One operator's steps: those that changed something, and their answers. */
 type Accepted = { step: Step; value?: string }
 
 async function work(
@@ -162,21 +162,21 @@ const actionOf: Record<string, string> = {
   revive: 'message.revive',
 }
 
-/** The audit and the edits of a message tell what was accepted, and nothing else. */
+/** The audit and the edits of a message hold exactly the accepted changes. */
 async function expectTold(id: string, accepted: Readonly<Record<string, Accepted[]>>): Promise<void> {
   const { sql } = fleet.database
   const entries = await sql<{ action: string; reason: string }[]>`
     select action, reason from dlq.dlq_audit where target_id = ${id} order by id`
   for (const [name, changes] of Object.entries(accepted)) {
     const told = entries.filter(({ reason }) => reason === name).map(({ action }) => action)
-    // A retry of what was being sent already changed nothing.
+    // A retry of a message that was being sent already changed nothing.
     const retries = changes.filter(({ step }) => step === 'retry').length
     expect(told.filter((action) => action === 'message.retry').length).toBeLessThanOrEqual(retries)
     expect(told.filter((action) => action !== 'message.retry')).toEqual(
       changes.filter(({ step }) => step !== 'retry').map(({ step }) => actionOf[step]),
     )
   }
-  // Each edit keeps what it replaced, from what came to what was sent.
+  // Each edit keeps the values that it replaced, from the original record to the record that was sent.
   const all = Object.values(accepted).flat()
   const edits = await sql`
     select convert_from(record_value, 'UTF8') as value from dlq.dlq_message_edits where message_id = ${id} order by number`
@@ -197,7 +197,7 @@ async function finish(id: string): Promise<void> {
   }
 }
 
-test('of a message that two operators change at random, consumers see one version, the last, where the last said', async () => {
+test('consumers see only the last version, in its last target topic, of a message that two operators change at random', async () => {
   const targets = { maria: await fleet.topics.createTopic('maria'), jun: await fleet.topics.createTopic('jun') }
   const expected = new Map<string, { topic: string; value: string }>()
   await fc.assert(

@@ -1,18 +1,18 @@
-// PostgreSQL or Kafka is away for a while. The services stay, say so, and go on by themselves; and nobody's
-// outage counts as a failed attempt of a message. On servers of its own, because it freezes and kills them.
+// PostgreSQL or Kafka is away for a while. The services keep running, report it, and recover without help.
+// An outage is no failed attempt of a message. The file owns its servers, because it freezes and kills them.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createTopicsNamed } from 'dlq-testing/create-topics.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { openOwnStack } from 'dlq-testing/own-stack.ts'
-import { freezeProcess } from 'dlq-testing/process-tree.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import type { Reaper } from 'dlq-testing/reaper.ts'
-import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
-import { type ServiceName, serviceNames } from 'dlq-testing/service-process.ts'
-import { numberedDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { openOwnStack } from 'dlq-testing/fleet/own-stack.ts'
+import { createFleet, type Fleet } from 'dlq-testing/fleet/service-fleet.ts'
+import { type ServiceName, serviceNames } from 'dlq-testing/fleet/service-process.ts'
+import { createTopicsNamed } from 'dlq-testing/kafka/create-topics.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { freezeProcess } from 'dlq-testing/process/process-tree.ts'
+import type { Reaper } from 'dlq-testing/process/reaper.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { numberedDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import type { Stack } from 'dlq-testing/stack.ts'
 import { Kafka, logLevel, type Producer } from 'kafkajs'
 import type postgres from 'postgres'
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await using opened = new AsyncDisposableStack()
   const postgresSettings = { fsync: 'off', full_page_writes: 'off', shared_buffers: '64MB' }
   ;({ stack, sql, reaper } = await openOwnStack(opened, { dataDir: `${logs.path}/stack`, postgresSettings }))
-  // Not the usual one: it has to outlive any outage.
+  // A separate client, because it has to outlive any outage.
   const retry = { retries: 1000, initialRetryTime: 100, maxRetryTime: 500 }
   kafka = new Kafka({
     clientId: 'test',
@@ -90,7 +90,7 @@ async function produceWave(): Promise<void> {
   }
 }
 
-/** What /readyz answers; 0 where it does not. */
+/** The status of /readyz; 0 where it does not answer. */
 async function readiness(name: ServiceName): Promise<number> {
   const answer = await fetch(`${fleet.get(name).url}/readyz`, { signal: AbortSignal.timeout(4000) }).catch(() => null)
   return answer?.status ?? 0
@@ -101,7 +101,7 @@ async function untilReadiness(names: readonly ServiceName[], status: number): Pr
   await Promise.all(names.map((name) => eventually(() => check(name), { intervalMs: 100 })))
 }
 
-/** A message that is not retried before somebody asks for it. Returns its id. */
+/** A message that is only retried when somebody asks for it. Returns its id. */
 async function insertWaiting(): Promise<string> {
   produced += 1
   const record = { record_key: Buffer.from(`asked ${produced}`), record_value: Buffer.from('{}') }
@@ -121,7 +121,7 @@ async function countReleased(): Promise<number> {
   return Number(/^dlq_retry_attempts_total\{outcome="released"\} (\d+)$/m.exec(metrics)?.[1] ?? 0)
 }
 
-/** How often the retrier took Kafka for usable again. */
+/** How often the retrier found Kafka usable again. */
 function countClosings(): number {
   return readFileSync(`${logs.path}/retrier.log`, 'utf8').split('"kafka_back"').length - 1
 }
@@ -173,7 +173,7 @@ test.each(outages)('the fleet outlives %s, and counts no attempt for it', async 
     const noticedMs = Math.round(performance.now() - since)
     report(`${title}: noticed after ${noticedMs} ms`)
     if (soak) expect(noticedMs).toBeLessThan(noticeMs)
-    // Without PostgreSQL it fails, or does not answer in our time; Kafka is the retrier's concern alone.
+    // Without PostgreSQL it fails, or does not answer in time. Without Kafka it works, because only the retrier needs Kafka.
     if (server === 'postgres') expect([0, 503]).toContain(await requestRetry(asked, 3000))
     else {
       expect([200, 202]).toContain(await requestRetry(asked))

@@ -1,25 +1,31 @@
-// The database dies and comes back from a backup: with its log to the last moment, and as it was when the backup
-// was taken, while Kafka has gone on. What infra/docs/backup.md promises of both.
+// The database dies and is restored from a backup, once with its WAL to the last moment and once as it was at the
+// backup. Kafka has newer records meanwhile. Shows the promises of infra/docs/backup.md.
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migrateUp } from 'dlq-db/migrate.ts'
-import { archiveRest, archivingTo, layOutRestore, restoringFrom, takeBaseBackup } from 'dlq-testing/base-backup.ts'
-import { createTopics } from 'dlq-testing/create-topics.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { startPostgres } from 'dlq-testing/postgres.ts'
-import { readTopic, type TopicRecord } from 'dlq-testing/read-topic.ts'
-import { createReaper, type Reaper } from 'dlq-testing/reaper.ts'
-import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { useTopics } from 'dlq-testing/test-topics.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { createFleet, type Fleet } from 'dlq-testing/fleet/service-fleet.ts'
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { readTopic, type TopicRecord } from 'dlq-testing/kafka/read-topic.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import {
+  archiveRest,
+  archivingTo,
+  layOutRestore,
+  restoringFrom,
+  takeBaseBackup,
+} from 'dlq-testing/postgres/base-backup.ts'
+import { startPostgres } from 'dlq-testing/postgres/postgres.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { createReaper, type Reaper } from 'dlq-testing/process/reaper.ts'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
 const perPhase = soak ? 10_000 : 150
-/** The database needs nothing of a disaster's own. */
+/** Small, because several servers run in this file. */
 const quick = { shared_buffers: '32MB', max_connections: '60' }
 
 const empty = useDatabase()
@@ -31,7 +37,7 @@ let original: string
 let dlq: string
 let group: string
 let produced = 0
-/** The messages that had been republished when the backup began. */
+/** The messages that had been published when the backup began. */
 let beforeBackup: Set<string>
 let allIds: string[]
 
@@ -64,7 +70,7 @@ function fleetOn(databaseUrl: string, name: string, env: Record<string, string> 
   })
 }
 
-/** Nobody asks the API here. */
+/** These tests do not use the API. */
 async function startBoth(fleet: Fleet): Promise<void> {
   await Promise.all([fleet.start('ingester'), fleet.start('retrier')])
 }
@@ -127,7 +133,7 @@ const readOriginal = () => readTopic(topics.kafka, { topic: original, groupId: t
 
 const lineOf = ({ partition, offset }: TopicRecord) => `${partition}/${offset}`
 
-/** Restores, lets a fleet catch up, and returns what it has sent since, and what the retrier said. */
+/** Restores, lets a fleet catch up, and returns the records that it has sent since, and the retrier's log. */
 async function restoreAndCatchUp(name: string, { atBackup }: { atBackup: boolean }) {
   await using stack = new AsyncDisposableStack()
   await layOutRestore(place('backup'), place(name))
@@ -158,7 +164,7 @@ async function restoreAndCatchUp(name: string, { atBackup }: { atBackup: boolean
   }
 }
 
-test('restored to its last moment, the fleet goes on: each dead letter is there once and was republished once', async () => {
+test('restored to its last moment, the fleet goes on: each dead letter is stored once and was sent once', async () => {
   const { all, sent, log } = await restoreAndCatchUp('last-moment', { atBackup: false })
   expect(sent.length).toBeGreaterThan(0)
   expect(all).toHaveLength(produced)
@@ -167,10 +173,10 @@ test('restored to its last moment, the fleet goes on: each dead letter is there 
   expect(log).not.toContain('database_behind_kafka')
 })
 
-test('restored as it was at the backup, what was republished since is sent again, as the same attempt, and the fleet says so', async () => {
+test('restored as it was at the backup, the fleet sends the later messages again under the same attempt ids, and reports it', async () => {
   const earlier = new Map((await readOriginal()).map((record) => [idOf(record), headerOf(record, 'dlq-attempt-id')]))
   const { sent, known, log } = await restoreAndCatchUp('at-backup', { atBackup: true })
-  // All that the backup knew of as published stays so; each of the others goes once more.
+  // Messages that the backup has as published stay so. Each of the others is sent again.
   expect(beforeBackup.size).toBeGreaterThan(0)
   expect(beforeBackup.difference(known).size).toBeLessThan(beforeBackup.size)
   const again = new Set(sent.map(idOf))

@@ -1,13 +1,16 @@
-// Several retriers together: nobody starves, nobody is too fast, and what a dead one held is not lost.
+// Several retriers together: no topic starves, no topic exceeds its rate, and messages of a dead retrier are settled.
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { insertDueRows } from 'dlq-testing/due-rows.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { nothingHappensFor } from 'dlq-testing/eventually.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
 const leaseMs = 3000
+/** After this every retrier has read the pause and settled what it had claimed. */
+const pauseKnownMs = 2000
 const fleet = useFleet('limits', {
   env: { DLQ_RETRY_LEASE: `${leaseMs}ms`, DLQ_RETRY_POLL_INTERVAL: '500ms', DLQ_LOG_LEVEL: 'info' },
 })
@@ -17,8 +20,8 @@ beforeEach(async () => {
 })
 afterEach(() => fleet.services.stop())
 
-// Asked of the attempts: counting among 500,000 messages all the time would keep a core busy, and an old
-// snapshot from which no claim could clear away what was claimed before.
+// Reads the attempts. Counting among 500,000 messages all the time would keep a core busy, and its old snapshots would
+// keep claims from removing dead row versions.
 const settled = async (topic: string) => {
   const [row] = await fleet.database.sql<{ count: number }[]>`
     select count(*)::int as count from dlq.dlq_attempts where target_topic = ${topic} and outcome = 'published'`
@@ -57,7 +60,7 @@ test('a topic with very many due messages does not hold up a hundred others', { 
   console.log(
     `the slowest of ${3 * others.length} messages left ${slowest!.ms} ms after it was due, load ${loadavg()[0]!.toFixed(1)}`,
   )
-  // Together with the load, which says whether the machine was our own.
+  // Together with the load, which tells whether other programs used the machine.
   expect(slowest!.ms, `load ${loadavg()[0]!.toFixed(1)}`).toBeLessThan(1000)
   expect(await settled(flood)).toBeLessThan(soak ? 500_000 : 10_000)
 })
@@ -79,13 +82,13 @@ test('all retriers together keep a topic’s rate, and its pause', { timeout: 12
   expect(rate).toBeLessThan(soak ? 105 : 120)
 
   await sql`update dlq.dlq_policies set paused = true`
-  await sleep(2000)
+  await sleep(pauseKnownMs)
   const paused = await settled(topic)
-  await sleep(1500)
+  await nothingHappensFor(1500)
   expect(await settled(topic)).toBe(paused)
 })
 
-test('what a killed retrier held is settled within its lease and five seconds, and nobody else waits', {
+test('messages of a killed retrier are settled within its lease and five seconds, and other messages do not wait', {
   timeout: 60_000,
 }, async () => {
   const { sql } = fleet.database

@@ -1,20 +1,22 @@
-// Vault gives every service a user and a password that live for a day: a new role, its credentials in a file, and
-// some time later the old role is dropped. A fleet under load must not lose a request or a message over it. The
-// roles may do no more than a service needs: they act as the role that owns the schemas.
+// Vault gives every service a user and a password for a day: a new role, its credentials in a file, and some time later
+// it drops the old role. A fleet under load must not lose a request or a message by that. The roles have only the rights
+// of a service: they act as the role that owns the schemas.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migrateUp } from 'dlq-db/migrate.ts'
-import { eventually } from 'dlq-testing/eventually.ts'
-import { passwordRole } from 'dlq-testing/postgres.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { eventually, nothingHappensFor } from 'dlq-testing/eventually.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { passwordRole } from 'dlq-testing/postgres/postgres.ts'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
+/** Services look at the file each second. */
+const twoLooksMs = 2500
 const perRotation = soak ? 20_000 : 200
 const folder = mkdtempSync(join(tmpdir(), 'dlq-rotation-'))
 const urlFile = join(folder, 'url')
@@ -55,7 +57,7 @@ beforeAll(async () => {
 
 afterAll(() => release?.disposeAsync())
 
-/** As Vault's creation statement would make it. */
+/** Creates a role as Vault's creation statement does. */
 async function createRole(): Promise<{ user: string; url: string }> {
   roles += 1
   const [user, password] = [`app_${unique}_${roles}`, randomBytes(16).toString('base64')]
@@ -67,12 +69,12 @@ async function createRole(): Promise<{ user: string; url: string }> {
   return { user, url: url.href }
 }
 
-/** What Vault does when the lease is over; it fails where the role owns anything. */
+/** Drops a role as Vault does at the end of its lease. It fails where the role owns anything. */
 async function dropRole(user: string): Promise<void> {
   await fleet.database.sql.unsafe(`drop role if exists ${user}`)
 }
 
-/** As Vault's agent and Kubernetes put a file in another's place: at once. */
+/** Replaces a file atomically, as Vault's agent and Kubernetes do. */
 function writeUrl(text: string): void {
   writeFileSync(`${urlFile}.new`, text)
   renameSync(`${urlFile}.new`, urlFile)
@@ -134,15 +136,15 @@ test('another user in the file, and the old role dropped, costs no request and n
   {
     await using traffic = load()
     let old = first
-    // The second time the file comes before its role, and is half written at first.
+    // The second time the file appears before its role, and is half written at first.
     for (const isEarly of [false, true]) {
       await untilMore(perRotation)
       const next = await createRole()
       if (isEarly) {
         writeUrl(next.url.slice(0, 30))
-        await sleep(2500)
+        await nothingHappensFor(twoLooksMs)
         writeUrl(next.url.replace(/:[^:@]+@/, ':wrong@'))
-        await sleep(2500)
+        await nothingHappensFor(twoLooksMs)
         expect(await sessionsOf(next.user)).toEqual([])
       }
       writeUrl(next.url)

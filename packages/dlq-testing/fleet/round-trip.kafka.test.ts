@@ -1,10 +1,10 @@
-// What an operator sees of one dead letter, from the DLQ topic to the API and back to its topic.
-import { deriveAttemptId, deriveMessageId } from 'dlq-core/message-id.ts'
-import type { Header } from 'dlq-core/record.ts'
-import { eventually } from 'dlq-testing/eventually.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+// One dead letter as an operator sees it, from the DLQ topic to the API and back to its original topic.
+import { deriveAttemptId, deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
+import { eventually, nothingHappensFor } from 'dlq-testing/eventually.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { springDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import type { Consumer } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -28,7 +28,7 @@ async function countRows(): Promise<number> {
   return row!.count
 }
 
-test('a dead letter shows in the API, at full size within two seconds, and a retry puts it back as it was', async () => {
+test('a dead letter appears in the API, at full size within two seconds, and a retry sends it unchanged', async () => {
   const key = Buffer.from([0xff, 0x00, 0x6b])
   const value = Buffer.from('{"order_id": "123", "amount": 12345678901234567890.12}')
   const headers: Header[] = [
@@ -165,8 +165,8 @@ test('a message is retried until it succeeds or has spent its budget, on one row
     { key: 'mended', status: 'RESOLVED', retry_count: 2, failure_count: 2 },
   ]
   await eventually(async () => expect([...(await statuses())]).toEqual(settled))
-  // Long enough for ten more retries, were there any.
-  await new Promise((resolve) => setTimeout(resolve, 1000))
+  // Long enough for ten more retries, if there were any.
+  await nothingHappensFor(1000)
   expect([...(await statuses())]).toEqual(settled)
 
   const attemptsSeen = (key: string) => seen.filter((record) => record.key === key).map(({ attempt }) => attempt)

@@ -1,15 +1,14 @@
-// Bulk runs in a real fleet, with a database of their own: carried on while retriers, the API and PostgreSQL are
-// killed by SIGKILL, and cancelled half-way.
-import { randomInt } from 'node:crypto'
+// Bulk runs in a real fleet: one continues while retriers, the API and PostgreSQL are killed by SIGKILL, one is
+// cancelled half-way. The file owns its PostgreSQL.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { insertDueRows } from 'dlq-testing/due-rows.ts'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { openOwnStack } from 'dlq-testing/own-stack.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import type { Reaper } from 'dlq-testing/reaper.ts'
-import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { openOwnStack } from 'dlq-testing/fleet/own-stack.ts'
+import { createFleet, type Fleet } from 'dlq-testing/fleet/service-fleet.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import type { Reaper } from 'dlq-testing/process/reaper.ts'
+import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import type { Stack } from 'dlq-testing/stack.ts'
-import { useTopics } from 'dlq-testing/test-topics.ts'
 import type postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
@@ -17,6 +16,8 @@ const soak = process.env.DLQ_SOAK === '1'
 const total = soak ? 100_000 : 800
 const batchSize = soak ? 200 : 10
 const partitions = 3
+/** A claim that began before a pause takes its messages a moment after it. */
+const lateClaimMs = 1000
 const patient = { timeout: soak ? 1_800_000 : 90_000, interval: 200 }
 
 type Run = {
@@ -61,7 +62,7 @@ beforeEach(async () => {
 
 /** Rows that only a run sends. */
 async function insertWaiting(topic: string, { count, from = 0 }: { count: number; from?: number }): Promise<void> {
-  // At once, or a retrier might find them due in between.
+  // In one statement, or a retrier might find them due in between.
   await sql.begin(async (sql) => {
     await insertDueRows(sql, { count, topics: [topic], partitions, from })
     await sql`update dlq.dlq_messages set next_retry_at = null where next_retry_at is not null`
@@ -75,7 +76,7 @@ async function retryAll(topic: string): Promise<string> {
   return run!.id
 }
 
-/** The run as the API tells it; whatever dies meanwhile. */
+/** The run as the API shows it; null while the API or PostgreSQL is down. */
 async function readRun(id: string): Promise<Run | null> {
   const answer = await fleet.request(`/api/v1/runs/${id}`).catch(() => null)
   return answer?.status === 200 ? (answer.json() as Run) : null
@@ -91,12 +92,12 @@ async function idsIn(topic: string): Promise<string[]> {
   return records.map(({ headerPairs }) => String(headerPairs.find(([name]) => name === 'dlq-message-id')?.[1]))
 }
 
-test('a run is completed by itself while everything is killed: each message once, the late ones not at all', {
+test('a run completes while retriers, API and PostgreSQL are killed: it sends each message once, and no message that came after its start', {
   timeout: soak ? 2_400_000 : 400_000,
 }, async () => {
   const topic = await topics.createTopic('orders-crash', { partitions })
   await insertWaiting(topic, { count: total })
-  const instances = ['retrier-1', 'retrier-2', 'api'] as const
+  const instances = ['api', 'retrier-1', 'retrier-2'] as const
   const kindOf = (instance: string) => (instance === 'api' ? ('api' as const) : ('retrier' as const))
   let isOver = false
   const supervise = async (instance: string) => {
@@ -107,25 +108,27 @@ test('a run is completed by itself while everything is killed: each message once
     await vi.waitFor(() => fleet.get('api').ready(), { timeout: 60_000 })
     const id = await retryAll(topic)
     await insertWaiting(topic, { count: 50, from: total })
-    let kills = 0
+    const kills = { retrier: 0, api: 0, postgres: 0 }
     let settled = 0
-    let isRestarted = false
     const deadline = Date.now() + patient.timeout * 3
     for (let run = await readRun(id); run?.status !== 'completed'; run = await readRun(id)) {
       if (Date.now() > deadline) throw new Error(`the run stands at ${JSON.stringify(run)}`)
-      await sleep(700)
+      // Quick until each kind was killed once: a small run may be over soon.
+      await sleep(Math.min(...Object.values(kills)) === 0 ? 100 : 700)
       if (run === null) continue
       expectToAddUp(run)
       if (run.progress.taken === settled && settled < total && run.progress.resolved === 0) continue
       if (run.progress.resolved + run.progress.taken > settled) {
         settled = run.progress.resolved + run.progress.taken
-        await fleet.get(instances[randomInt(instances.length)]!).stop('SIGKILL', 0)
-        kills += 1
+        // In turn, so that both kinds are killed in a run that is over early.
+        const instance = instances[(kills.retrier + kills.api) % instances.length]!
+        await fleet.get(instance).stop('SIGKILL', 0)
+        kills[kindOf(instance)] += 1
       }
-      if (!isRestarted && run.progress.resolved > (soak ? total / 3 : 0)) {
-        isRestarted = true
+      if (kills.postgres === 0 && run.progress.resolved > (soak ? total / 3 : 0)) {
         process.kill(stack.postgres!.pid, 'SIGKILL')
         await stack.postgres!.restart()
+        kills.postgres += 1
       }
     }
     const run = (await readRun(id))!
@@ -139,7 +142,8 @@ test('a run is completed by itself while everything is killed: each message once
     expect((await idsIn(topic)).sort()).toEqual(rows.map(({ id }) => id).sort())
     const [saga] = await sql`select status from saga.saga_states`
     expect(saga).toEqual({ status: 'COMPLETED' })
-    console.log(`${total} messages, ${kills} kills of services, ${isRestarted ? 1 : 0} of PostgreSQL`)
+    console.log(`${total} messages, kills: ${JSON.stringify(kills)}`)
+    expect(Math.min(...Object.values(kills)), JSON.stringify(kills)).toBeGreaterThan(0)
   } finally {
     isOver = true
     await fleet.stop()
@@ -147,11 +151,11 @@ test('a run is completed by itself while everything is killed: each message once
   }
 })
 
-test('a run that is cancelled on its way sends nothing more, gives back the rest, and its counts add up', {
+test('a run that is cancelled half-way sends nothing more, gives back the rest, and its counts add up', {
   timeout: 400_000,
 }, async () => {
   const topic = await topics.createTopic('orders-cancel', { partitions })
-  // So many, and stopped so early, that it cannot be over before the pause comes.
+  // With this many messages, and paused this early, the run cannot have ended before the pause.
   const [count, enough] = soak ? [total, total / 2] : [3000, 20]
   await insertWaiting(topic, { count })
   await fleet.start('retrier')
@@ -160,8 +164,7 @@ test('a run that is cancelled on its way sends nothing more, gives back the rest
     const id = await retryAll(topic)
     await vi.waitFor(async () => expect((await readRun(id))!.progress.resolved).toBeGreaterThan(enough), patient)
     await fleet.request(`/api/v1/runs/${id}/pause`, { method: 'POST' })
-    // A claim that began before the pause takes its messages a moment after it.
-    await sleep(1000)
+    await sleep(lateClaimMs)
     await vi.waitFor(
       async () => expect(await sql`select from dlq.dlq_messages where status = 'RETRYING'`).toHaveLength(0),
       patient,

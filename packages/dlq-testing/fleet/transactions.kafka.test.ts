@@ -1,8 +1,8 @@
-// Dead letters that their writers sent in transactions, as Kafka Streams and Connect do under exactly-once:
-// between them lie markers, and records of transactions that were given up.
+// Dead letters in transactions, as Kafka Streams and Connect write them under exactly-once. Between them lie markers
+// and records of aborted transactions.
 import { randomBytes } from 'node:crypto'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
 import type { Producer } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -40,7 +40,7 @@ async function storedValues(): Promise<string[]> {
   return rows.map(({ value }) => value)
 }
 
-test('records of committed transactions are stored, and aborted ones, of any size, neither stop the partition nor show', async () => {
+test('records of committed transactions are stored; aborted ones, of any size, are not stored and do not stop the partition', async () => {
   const expected: string[] = []
   for (let round = 0; round < rounds; round += 1) {
     const committed = [`${round} first`, `${round} second`]

@@ -1,20 +1,20 @@
-// From one version to the next without a pause: the migrations run while the services of the version before work,
-// then both versions work side by side, then the new one alone. infra/docs/upgrade.md says the same to people.
+// An upgrade without a pause: the migrations run while services of the earlier version work, then both versions work
+// side by side, then the new one alone. infra/docs/upgrade.md describes the same steps.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { migrateUp, migrationStatus } from 'dlq-db/migrate.ts'
-import { createTopics } from 'dlq-testing/create-topics.ts'
-import { earlierVersion, layOutVersion } from 'dlq-testing/earlier-version.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { createFleet, type Fleet } from 'dlq-testing/service-fleet.ts'
-import { runFrom, serviceNames } from 'dlq-testing/service-process.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { useTopics } from 'dlq-testing/test-topics.ts'
+import { earlierVersion, layOutVersion } from 'dlq-testing/fleet/earlier-version.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { createFleet, type Fleet } from 'dlq-testing/fleet/service-fleet.ts'
+import { runFrom, serviceNames } from 'dlq-testing/fleet/service-process.ts'
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'

@@ -1,4 +1,4 @@
-// What the shared test stack tells every test file, through vitest's provide and inject.
+// The values that the shared test stack gives to every test file, through vitest's provide and inject.
 
 /** `kafkaBrokers` is empty when no Kafka was started for the run. */
 export type TestStack = {

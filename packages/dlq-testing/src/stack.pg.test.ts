@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
-import { withMaintenance } from './maintenance.ts'
+import { withMaintenance } from './postgres/maintenance.ts'
 import './provided.ts'
-import { createReaper } from './reaper.ts'
+import { createReaper } from './process/reaper.ts'
+import type { ProcessExit } from './process/watched-process.ts'
 import { startStack } from './stack.ts'
-import type { ProcessExit } from './watched-process.ts'
 
 const reaper = createReaper()
 
@@ -15,7 +15,7 @@ afterAll(() => reaper.close())
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'dlq-stack-'))
 
-test('a server that dies is reported once, and a restart brings it back where it was', async () => {
+test('a server that dies is reported once, and a restart brings it back at its former address', async () => {
   const dataDir = newFolder()
   const stack = await startStack({ dataDir, reaper, withoutKafka: true })
   const server = stack.postgres!
@@ -35,7 +35,7 @@ test('a server that dies is reported once, and a restart brings it back where it
 
   expect(server.pid).not.toBe(firstPid)
   expect([...(await withMaintenance(stack.databaseUrl, (sql) => sql`select one from kept`))]).toEqual([{ one: 1 }])
-  // Asked for, so not reported.
+  // This stop was requested, so it is not reported.
   await server.restart()
   await stack.stop({ discard: true })
   expect(exits).toEqual([{ code: null, signal: 'SIGKILL' }])

@@ -1,23 +1,23 @@
-// PostgreSQL and Kafka together, as tests, demo and benchmarks need them: a server that the
-// environment names is used as it is, any other is started here and belongs to this process.
+// PostgreSQL and Kafka together, for tests, demo and benchmarks. A server that the environment names is used as it is.
+// Any other is started here and belongs to this process.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { startKafka } from './kafka.ts'
-import { startPostgres } from './postgres.ts'
-import type { Reaper } from './reaper.ts'
-import type { ProcessExit } from './watched-process.ts'
+import { startKafka } from './kafka/kafka.ts'
+import { startPostgres } from './postgres/postgres.ts'
+import type { Reaper } from './process/reaper.ts'
+import type { ProcessExit } from './process/watched-process.ts'
 
 /** A server we started. `pid` changes with every restart, the port and the data do not. */
 export type StackServer = {
   readonly pid: number
   readonly port: number
-  /** Called with how it ended when it ends though nobody asked it to. */
+  /** Calls `listener` with the exit when the server ends without a request to stop. */
   onExit(listener: (exit: ProcessExit) => void): void
   /** Starts it again on the same port and data, stopping it first if it still runs. */
   restart(): Promise<void>
 }
 
-/** What is running. A server of the environment has no `postgres` or `kafka` to handle. */
+/** The running servers. A server of the environment has no `postgres` or `kafka` to handle. */
 export type Stack = {
   databaseUrl: string
   kafkaBrokers: string[]
@@ -50,7 +50,7 @@ type Running = {
   stop(how?: { discard?: boolean }): Promise<void>
 }
 
-/** Starts what is missing, both at once. When one fails, the other is stopped before it throws. */
+/** Starts both servers at once, unless the options name them. When one fails, it stops the other and throws. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { dataDir, reaper, log, ports = {} } = options
   const [postgres, kafka] = await startBoth(

@@ -1,5 +1,5 @@
-// A shell for the commands of a document: what one block sets, the next one sees, as for a reader who types
-// them one after the other.
+// A shell for the commands of a document. A block sees the variables of the blocks before it, as in the terminal of a
+// reader who types them in order.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 

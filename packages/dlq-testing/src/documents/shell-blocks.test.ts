@@ -34,13 +34,13 @@ test('an unknown mark, shell under another name, and an open fence are refused w
   expect(() => findShellBlocks(`${fence}sh\necho`)).toThrow('text:1: the fence is never closed')
 })
 
-test('blocks run one after the other in one shell, which sees only what it was given', async () => {
+test('blocks run one after the other in one shell, which sees only the given environment', async () => {
   await using shell = openDocumentShell({ cwd: '/', env: { API: 'http://here' } })
   expect(await shell.run('NAME=$(basename "$API")\ncat')).toBe('')
   expect(await shell.run('echo "$NAME in $PWD"; echo oops >&2')).toBe('here in /\noops\n')
 })
 
-test('a block stops at its first command that fails, and tells what was printed', async () => {
+test('a block stops at its first command that fails, and reports the output', async () => {
   await using shell = openDocumentShell({ cwd: '/', env: {} })
   await expect(shell.run('echo before\nfalse | true\necho after')).rejects.toThrow('before\n')
   await expect(shell.run('echo more')).rejects.toThrow('a command failed')

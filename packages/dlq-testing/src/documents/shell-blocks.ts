@@ -1,5 +1,5 @@
-// The commands in our documents, so that tests run them and none can rot. What becomes of a block stands
-// behind the word `sh` at its fence, where no reader of the page sees it:
+// Finds the commands in our documents, so that tests run every one. The words after `sh` at a block's fence say who
+// runs it; a rendered page does not show them:
 //   sh                  a test of its document runs it, in the order of the page
 //   sh in=PATH          the test file at PATH runs it, or the same commands
 //   sh needs=cluster    it wants a cluster of the reader's: Kubernetes, Kafka, PostgreSQL
@@ -37,7 +37,7 @@ export function findShellBlocks(markdown: string, file = 'text'): ShellBlock[] {
   return blocks
 }
 
-/** What a fence says of its block; null where that is no shell. */
+/** How a fence marks its block. Null where the block is no shell. */
 function readMarks(info: string, where: string): Pick<ShellBlock, 'needs' | 'runIn'> | null {
   const [language = '', ...words] = info.trim().split(/\s+/)
   if (['bash', 'shell', 'console', 'zsh'].includes(language))

@@ -1,5 +1,5 @@
-// The version that is upgraded from: the last tag, and as long as there is none, the commit that last changed a
-// migration which was there before (nothing that was applied by an earlier one can be upgraded).
+// The version that an upgrade begins with: the last tag. Without a tag it is the last commit that changed an existing
+// migration, because a database of an older commit cannot be upgraded.
 
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const clone = fileURLToPath(new URL('../../../', import.meta.url))
+const clone = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /** Its commit. Null where git does not know: an export, or a clone without history. */
 export async function earlierVersion(): Promise<string | null> {

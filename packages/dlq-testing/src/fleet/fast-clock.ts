@@ -27,7 +27,7 @@ globalThis.Date = new Proxy(RealDate, {
 
 globalThis.setTimeout = Object.assign(
   (callback: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
-    // Who calls this directly: the driver's timers, started further down in the timetable's queries, are none of it.
+    // The direct caller. Timers of the driver, which queries of the timetable start, do not count.
     const caller = new Error().stack?.split('\n')[2]
     const isOfTimetable = caller?.includes('graphile-worker/dist/cron.js') ?? false
     return realSetTimeout(callback, isOfTimetable ? Math.max(1, (ms ?? 0) / factor) : ms, ...args)

@@ -1,11 +1,11 @@
-// Where the processes of a test file write: a folder that goes with the file, unless a test failed. Then
-// it stays, and its name is printed.
+// The folder where the processes of a test file write. It is deleted at the end of the file. If a test failed, it
+// stays and its name is printed.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 
-/** Call once at the top of a test file, before what writes there is started. */
+/** Call once at the top of a test file, before the processes start that write there. */
 export function useLogFolder(): { readonly path: string } {
   let path = ''
   let failed = false
@@ -19,7 +19,7 @@ export function useLogFolder(): { readonly path: string } {
     })
   })
   afterAll(() => {
-    if (failed) console.error(`the logs of what the failed tests ran are in ${path}`)
+    if (failed) console.error(`the processes of the failed tests have left their logs in ${path}`)
     else rmSync(path, { recursive: true, force: true })
   })
   return {

@@ -1,4 +1,4 @@
-// A stand-in for an OpenTelemetry collector: takes spans by OTLP over HTTP in JSON, and keeps them.
+// Replaces an OpenTelemetry collector: accepts spans by OTLP over HTTP in JSON, and keeps them.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

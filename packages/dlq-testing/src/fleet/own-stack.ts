@@ -1,13 +1,13 @@
-// Servers that belong to one test file, which may kill them, with our schemas in the database.
+// Servers that one test file owns and may kill. The database has our schemas.
 import { migrateUp } from 'dlq-db/migrate.ts'
 import postgres from 'postgres'
-import { createReaper, type Reaper } from './reaper.ts'
-import { type Stack, type StackOptions, startStack } from './stack.ts'
+import { createReaper, type Reaper } from '../process/reaper.ts'
+import { type Stack, type StackOptions, startStack } from '../stack.ts'
 
 export type OwnStack = {
   stack: Stack
   sql: postgres.Sql
-  /** For what else the file starts. */
+  /** For other processes that the file starts. */
   reaper: Reaper
 }
 

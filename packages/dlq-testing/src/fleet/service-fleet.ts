@@ -1,8 +1,8 @@
-// The three services as processes, on one database and one set of DLQ topics: for tests that start,
-// kill, drain and outlive them. A service started again keeps its port, as one behind a load balancer does.
+// The three services as processes, on one database and one set of DLQ topics, for tests that start, kill and drain them.
+// A restarted service keeps its port, like one behind a load balancer.
 import { type ServiceName, type ServiceOptions, type ServiceProcess, startService } from './service-process.ts'
 
-/** What every service of the fleet is started with. */
+/** The settings of every service of the fleet. */
 export type FleetOptions = Pick<ServiceOptions, 'databaseUrl' | 'kafkaBrokers' | 'reaper' | 'command'> & {
   /** Globs of the DLQ topics that its ingesters see. */
   topicPattern: string
@@ -34,7 +34,7 @@ export type Fleet = {
 const settings = {
   DLQ_KAFKA_TOPIC_REFRESH_INTERVAL: '500ms',
   DLQ_RETRY_POLL_INTERVAL: '100ms',
-  // A machine that does too much at once may need longer than the defaults.
+  // A busy machine may need longer than the defaults.
   DLQ_RETRY_WAIT: '60s',
   DLQ_APP_SHUTDOWN_TIMEOUT: '60s',
   NODE_NO_WARNINGS: '1',
@@ -42,7 +42,7 @@ const settings = {
 const stopMs = 30_000
 const requestMs = 90_000
 
-/** A fleet of which nothing runs yet. */
+/** Describes a fleet; starts no service. */
 export function createFleet(options: FleetOptions): Fleet {
   const { topicPattern, consumerGroup, logDir, env, ...servers } = options
   const processes = new Map<string, ServiceProcess>()

@@ -1,12 +1,11 @@
-// One of our services as a real process: for tests that kill it, for the demo that keeps it alive,
-// for benchmarks that measure it.
+// One of our services as a real process, for tests that kill it, the demo that keeps it alive, and benchmarks.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from './free-port.ts'
-import type { Reaper } from './reaper.ts'
-import { startWatchedProcess, type WatchedProcess } from './watched-process.ts'
+import { freePort } from '../process/free-port.ts'
+import type { Reaper } from '../process/reaper.ts'
+import { startWatchedProcess, type WatchedProcess } from '../process/watched-process.ts'
 
 export const serviceNames = ['ingester', 'retrier', 'api'] as const
 export type ServiceName = (typeof serviceNames)[number]
@@ -30,7 +29,7 @@ export type ServiceOptions = {
   port?: number | undefined
   /** Settings over the defaults, such as { DLQ_RETRY_INITIAL_DELAY: '1s' }. */
   env?: NodeJS.ProcessEnv
-  /** What starts it; the Node that runs this, unless given. */
+  /** The program that starts it. By default the Node that runs this. */
   command?: ServiceCommand | undefined
 }
 
@@ -38,10 +37,10 @@ export type ServiceOptions = {
 export type ServiceCommand = (name: ServiceName) => string[]
 
 const readyMs = 120_000
-/** What a service would start itself over with (run-service.ts): given at once it spares half of the start. */
+/** The options with which a service restarts itself (run-service.ts). Given at once, they save half of the start. */
 const nodeFlags = ['--max-semi-space-size=4']
 
-const clone = fileURLToPath(new URL('../../../', import.meta.url))
+const clone = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /** The program of a service; of another version's where its folder is given. */
 export function serviceMain(name: ServiceName, root = clone): string {

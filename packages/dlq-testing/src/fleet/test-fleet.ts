@@ -1,14 +1,14 @@
-// A test file's own fleet: a database, an original topic X with its DLQ topic X.dlq.v1, and services
-// that see nothing else. What is running at the end of the file is stopped, before leaks are looked for.
+// A test file's own fleet: a database, an original topic X with its DLQ topic X.dlq.v1, and services that see only
+// these. Processes that still run at the end of the file are stopped before the search for leaks.
 import type { Producer } from 'kafkajs'
 import { afterAll, beforeAll } from 'vitest'
-import { createTopics } from './create-topics.ts'
+import { createTopics } from '../kafka/create-topics.ts'
+import { type TestTopics, useTopics } from '../kafka/test-topics.ts'
+import { type TestDatabase, useDatabase } from '../postgres/test-database.ts'
+import { createReaper } from '../process/reaper.ts'
 import { useLogFolder } from './log-folder.ts'
-import { createReaper } from './reaper.ts'
 import { createFleet, type Fleet } from './service-fleet.ts'
 import type { ServiceCommand } from './service-process.ts'
-import { type TestDatabase, useDatabase } from './test-database.ts'
-import { type TestTopics, useTopics } from './test-topics.ts'
 
 export type TestFleet = {
   readonly database: TestDatabase

@@ -1,12 +1,12 @@
-// Makes topics and waits until the broker serves them. kafkajs's own waitForLeaders gives up at once
-// where a broker has not heard of the topic yet, and so fails now and then.
+// Creates topics and waits until the broker serves them. kafkajs's waitForLeaders gives up at once if a broker does not
+// know the topic yet, and so fails now and then.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Admin, ITopicConfig, Kafka } from 'kafkajs'
 
 const timeoutMs = 90_000
 
-/** Throws when a topic is not served within 90 s. One that exists already is left as it is. */
+/** Throws when a topic is not served within 90 s. Leaves an existing topic as it is. */
 export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
   await admin.createTopics({ topics, waitForLeaders: false })
   const names = topics.map(({ topic }) => topic)
@@ -15,7 +15,7 @@ export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promis
   }
 }
 
-/** The same for topics of `numPartitions` each, by an admin of its own. */
+/** The same for topics of `numPartitions` each, with a new admin. */
 export async function createTopicsNamed(kafka: Kafka, names: readonly string[], numPartitions: number): Promise<void> {
   const admin = kafka.admin()
   await admin.connect()
@@ -34,7 +34,7 @@ async function areServed(admin: Admin, names: string[]): Promise<boolean> {
     const { topics } = await admin.fetchTopicMetadata({ topics: names })
     if (!topics.every(({ partitions }) => partitions.length > 0 && partitions.every(({ leader }) => leader >= 0)))
       return false
-    // A broker names itself as leader a moment before it is.
+    // A broker names itself as leader a moment before it serves the topic.
     await Promise.all(names.map((topic) => admin.fetchTopicOffsets(topic)))
     return true
   } catch {

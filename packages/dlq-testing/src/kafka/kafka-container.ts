@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Reaper } from '../process/reaper.ts'
+import { startWatchedProcess, type WatchedProcess } from '../process/watched-process.ts'
 import { jvmFlags, kafkaSettings, kafkaVersion } from './kafka-settings.ts'
-import type { Reaper } from './reaper.ts'
-import { startWatchedProcess, type WatchedProcess } from './watched-process.ts'
 
 const run = promisify(execFile)
 

@@ -11,7 +11,7 @@ import { kafkaVersion } from './kafka-settings.ts'
 
 const run = promisify(execFile)
 
-const pom = fileURLToPath(new URL('../kafka/pom.xml', import.meta.url))
+const pom = fileURLToPath(new URL('../../kafka/pom.xml', import.meta.url))
 const downloadMs = 15 * 60_000
 const maxTries = 3
 

@@ -3,7 +3,7 @@
 
 export const kafkaVersion = '4.2.1'
 
-/** A further way to the broker, beside the plain one; its security needs settings of its own. */
+/** A further way to the broker, beside the plain one; its security needs further settings. */
 export type KafkaListener = { protocol: 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL'; port: number }
 
 /** Names and values of server.properties, apart from log.dirs. A listener is named after its protocol. */

@@ -1,11 +1,11 @@
-// The shared broker serves records; one of this file's own is killed and comes back.
+// The shared broker serves records. A separate broker of this file is killed and started again.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kafka } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createReaper } from '../process/reaper.ts'
 import { startKafka } from './kafka.ts'
-import { createReaper } from './reaper.ts'
 import { createTestKafka } from './test-kafka.ts'
 import { useTopics } from './test-topics.ts'
 
@@ -42,7 +42,7 @@ async function readValues(kafka: Kafka, { topic, groupId, count }: { topic: stri
   return values
 }
 
-test('a record goes in and comes out', async () => {
+test('a record that is sent can be read', async () => {
   const topic = await topics.createTopic('round-trip')
   const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
   await producer.connect()

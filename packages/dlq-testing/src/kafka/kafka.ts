@@ -1,23 +1,17 @@
-// A real Apache Kafka broker of our own: on Java when the machine has it, else in a
-// container. Killed and started again on the same directory and port, it goes on where it was.
+// A real Apache Kafka broker of our own: on Java if the machine has it, else in a container. A killed broker continues
+// when it is started again on the same directory and port.
 import type { ChildProcess } from 'node:child_process'
-import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { Kafka, logLevel } from 'kafkajs'
-import { freePort } from './free-port.ts'
+import { freePort } from '../process/free-port.ts'
+import type { Reaper } from '../process/reaper.ts'
+import type { ProcessExit, WatchedProcess } from '../process/watched-process.ts'
 import { findJava } from './java.ts'
+import { startJavaBroker } from './java-broker.ts'
 import { containerEngine, removeContainer, startKafkaContainer } from './kafka-container.ts'
-import { kafkaJars } from './kafka-jars.ts'
-import { jvmFlags, type KafkaListener, kafkaSettings, kafkaVersion } from './kafka-settings.ts'
-import type { Reaper } from './reaper.ts'
-import { type ProcessExit, startWatchedProcess, type WatchedProcess } from './watched-process.ts'
-
-const run = promisify(execFile)
+import { type KafkaListener, kafkaSettings, kafkaVersion } from './kafka-settings.ts'
 
 /** A broker that answers. */
 export type RunningKafka = {
@@ -39,7 +33,7 @@ export type KafkaOptions = {
   extras?: KafkaExtras | undefined
 }
 
-/** What a broker has beyond the usual; only one on Java can have it. */
+/** Further listeners and settings of a broker, which only one on Java can have. */
 export type KafkaExtras = {
   listeners?: readonly KafkaListener[]
   /** Further lines of server.properties; a value may have several lines itself, as PEM has. */
@@ -51,7 +45,6 @@ export type KafkaExtras = {
 const readyMs = 180_000
 const stopMs = 20_000
 const pollMs = 100
-const log4j = fileURLToPath(new URL('../kafka/log4j2.properties', import.meta.url))
 
 /**
  * Starts Kafka on 127.0.0.1 and waits until it answers; its output is appended to `dataDir`.log.
@@ -64,8 +57,10 @@ export async function startKafka(options: KafkaOptions): Promise<RunningKafka> {
   mkdirSync(dataDir, { recursive: true })
   const java = await findJava()
   if (java) {
-    const { reaper, extras = {} } = options
-    const server = await startOnJava({ java, dataDir, port, reaper, log, extras })
+    const { reaper, extras: { listeners = [], formatArguments = [], settings: more } = {} } = options
+    const plain = kafkaSettings({ port, controllerPort: await freePort(), bindAddress: '127.0.0.1', listeners })
+    const settings = { ...plain, ...more }
+    const server = await startJavaBroker({ java, dataDir, settings, reaper, log, formatArguments })
     await untilAnswers(server, port)
     return describe(server, port, async () => {})
   }
@@ -98,61 +93,6 @@ function describe(server: WatchedProcess, port: number, clean: (discard: boolean
   }
 }
 
-type JavaBroker = {
-  java: string
-  dataDir: string
-  port: number
-  reaper: Reaper
-  log: (line: string) => void
-  extras: KafkaExtras
-}
-
-async function startOnJava({ java, dataDir, port, reaper, log, extras }: JavaBroker): Promise<WatchedProcess> {
-  const { listeners = [], formatArguments = [] } = extras
-  const jars = await kafkaJars(log)
-  const properties = join(dataDir, 'server.properties')
-  const settings = {
-    ...kafkaSettings({ port, controllerPort: await freePort(), bindAddress: '127.0.0.1', listeners }),
-    'log.dirs': join(dataDir, 'log'),
-    ...extras.settings,
-  }
-  const lines = Object.entries(settings).map(([name, value]) => `${name}=${escapeProperty(value)}\n`)
-  writeFileSync(properties, lines.join(''), { mode: 0o600 })
-  const jvm = [java, ...jvmFlags, `-Dlog4j2.configurationFile=${log4j}`, '-cp', join(jars, '*')]
-  await formatOnce({ dataDir, jvm, properties, formatArguments })
-  return startWatchedProcess({
-    command: [...jvm, 'kafka.Kafka', properties],
-    logFile: `${dataDir}.log`,
-    reaper,
-    cwd: dataDir,
-  })
-}
-
-/** As java.util.Properties reads it back. */
-function escapeProperty(value: string): string {
-  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
-}
-
-type Formatting = { dataDir: string; jvm: string[]; properties: string; formatArguments: readonly string[] }
-
-/** Formats the storage of a new directory. A marker file says that it was done to the end. */
-async function formatOnce({ dataDir, jvm, properties, formatArguments }: Formatting): Promise<void> {
-  const marker = join(dataDir, 'formatted')
-  if (existsSync(marker)) return
-  rmSync(join(dataDir, 'log'), { recursive: true, force: true })
-  const clusterId = randomClusterId()
-  const [program = '', ...args] = [...jvm, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties]
-  await run(program, [...args, ...formatArguments], { cwd: dataDir, timeout: 180_000 })
-  writeFileSync(marker, `${clusterId}\n`)
-}
-
-/** 16 bytes in URL-safe base64; like Kafka's own, never one that begins with "-", which would be read as an option. */
-function randomClusterId(): string {
-  const bytes = randomBytes(16)
-  bytes[0]! &= 0x7f
-  return bytes.toString('base64url')
-}
-
 async function untilAnswers(server: WatchedProcess, port: number): Promise<void> {
   const deadline = Date.now() + readyMs
   const kafka = new Kafka({
@@ -173,7 +113,7 @@ async function untilAnswers(server: WatchedProcess, port: number): Promise<void>
     try {
       await admin.connect()
       const { brokers } = await admin.describeCluster()
-      // The coordinators' topics are made when they are first asked for, which takes a young broker a while.
+      // The first request creates the coordinators' topics, which takes a new broker a while.
       await admin.fetchOffsets({ groupId: 'dlq-testing-ready' })
       await producer.connect()
       await producer.transaction()

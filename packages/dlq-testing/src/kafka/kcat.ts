@@ -1,4 +1,4 @@
-// A second opinion on what a read-committed consumer sees: librdkafka's, where kcat is installed.
+// Reads topics with librdkafka, where kcat is installed: a second implementation of a read-committed consumer.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 

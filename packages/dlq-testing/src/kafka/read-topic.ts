@@ -1,4 +1,5 @@
-// Everything that a topic holds now, read by a consumer group of its own.
+// Reads all records that a topic holds now, by a new consumer group.
+import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs'
 
 export type TopicRecord = KafkaMessage & { partition: number }
@@ -7,15 +8,15 @@ const defaultTimeoutMs = 120_000
 
 /**
  * Reads committed records from the beginning to the ends that the partitions have at the call;
- * within a partition in order of offsets. What a transaction has written that is still open is waited for:
- * Kafka answers a commit a moment before its records can be read. Throws after `timeoutMs`.
+ * within a partition in order of offsets. Waits for open transactions, because Kafka answers a commit a moment before
+ * its records can be read. Throws after `timeoutMs`.
  */
 export async function readTopic(
   kafka: Kafka,
   { topic, groupId, timeoutMs = defaultTimeoutMs }: { topic: string; groupId: string; timeoutMs?: number },
 ): Promise<TopicRecord[]> {
   const ends = await endOffsets(kafka, topic)
-  // A consumer that has to join again, which a busy machine may cause, is given some records a second time.
+  // A consumer that has to join again, as on a busy machine, gets some records a second time.
   const records = new Map<string, TopicRecord>()
   if (ends.size === 0) return []
   const consumer = kafka.consumer({ groupId, maxWaitTimeInMs: 100 })
@@ -31,7 +32,7 @@ export async function readTopic(
         for (const message of batch.messages)
           records.set(`${batch.partition}:${message.offset}`, { ...message, partition: batch.partition })
       }
-      // The event also tells of batches that hold nothing but control records or aborted ones.
+      // The event also reports batches that hold only control records or aborted ones.
       consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }) => {
         if (BigInt(payload.lastOffset) + 1n >= (ends.get(payload.partition) ?? 0n)) ends.delete(payload.partition)
         if (ends.size > 0) return
@@ -39,7 +40,7 @@ export async function readTopic(
         resolve()
       })
       consumer.on(consumer.events.CRASH, ({ payload }) => {
-        // A young broker answers the first join with COORDINATOR_LOAD_IN_PROGRESS; kafkajs then starts again.
+        // A new broker answers the first join with COORDINATOR_LOAD_IN_PROGRESS; kafkajs then starts again.
         if (!payload.restart) reject(payload.error)
       })
       consumer.run({ eachBatch }).catch(reject)
@@ -52,14 +53,12 @@ export async function readTopic(
 
 /** Partition → the offset after its last record, committed or not, for the partitions that are not empty. */
 async function endOffsets(kafka: Kafka, topic: string): Promise<Map<number, bigint>> {
-  const admin = kafka.admin()
-  await admin.connect()
+  const reader = createTopicReader(kafka)
   try {
-    await admin.fetchTopicOffsets(topic) // kafkajs finds no leader in metadata that it has not loaded.
-    const bounds = await admin.fetchLogBounds({ topics: [topic] })
-    const filled = bounds.filter(({ low, high }) => BigInt(high) > BigInt(low))
-    return new Map(filled.map(({ partition, high }) => [partition, BigInt(high)]))
+    const bounds = await reader.fetchLogBounds([topic])
+    const filled = bounds.filter(({ log_start_offset, log_end_offset }) => log_end_offset > log_start_offset)
+    return new Map(filled.map(({ partition, log_end_offset }) => [partition, log_end_offset]))
   } finally {
-    await admin.disconnect()
+    await reader.disconnect()
   }
 }

@@ -1,7 +1,7 @@
-// The tests' own Kafka client: quiet, and as patient as a machine needs that does too much at once.
+// The Kafka client of the tests: quiet, and patient enough for a busy machine.
 import kafkajs, { type Kafka } from 'kafkajs'
 
-/** Whoever makes a producer, consumer or admin of it also closes that. */
+/** A test that creates a producer, consumer or admin of it also closes that. */
 export function createTestKafka(brokers: readonly string[]): Kafka {
   return new kafkajs.Kafka({
     clientId: 'test',

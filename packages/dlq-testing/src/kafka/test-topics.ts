@@ -1,11 +1,12 @@
-// Topics and consumer groups of a test file's own, on the run's shared broker: named so
-// that files and runs do not meet, and deleted at the end.
+// Topics and consumer groups of one test file on the shared broker. Their names are unique among files and calls, and
+// they are deleted at the end.
 import { randomBytes } from 'node:crypto'
+import { createTopicReader, type TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Admin, Kafka } from 'kafkajs'
 import { afterAll, beforeAll, inject } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { createTopics } from './create-topics.ts'
-import { eventually } from './eventually.ts'
-import './provided.ts'
+import '../provided.ts'
 import { createTestKafka } from './test-kafka.ts'
 
 /** How a topic is made; one partition by default. */
@@ -14,12 +15,13 @@ export type TopicOptions = { partitions?: number; config?: Record<string, string
 /** The file's Kafka; usable inside hooks and tests. */
 export type TestTopics = {
   readonly brokers: string[]
-  /** A quiet client. Whoever makes a producer or consumer of it also closes that. */
+  /** A quiet client. A test that creates a producer or consumer of it also closes that. */
   readonly kafka: Kafka
   readonly admin: Admin
-  /** A topic name nobody else has; `suffix` stays at its end, where `.DLT` or `.dlq` matters. Deleted at the end. */
+  readonly reader: TopicReader
+  /** A unique topic name that ends with `suffix`, for tests that need `.DLT` or `.dlq` there. Deleted at the end. */
   topicName(base: string, suffix?: string): string
-  /** A consumer group nobody else has. Deleted at the end. */
+  /** A unique consumer group. Deleted at the end. */
   groupName(base: string): string
   /** Makes a topic and returns its name. */
   createTopic(base: string, options?: TopicOptions & { suffix?: string }): Promise<string>
@@ -29,7 +31,7 @@ export type TestTopics = {
 export function useTopics(): TestTopics {
   const topics = new Set<string>()
   const groups = new Set<string>()
-  let opened: { kafka: Kafka; admin: Admin; brokers: string[] } | undefined
+  let opened: { kafka: Kafka; admin: Admin; reader: TopicReader; brokers: string[] } | undefined
   const use = () => {
     if (!opened) throw new Error('useTopics(): Kafka is there only inside hooks and tests')
     return opened
@@ -42,21 +44,22 @@ export function useTopics(): TestTopics {
     const kafka = createTestKafka(brokers)
     const admin = kafka.admin()
     await admin.connect()
-    opened = { kafka, admin, brokers }
+    opened = { kafka, admin, reader: createTopicReader(kafka), brokers }
   })
 
   afterAll(async () => {
     if (!opened) return
-    const { admin } = opened
+    const { admin, reader } = opened
     try {
       await deleteGroups(admin, groups)
-      // Again where the list was old and named one that was just deleted.
+      // Repeats where an old list named a group that was just deleted.
       await eventually(async () => {
         const existing = new Set(await admin.listTopics())
         const ours = [...topics].filter((topic) => existing.has(topic))
         if (ours.length > 0) await admin.deleteTopics({ topics: ours })
       })
     } finally {
+      await reader.disconnect()
       await admin.disconnect()
     }
   })
@@ -75,6 +78,9 @@ export function useTopics(): TestTopics {
     },
     get admin() {
       return use().admin
+    },
+    get reader() {
+      return use().reader
     },
     topicName,
     groupName(base) {

@@ -19,7 +19,7 @@ export function archivingTo(archive: string): Record<string, string> {
   }
 }
 
-/** Copies the running server's files to `target`; with the archived WAL they are what the server was at the end. */
+/** Copies the running server's files to `target`. With the archived WAL they are the server's state at the end. */
 export async function takeBaseBackup(sql: postgres.Sql, { dataDir, target }: { dataDir: string; target: string }) {
   // Both calls belong to one session.
   const session = await sql.reserve()
@@ -48,7 +48,7 @@ export function restoringFrom(archive: string, { atBackup = false } = {}): Recor
   }
 }
 
-/** What a server that is gone had not archived yet: as if pg_receivewal had followed it to its last moment. */
+/** The WAL that a dead server had not archived yet, as if pg_receivewal had followed it to its end. */
 export async function archiveRest(dataDir: string, archive: string): Promise<void> {
   for (const name of readdirSync(join(dataDir, 'pg_wal'))) {
     if (/^[0-9A-F]{24}$/.test(name) && !existsSync(join(archive, name)))

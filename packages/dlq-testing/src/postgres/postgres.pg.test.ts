@@ -1,13 +1,13 @@
-// Starting, killing and restarting a server of this file's own, apart from the run's shared one.
+// Starts, kills and restarts a separate server of this file.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually } from './eventually.ts'
+import { eventually } from '../eventually.ts'
+import { createReaper } from '../process/reaper.ts'
 import { withMaintenance } from './maintenance.ts'
 import { startPostgres } from './postgres.ts'
-import { createReaper } from './reaper.ts'
 
 let folder = ''
 const reaper = createReaper()
@@ -27,7 +27,7 @@ test('a server killed by SIGKILL starts again on the same port and has kept its 
   const first = await startPostgres({ dataDir, reaper })
   const client = postgres(first.url, { max: 1, onnotice: () => {} })
   await client`create table kept as select 42 as answer`
-  // A backend that computes does not see that its server died, and goes on holding the shared memory.
+  // A busy backend does not notice that its server died, and keeps the shared memory.
   const busy = client`
     do $$
     declare

@@ -8,10 +8,10 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { freePort } from './free-port.ts'
-import type { Reaper } from './reaper.ts'
+import { freePort } from '../process/free-port.ts'
+import type { Reaper } from '../process/reaper.ts'
+import { type ProcessExit, startWatchedProcess, type WatchedProcess } from '../process/watched-process.ts'
 import { chooseServerUser, type ServerUser } from './server-user.ts'
-import { type ProcessExit, startWatchedProcess, type WatchedProcess } from './watched-process.ts'
 
 const run = promisify(execFile)
 

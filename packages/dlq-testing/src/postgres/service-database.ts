@@ -1,12 +1,12 @@
 // The pool that a service would open on a test file's database: JSON as text, bigints as bigints.
 
-import { loadConfig } from 'dlq-core/runtime/config.ts'
-import { connectDatabase, type Database } from 'dlq-core/runtime/database.ts'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
+import { connectDatabase, type Database } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { afterAll, beforeAll } from 'vitest'
 import type { TestDatabase } from './test-database.ts'
 
-/** What the queries of dlq-core take; usable inside hooks and tests. */
+/** The handle for the queries of dlq-core, usable inside hooks and tests. */
 export type ServiceDatabase = { readonly sql: Database }
 
 /** Call after `useDatabase`, whose database it connects to; closed for you. */
@@ -26,7 +26,7 @@ export function useServiceDatabase(database: TestDatabase): ServiceDatabase {
   }
 }
 
-/** The pool itself, for who closes it. */
+/** The pool itself, for callers that close it. */
 export function connectAsService(databaseUrl: string): Database {
   const { config } = loadConfig({ env: { DATABASE_URL: databaseUrl }, yaml: null, needs: ['database'] })
   return connectDatabase(config.database, {

@@ -1,8 +1,8 @@
-// The plans of statements as PostgreSQL ran them, from auto_explain: with their parameters, custom and generic,
-// which an EXPLAIN of a text that resembles the statement would not show.
+// The plans by which PostgreSQL ran statements, from auto_explain, with their parameters, custom and generic. An EXPLAIN
+// of a similar text would not show them.
 
 import type { Sql } from 'dlq-core/queries/sql.ts'
-import { types } from 'dlq-core/runtime/database.ts'
+import { types } from 'dlq-core/runtime/database/database.ts'
 import postgres from 'postgres'
 
 export type PlanNode = {
@@ -20,7 +20,7 @@ export type PlanNode = {
 /** `force_custom_plan` or `force_generic_plan`. */
 export const planCacheModes = ['force_custom_plan', 'force_generic_plan'] as const
 
-/** Prepares, runs the query, and takes everything back. Returns the plans of the statements that the query sent. */
+/** Prepares, runs the query, and rolls everything back. Returns the plans of the statements that the query sent. */
 export async function plansOf<Prepared>(
   databaseUrl: string,
   planCacheMode: string,

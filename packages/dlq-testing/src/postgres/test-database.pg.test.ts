@@ -1,4 +1,4 @@
-// What a test file may rely on when it calls useDatabase().
+// The promises of useDatabase() to a test file.
 import postgres from 'postgres'
 import { afterAll, expect, test } from 'vitest'
 import { withMaintenance } from './maintenance.ts'
@@ -9,7 +9,7 @@ const open: postgres.Sql[] = []
 
 afterAll(() => Promise.all(open.map((sql) => sql.end())))
 
-test('a test file gets a database of its own with our schemas in it', async () => {
+test('a test file gets its own database with our schemas in it', async () => {
   const [row] = await database.sql`
     select current_database() as name, to_regnamespace('dlq') is not null as migrated`
 

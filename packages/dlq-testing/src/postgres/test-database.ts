@@ -1,16 +1,16 @@
 // One database per test file, cloned from the run's migrated template in a fraction of a
-// second, so files run side by side without seeing each other's rows. At the end of the file
-// nobody may still be connected: a connection left open is a leak in what was tested.
+// second, so files run side by side without seeing each other's rows. At the end of the file no
+// connection may be open: an open one is a leak of the tested code.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { withMaintenance } from './maintenance.ts'
-import './provided.ts'
+import '../provided.ts'
 
 /** The file's database; usable inside hooks and tests. */
 export type TestDatabase = {
-  /** For what is tested to connect to. */
+  /** For the tested code. */
   readonly url: string
   /** A pool of up to 10 connections for the test itself; closed for you. */
   readonly sql: postgres.Sql
@@ -65,7 +65,7 @@ export function useDatabase({ empty = false }: { empty?: boolean } = {}): TestDa
   }
 }
 
-/** A line for every client connected to `database`, apart from the one that asks. */
+/** A line for every client connected to `database`, except the caller's. */
 export async function leaksOf(sql: postgres.Sql, database: string): Promise<string[]> {
   const leaks = await sql<{ application_name: string; state: string | null; query: string }[]>`
     select application_name, state, query

@@ -1,13 +1,13 @@
-// A pooler in transaction mode, as PgBouncer is in most companies: every transaction gets another server
-// connection, and what belongs to a session (settings, prepared statements, LISTEN, session locks) is gone with
-// it. Like PgBouncer, it refuses startup parameters that it does not know. Just enough of the protocol
-// (https://www.postgresql.org/docs/17/protocol-message-formats.html) for servers that trust everybody.
+// A pooler in transaction mode, like PgBouncer in most companies: every transaction gets another server connection, and
+// loses the state of its session (settings, prepared statements, LISTEN, session locks). Like PgBouncer, it refuses
+// unknown startup parameters. It has just enough of the protocol
+// (https://www.postgresql.org/docs/17/protocol-message-formats.html) for servers without passwords.
 
 import type { AddressInfo } from 'node:net'
 import net from 'node:net'
 
 export type TransactionPooler = {
-  /** As the database's, with the pooler's port. */
+  /** The database's URL with the pooler's port. */
   url: string
   /** How many transactions it has passed on. */
   transactions(): number
@@ -129,7 +129,7 @@ export async function startTransactionPooler(databaseUrl: string, { size = 3 } =
   }
 }
 
-/** Whole messages out of what arrives; `typeBytes` is 0 for the first message of a client, which has no type. */
+/** Complete messages of the arriving bytes. `typeBytes` is 0 for a client's first message, which has no type. */
 function splitter(typeBytes: 0 | 1): (data: Buffer) => Generator<Buffer> {
   let rest = Buffer.alloc(0)
   return function* (data) {

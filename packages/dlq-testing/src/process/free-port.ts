@@ -1,10 +1,10 @@
-// A loopback port that nobody listens on. Taken from below the ephemeral ranges
+// A free loopback port. Taken from below the ephemeral ranges
 // of Linux (32768+) and macOS (49152+): a client that keeps dialling a dead server
 // on an ephemeral port can be handed that very port as its own, connect to itself
 // and keep the server from coming back.
 //
-// A port is used only some time after it was found free, and again after its server was killed. So no
-// process gives out a port twice, and each of vitest's workers has a range of its own.
+// A server takes its port some time after we found it free, and takes it again after a kill. So no process gives
+// out a port twice, and each of vitest's workers has its own range.
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 

@@ -1,9 +1,9 @@
-// Freezing a server: SIGSTOP to it and to all that it started. PostgreSQL's backends leave its process
-// group (each is a session leader), so they are found by their parents.
+// Freezes a server: sends SIGSTOP to it and to its descendants. Each backend of PostgreSQL leads a session of its
+// own and is not in the server's process group, so we find descendants by their parents.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** Stops `pid` and its descendants. Returns what lets them go on; calling that twice is harmless. */
+/** Stops `pid` and its descendants. The function it returns resumes them; a second call does nothing. */
 export function freezeProcess(pid: number): () => void {
   const frozen: number[] = []
   // The parent first: then it cannot start another child while we look for them.

@@ -1,4 +1,4 @@
-// The parents here are processes of their own, so that they can be killed for real.
+// The parents are separate processes, so that the tests can kill them.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 const patienceMs = 45_000
 const reaperUrl = new URL('./reaper.ts', import.meta.url).href
 
-/** A process of its own that runs `code` with a reaper; resolves with the pids it prints. */
+/** A separate process that runs `code` with a reaper. Resolves with the pids that it prints. */
 async function startParent(code: string): Promise<{ parent: ChildProcess; pids: number[] }> {
   const source = `
     import { spawn } from 'node:child_process'
@@ -29,7 +29,7 @@ async function startParent(code: string): Promise<{ parent: ChildProcess; pids: 
   return { parent, pids: JSON.parse(line) }
 }
 
-/** A zombie that nobody has collected yet is as dead as one that was. */
+/** A zombie counts as ended. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -60,7 +60,7 @@ test('a parent killed by SIGKILL leaves no child running', async () => {
   expect(await untilEnded(pids)).toEqual([])
 })
 
-test('a child that ignores SIGINT is killed all the same', async () => {
+test('a child that ignores SIGINT is killed by SIGKILL', async () => {
   const { parent, pids } = await startParent(`
     const child = start('/bin/sh', '-c', 'trap "" INT; while :; do sleep 1; done')
     setTimeout(() => console.log(JSON.stringify([child.pid])), 300)`)

@@ -1,6 +1,6 @@
 // No child outlives us, not even when we are killed by SIGKILL and run no handler.
 // A tiny detached `sh` reads, line by line, the list of pids we are responsible for;
-// when the pipe ends (we closed it, or died) it stops whatever the last line names.
+// when the pipe ends (we closed it, or died) it stops the processes of the last line.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 export type Reaper = {
   /** Stop `pid` when this process is gone. */
   watch(pid: number): void
-  /** `pid` has ended: leave it alone, for its number may be given to a stranger. */
+  /** `pid` has ended. Leave it alone, because another program may get its number. */
   forget(pid: number): void
   /** A clean end: the pids still watched are left alone, and the shell ends. */
   close(): Promise<void>

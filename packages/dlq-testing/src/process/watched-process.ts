@@ -1,6 +1,6 @@
 // A server process of ours: in its own process group, so the terminal's Ctrl-C does
 // not reach it and we order the shutdown; under the reaper, so it does not outlive us;
-// writing to a file, so it does not stall or die when nobody reads its output.
+// writing to a file, so that an unread pipe cannot stall or end it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import type { Reaper } from './reaper.ts'
@@ -20,7 +20,7 @@ export type WatchedProcess = {
   lastOutput(): string
 }
 
-/** What to run, and where its output goes (appended). */
+/** The program to run, and the file for its output (appended). */
 export type ProcessOptions = {
   command: string[]
   logFile: string

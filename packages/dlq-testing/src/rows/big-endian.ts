@@ -1,4 +1,4 @@
-// Numbers as Java's ByteBuffer writes them: what Spring puts into headers.
+// Numbers as Java's ByteBuffer writes them, for the headers of Spring.
 
 /** Four bytes, big-endian. */
 export function int32(value: number): Buffer {

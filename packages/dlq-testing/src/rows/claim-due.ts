@@ -1,14 +1,14 @@
-// Claiming as a retrier does, for tests that are about what comes before or after.
+// Claims due messages as a retrier does, for tests of the steps before and after.
 import { randomUUID } from 'node:crypto'
-import { type BatchLease, type ClaimedMessage, claimBatch } from 'dlq-core/queries/batches.ts'
-import { listDueTopics } from 'dlq-core/queries/due-topics.ts'
-import { listRunTopics, type RunTopic } from 'dlq-core/queries/run-messages.ts'
-import { takeSlot } from 'dlq-core/queries/slots.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { type BatchLease, type ClaimedMessage, claimBatch } from 'dlq-core/queries/retry/batches.ts'
+import { listDueTopics } from 'dlq-core/queries/retry/due-topics.ts'
+import { takeSlot } from 'dlq-core/queries/retry/slots.ts'
+import { listRunTopics, type RunTopic } from 'dlq-core/queries/runs/run-messages.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 
 export type ClaimedBatch = BatchLease & { token: string; messages: ClaimedMessage[] }
 
-/** Takes a slot and claims what is due, at most `quota` of each topic. */
+/** Takes a slot and claims due messages, at most `quota` of each topic. */
 export async function claimDue(sql: Database, { quota = 100 } = {}): Promise<ClaimedBatch> {
   const { slot, epoch } = await takeSlot(sql, { owner: 'test', leaseMs: 60_000 })
   const token = randomUUID()

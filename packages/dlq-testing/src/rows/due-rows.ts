@@ -1,7 +1,7 @@
 // Many due messages at once, without an ingester.
 import type postgres from 'postgres'
 
-/** Row n is `{"n":n}` of one topic after the other, with key and partition to keep; due since an hour, in this order. */
+/** Row n is `{"n":n}` of one topic after the other, with key and partition to keep. Due for an hour, in this order. */
 export async function insertDueRows(
   sql: postgres.Sql | postgres.TransactionSql,
   {

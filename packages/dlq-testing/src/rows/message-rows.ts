@@ -1,4 +1,4 @@
-// Rows of dlq_messages as tests want them: everything has a default, the test names what it is about.
+// Inserts rows into dlq_messages. Every column has a default; a test names only the columns that it needs.
 import type postgres from 'postgres'
 
 /** Columns of dlq.dlq_messages. */

@@ -1,4 +1,4 @@
-import { readFailure } from 'dlq-core/read-failure.ts'
+import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
 import { expect, test } from 'vitest'
 import { springDeadLetter } from './spring-dead-letter.ts'
 

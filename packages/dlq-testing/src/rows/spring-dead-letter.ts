@@ -1,13 +1,13 @@
 // A dead letter as Spring Kafka's DeadLetterPublishingRecoverer writes it at a first and at a second
 // failure: the record's own headers stay, the original coordinates are appended to those of an earlier
 // failure, the exception replaces the earlier one (DeadLetterRecordManager.java).
-import type { Header } from 'dlq-core/record.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
 import { int32, int64 } from './big-endian.ts'
 
 export type FailedRecord = {
   topic: string
   partition: number
-  /** Of the record that failed. */
+  /** The values of the record that failed. */
   offset: bigint
   timestamp: bigint
   key: Buffer | null
@@ -47,7 +47,7 @@ export function springDeadLetter({
   return { key, value, headers: [...headers.filter(([name]) => !replaced.has(name)), ...original, ...exception] }
 }
 
-/** No republished record gets there: a dead letter from where one stands would be its failure. */
+/** An offset that no retry reaches, because a dead letter from a retry's coordinates would be its re-failure. */
 const farOffset = 1_000_000_000n
 
 export type Numbered = Pick<FailedRecord, 'topic' | 'group'> & { partitions: number } & Partial<

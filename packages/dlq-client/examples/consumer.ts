@@ -11,7 +11,7 @@ await consumer.run({
     try {
       await takePayment(JSON.parse(String(record.message.value)))
     } catch (error) {
-      // To orders.dlq.v1. Where Kafka does not take it, this throws, and the record comes again.
+      // To orders.dlq.v1. If Kafka does not take it, this throws, and Kafka delivers the record again.
       await deadLetter(producer, record, { error, consumerGroup: 'billing' })
     }
   },

@@ -3,7 +3,7 @@ import { eachMessage } from 'dlq-client/each.ts'
 
 const dlq = createDlqClient({ baseUrl: 'https://dlq.example.com', token: async () => process.env.DLQ_TOKEN ?? '' })
 
-// Page by page, as they are needed.
+// Reads the next page when the loop needs it.
 for await (const message of eachMessage(dlq, { topic: 'orders', status: ['DEAD'], error_class: 'TimeoutError' })) {
   const path = { id: message.id }
   const { data, error } = await dlq.POST('/api/v1/dlq/messages/{id}/revive', {
@@ -13,6 +13,6 @@ for await (const message of eachMessage(dlq, { topic: 'orders', status: ['DEAD']
   console.log(data ? `${data.id} is ${data.status}` : error.error.message)
 }
 
-// Or what is thrown is a DlqApiError, with the API's code, message, details and request id.
+// dataOf throws a DlqApiError with the API's code, message, details and request id.
 const { counts } = await dataOf(dlq.GET('/api/v1/status'))
 console.log(`${counts.DEAD} are left`)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 
-test('every example of the README is one that is type-checked', () => {
+test('every example of the README is type-checked', () => {
   const files = readdirSync(new URL('.', import.meta.url)).filter((name) => !name.endsWith('.test.ts'))
   const examples = files.map((name) => read(name))
   const blocks = [...read('../README.md').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block]) => block!)

@@ -1,9 +1,9 @@
 // The client against the API itself, in this process.
 import { createHash } from 'node:crypto'
 import { createTestApp } from 'api/src/test-app.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeAll, expect, test } from 'vitest'
 import { createDlqClient, DlqApiError, type DlqClient, dataOf } from './api-client.ts'
 import { eachAuditEntry, eachGroup, eachMessage, eachTopic } from './each.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
     ids.push(await insertMessageRow(database.sql, { status: n % 2 ? 'DEAD' : 'PENDING', payload: { n } }))
 })
 
-test('lists are gone through page by page, as far as somebody reads', async () => {
+test('lists are read page by page, only as far as the caller reads', async () => {
   const found = await Array.fromAsync(eachMessage(client, { limit: 2, status: ['DEAD'], sort: 'oldest' }))
   expect(found.map(({ id }) => id)).toEqual(ids.filter((_, n) => n % 2))
   asked.length = 0
@@ -49,7 +49,7 @@ test('lists are gone through page by page, as far as somebody reads', async () =
   expect(await Array.fromAsync(eachTopic(client, { kind: 'original' }))).toMatchObject([{ topic: 'orders.events.v1' }])
 })
 
-test('changes carry the ETag of what was read, and what the API says of a fault is thrown', async () => {
+test('changes carry the ETag that was read, and the API’s error is thrown', async () => {
   const path = { id: ids[0]! }
   const { response } = await client.GET('/api/v1/dlq/messages/{id}', { params: { path } })
   const change = (etag: string) =>
@@ -69,7 +69,7 @@ test('changes carry the ETag of what was read, and what the API says of a fault 
   ])
 })
 
-test('without the right token every call says so, and so does a list', async () => {
+test('without the right token every call fails with that reason, also a list', async () => {
   await expect(dataOf(connect().GET('/api/v1/status'))).rejects.toMatchObject({ status: 401 })
   await expect(Array.fromAsync(eachMessage(connect('wrong')))).rejects.toMatchObject({
     code: 'SYS_DLQ_UNAUTHENTICATED',

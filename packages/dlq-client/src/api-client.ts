@@ -9,7 +9,7 @@ export type DlqClient = Client<paths>
 export type DlqClientOptions = Partial<RetryOptions> & {
   /** Such as "https://dlq.example.com". */
   baseUrl: string
-  /** A bearer token; a function is asked before each request, for tokens that expire. */
+  /** A bearer token, or a function that is called before each request, for tokens that expire. */
   token?: string | (() => string | Promise<string>)
 }
 
@@ -27,10 +27,10 @@ export function createDlqClient({ baseUrl, token, ...retry }: DlqClientOptions):
   return client
 }
 
-/** What the API says of a fault. */
+/** An error answer of the API. */
 export class DlqApiError extends Error {
   readonly status: number
-  /** "SYS_DLQ_CONFLICT" …; null where something before the API answered. */
+  /** "SYS_DLQ_CONFLICT" …; null if a proxy answered instead of the API. */
   readonly code: string | null
   readonly requestId: string | null
   readonly details: readonly { field: string; message: string }[]

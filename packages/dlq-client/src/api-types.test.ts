@@ -1,10 +1,10 @@
-import { openApiDocument } from 'api/src/open-api.ts'
+import { openApiDocument } from 'api/src/http/open-api.ts'
 import { allRoutes } from 'api/src/routes/all-routes.ts'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { expect, test } from 'vitest'
 
 test('the types are those of the API as it is', async () => {
-  // As JSON, which is what a program that reads /openapi.json sees; its examples would be half of the types.
+  // As JSON, as programs read /openapi.json; without its examples, which would be half of the types.
   const document = JSON.stringify(openApiDocument(allRoutes, { version: '0' }), (key, value) =>
     key === 'example' || key === 'examples' ? undefined : value,
   )

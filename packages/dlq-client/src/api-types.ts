@@ -29,8 +29,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether it can do its work now
-         * @description Whether it can do its work now
+         * Whether the process can do its work now
+         * @description Whether the process can do its work now
          */
         get: operations["getReadyz"];
         put?: never;
@@ -69,10 +69,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What is done by the clock, with the last outcome and the next time
+         * The cron jobs, with their last outcome and next tick
          * @description Times are in UTC. A job whose `schedule` is null is off, and runs only when somebody asks.
          *
-         *     Needs the role `sys_auditor`.
+         *     Needs the role `sys_auditor`, and a token for all topics.
          */
         get: operations["getCron"];
         put?: never;
@@ -91,10 +91,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The runs of a job, the newest first
-         * @description Runs are kept for a week, and the last one for ever.
+         * The executions of a cron job, the newest first
+         * @description Executions are kept for a week, and the last one for ever.
          *
-         *     Needs the role `sys_auditor`.
+         *     Needs the role `sys_auditor`, and a token for all topics.
          */
         get: operations["getCronByJobRuns"];
         put?: never;
@@ -115,10 +115,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a job now
-         * @description A retrier takes it up, behind a run that is under way. What became of it is found under its `tick` in `GET /api/v1/cron/:job/runs`.
+         * Run a cron job now
+         * @description A retrier runs it, after any execution of the same job that is under way. Its outcome has its `tick` in `GET /api/v1/cron/:job/runs`.
          *
-         *     Needs the role `sys_operator`.
+         *     Needs the role `sys_operator`, and a token for all topics.
          */
         post: operations["postCronByJobRun"];
         delete?: never;
@@ -136,7 +136,7 @@ export interface paths {
         };
         /**
          * One dead letter
-         * @description Also where it is archived; archived_at then says since when.
+         * @description Also finds archived messages; archived_at then says since when.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -145,7 +145,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a dead letter with its history
-         * @description The reason goes into the audit; in the query or in a body.
+         * @description The reason, in the query or in the body, goes into the audit.
          *
          *     Needs the role `sys_operator`.
          */
@@ -153,8 +153,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Edit a dead letter, or say when it is retried
-         * @description Only what is named changes. What an edit replaced is kept, and shown under `…/edits`; the message is retried as it was edited. Nothing that was sent, or is being sent, can be edited: RESOLVED and RETRYING answer 409. `next_retry_at`: null waits until somebody asks.
+         * Edit a dead letter, or set when it is retried
+         * @description Only fields that the body names change. `…/edits` keeps and shows the replaced values. The next retry sends the edited message. A message that was sent, or is being sent, cannot be edited: RESOLVED and RETRYING answer 409. With `next_retry_at` null, the message waits until somebody retries it.
          *
          *     Needs the role `sys_operator`.
          */
@@ -232,7 +232,7 @@ export interface paths {
         put?: never;
         /**
          * Retry one dead letter, and wait for the outcome
-         * @description What is under way already is waited for. DEAD, RESOLVED and a spent budget answer 409, which `force` overrides; it needs a reason.
+         * @description Waits for an attempt that is already under way. DEAD, RESOLVED and a spent budget answer 409, unless `force` is set; `force` needs a reason.
          *
          *     Needs the role `sys_operator`.
          */
@@ -254,7 +254,7 @@ export interface paths {
         put?: never;
         /**
          * Give a dead letter up
-         * @description PENDING becomes DEAD: nobody retries it until it is revived.
+         * @description PENDING becomes DEAD: the message is not retried until somebody revives it.
          *
          *     Needs the role `sys_operator`.
          */
@@ -276,7 +276,7 @@ export interface paths {
         put?: never;
         /**
          * Let a DEAD letter be retried again
-         * @description DEAD becomes PENDING, by its policy, with a new budget where the old one is spent.
+         * @description DEAD becomes PENDING. The policy decides when it is retried; a spent budget is renewed.
          *
          *     Needs the role `sys_operator`.
          */
@@ -295,7 +295,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How a dead letter was edited
+         * The edits of a dead letter
          * @description Needs the role `sys_auditor`.
          */
         get: operations["getDlqMessagesByIdEdits"];
@@ -315,7 +315,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One edit, with what it replaced
+         * One edit, with the values that it replaced
          * @description Needs the role `sys_auditor`.
          */
         get: operations["getDlqMessagesByIdEditsByNumber"];
@@ -377,8 +377,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every dead letter that a filter means, as a download
-         * @description Streamed, as fast as it is read. What is stored meanwhile may or may not be in it. A cut-off answer is incomplete. In CSV, text that a spreadsheet would take for a formula begins with an apostrophe.
+         * All dead letters that match a filter, as a download
+         * @description Streamed as fast as the client reads. Messages that arrive meanwhile may be missing. An answer that breaks off is incomplete. In CSV, an apostrophe precedes text that a spreadsheet would take for a formula.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -400,7 +400,7 @@ export interface paths {
         };
         /**
          * The dead letters of a topic, newest first
-         * @description A known DLQ topic means what was read from it, any other name what came from there. Paged by page and page_size; with a filter, a sort, a limit or a cursor as GET /api/v1/messages.
+         * @description The name of a known DLQ topic lists the messages that were read from it. Any other name is an original topic. Pages go by page and page_size; with a filter, a sort, a limit or a cursor they go as in GET /api/v1/messages.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -424,7 +424,7 @@ export interface paths {
         put?: never;
         /**
          * Retry every dead letter of a topic that may be retried
-         * @description A run (`/api/v1/runs`): the retriers send what is there now, within the topic’s policy. Skips DEAD, RESOLVED and spent budgets. While it goes on, a second one of the same topic answers 409 and names it.
+         * @description Creates a run (`/api/v1/runs`): the retriers send the messages that are stored now, by the topic’s policy. Skips DEAD, RESOLVED and spent budgets. Until the run has ended, a second request for the same topic answers 409 and names the run.
          *
          *     Needs the role `sys_operator`.
          */
@@ -464,7 +464,7 @@ export interface paths {
         };
         /**
          * The consumer groups that failed
-         * @description Those with the most left to do first, 1000 at most.
+         * @description Groups with the most open messages first, 1000 at most.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -486,7 +486,7 @@ export interface paths {
         };
         /**
          * Counts by topic, consumer group and status; ages and rates
-         * @description At most 1000 topics and consumer groups, those with most left to do first; `counts` adds up what is listed. `oldest_pending_at` is the time of the oldest record of the topic that waits, whatever its consumer group. `success_rate`: of the retries of the last five minutes, the share that was not refused and has not come back so far. Rates look at 100,000 rows at most.
+         * @description At most 1000 topics and consumer groups, those with most open messages first; `counts` adds these up. `oldest_pending_at` is the time of the oldest record of the topic that waits, whatever its consumer group. `success_rate`: of the retries of the last five minutes, the share that was not refused and has not failed again so far. Rates look at 100,000 rows at most.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -507,7 +507,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far each partition is stored
+         * The position of each partition
          * @description Needs the role `sys_auditor`.
          */
         get: operations["getPositions"];
@@ -530,11 +530,55 @@ export interface paths {
         put?: never;
         /**
          * Read a partition again from an offset, or skip to one
-         * @description What is stored already stays as it is; messages that were deleted come back. Takes effect with the next record. An offset beyond the log’s end is taken for a topic that was made anew. Needs a token for all topics.
+         * @description Stored messages stay as they are; deleted messages are stored again. Takes effect with the next record. An offset beyond the log’s end counts as a topic that was created again. Needs a token for all topics.
          *
-         *     Needs the role `sys_admin`.
+         *     Needs the role `sys_admin`, and a token for all topics.
          */
         post: operations["postPositionsReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which DLQ topic may speak for which original topic
+         * @description A token for some topics sees the routes that begin or end there.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getRoutes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/routes/{dlqTopic}/{originalTopic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Allow or forbid a DLQ topic to send to an original topic
+         * @description Once it is approved, the messages that wait are scheduled; once it is blocked, those that are scheduled wait. Needs a token whose topics include both.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        put: operations["putRoutesByDlqTopicByOriginalTopic"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -581,8 +625,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Say what is done about an error group
-         * @description State, owner and note are for people: retries go by policies. What the body does not name stays. A state that is set again counts from now, so setting resolved again ends regressed.
+         * Set state, owner and note of an error group
+         * @description State, owner and note are for people; they change no retry. They belong to the group’s DLQ topics: `dlq_topic` names one, else all that the token covers are changed. Fields that the body leaves out stay. A state that is set again counts from now, so setting resolved again clears regressed.
          *
          *     Needs the role `sys_operator`.
          */
@@ -598,7 +642,7 @@ export interface paths {
         };
         /**
          * The policies, in the order of their patterns
-         * @description Not those of the configuration. Who may see only some topics sees the patterns within them.
+         * @description Without those of the configuration. A token for some topics sees only the patterns within these topics.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -624,18 +668,16 @@ export interface paths {
          */
         get: operations["getPoliciesByPattern"];
         /**
-         * Make or replace a policy
-         * @description What the body does not say, the policy does not say afterwards: a wider pattern, the configuration or the default decides. With `dry_run=true` nothing changes, and the answer shows what would. Needs a token for all topics.
+         * Create or replace a policy
+         * @description The body replaces the whole policy. For settings that it leaves out, a wider pattern, the configuration or the default decides. With `dry_run=true` nothing changes, and the answer shows the policy as it would be.
          *
-         *     Needs the role `sys_admin`.
+         *     Needs the role `sys_admin`, and a token for all topics.
          */
         put: operations["putPoliciesByPattern"];
         post?: never;
         /**
          * Delete a policy
-         * @description Needs a token for all topics.
-         *
-         *     Needs the role `sys_admin`.
+         * @description Needs the role `sys_admin`, and a token for all topics.
          */
         delete: operations["deletePoliciesByPattern"];
         options?: never;
@@ -652,7 +694,7 @@ export interface paths {
         };
         /**
          * Who changed what, newest first
-         * @description Who may see only some topics sees the changes of these topics’ messages only.
+         * @description A token for some topics sees only the changes to messages of these topics.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -673,7 +715,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How many messages are DEAD, per original topic and consumer group
+         * The number of DEAD messages per original topic and consumer group
          * @description Exact, and as fast with 23 million messages as with a hundred. Every topic and consumer group that has messages is listed, also with `deadCount` 0. Messages that name no consumer group stand under `(none)`.
          *
          *     Needs the role `sys_auditor`.
@@ -743,8 +785,8 @@ export interface paths {
         get: operations["getRuns"];
         put?: never;
         /**
-         * Do something with many dead letters
-         * @description The selection is frozen: what arrives later is not touched. `expect_count` guards against a filter that means more than was thought. `dry_run` changes nothing and tells what would be done. A canary sends the first messages, waits whether they come back, then a share, then all.
+         * Create a run over many dead letters
+         * @description The selection is frozen: messages that arrive later are not touched. With `expect_count`, the run is refused where more or fewer messages match. `dry_run` changes nothing and shows what the run would do. A canary sends the first messages, waits to see whether they fail again, sends a share, waits again, and sends the rest.
          *
          *     Needs the role `sys_operator`.
          */
@@ -763,8 +805,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One run: how far it is
-         * @description The counts are exact at every moment: `taken` is the sum of what became of the messages and `waiting`.
+         * One run with its progress
+         * @description The counts are always exact: `taken` is the sum of `waiting` and of all outcomes.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -789,8 +831,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The messages of a run, by what became of them
-         * @description In the order of ids; the next page begins `after` the last one. Of what was skipped, the first ten thousand.
+         * The messages of a run, by their outcome
+         * @description In the order of ids; the next page begins `after` the last one. Of the skipped messages, the first ten thousand.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -811,8 +853,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The progress of a run, as it goes on
-         * @description An event "progress" with the run whenever it has changed, at most one a second; the last one is its end.
+         * The progress of a run as a stream of events
+         * @description An event "progress" with the run whenever it has changed, at most one a second; the last one is its end. The stream also ends when the token does. A token holds ten streams at most, and the service 200.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -836,7 +878,7 @@ export interface paths {
         put?: never;
         /**
          * Pause a run
-         * @description Nothing more of it is sent, from the moment of the answer; what a retriers has in its hands is finished.
+         * @description From this answer on, no further message is claimed for the run. Retriers finish the batches that they hold.
          *
          *     Needs the role `sys_operator`.
          */
@@ -857,8 +899,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a paused run go on
-         * @description Where a canary paused it, it goes on all the same.
+         * Resume a paused run
+         * @description Also resumes a run that its canary paused.
          *
          *     Needs the role `sys_operator`.
          */
@@ -880,7 +922,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a run
-         * @description Nothing more of it is sent, from the moment of the answer; what was not sent is given back as it was.
+         * @description From this answer on, no further message is claimed for the run. Messages that were not sent become as they were before it.
          *
          *     Needs the role `sys_operator`.
          */
@@ -900,7 +942,7 @@ export interface paths {
         };
         /**
          * Sagas, newest first
-         * @description By workflow, status and correlation id; of a run, its id is the correlation id.
+         * @description By workflow, status and correlation id. The correlation id of a run’s saga is the run’s id.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -944,7 +986,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a saga
-         * @description It compensates what it has executed, in reverse order, and is CANCELLED then. The saga of a run takes the run along.
+         * @description The saga compensates its executed steps in reverse order; then it is CANCELLED. Cancelling the saga of a run cancels the run.
          *
          *     Needs the role `sys_operator`.
          */
@@ -963,7 +1005,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
+                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
                 message: string;
                 request_id: string;
                 details: {
@@ -1029,7 +1071,7 @@ export interface components {
                 offset: string | null;
                 timestamp: string | null;
             };
-            /** @description Where it is sent instead, because somebody edited it. */
+            /** @description The topic to which the edited message is sent instead. */
             target_topic: string | null;
             consumer_group: string | null;
             error_class: string | null;
@@ -1043,7 +1085,7 @@ export interface components {
                  */
                 encoding: "text" | "number" | "base64";
             } | null;
-            /** @description In the order of the record. Null where there never was a record. */
+            /** @description In the order of the record. Null for a message without a record. */
             headers: {
                 name: string;
                 value: string | null;
@@ -1065,7 +1107,9 @@ export interface components {
             last_failed_at: string;
             run_id: string | null;
             successor_of: string | null;
-            /** @description How often it was edited. */
+            /** @description The message whose record failed here, or which the dead letter claimed to be without being believed. */
+            related_to: string | null;
+            /** @description The number of edits. */
             edits: number;
             archived_at: string | null;
             attempts: components["schemas"]["Attempt"][];
@@ -1079,7 +1123,7 @@ export interface components {
             actor: string;
             run_id: string | null;
             /**
-             * @description `unknown`: given back, to be made again under the same id, because nobody knows whether it was published. `resolved`: handled by the application itself.
+             * @description `unknown`: it is not known whether the record was published; the attempt is repeated under the same id. `resolved`: the application handled the message itself.
              * @enum {string}
              */
             outcome: "requested" | "published" | "resolved" | "failed" | "unknown";
@@ -1092,9 +1136,9 @@ export interface components {
             /** Format: date-time */
             started_at: string;
             settled_at: string | null;
-            /** @description When it was given back as unknown: a second record of it may be there. */
+            /** @description When the outcome became unknown: Kafka may hold a second record of this attempt. */
             unknown_at: string | null;
-            /** @description The dead letter that said that the republished record failed too. */
+            /** @description The dead letter that the consumer wrote when the retried record failed again. */
             failed_again: {
                 /** Format: date-time */
                 at: string;
@@ -1148,12 +1192,12 @@ export interface components {
         MessagePage: {
             messages: components["schemas"]["ListedMessage"][];
             pagination: {
-                /** @description Of the first page: exact where the filter names nothing but statuses, a topic, an error group and a consumer group; else of the first 10,000 rows along an index, or of the first 1,000 where rows have to be read; `gte` says that there are more. Null on other pages. */
+                /** @description On the first page: exact where the filter has only statuses, a topic, an error group and a consumer group. Otherwise counted among the first 10,000 rows along an index, or the first 1,000 where rows have to be read; `gte` says that there are more. Null on other pages. */
                 total: components["schemas"]["Total"] | null;
                 limit: number;
                 next_cursor: string | null;
                 prev_cursor: string | null;
-                /** @description Only a part was searched in the time of one answer; next_cursor goes on behind it. */
+                /** @description The time for one answer was up before the whole list was searched; next_cursor continues the search. */
                 bounded: boolean;
             };
         };
@@ -1214,7 +1258,7 @@ export interface components {
             counts: components["schemas"]["StatusCounts"];
             /** @description When the oldest PENDING message was created. */
             oldest_pending_at: string | null;
-            /** @description How it was found in Kafka; null for an original topic. */
+            /** @description The topic as it was found in Kafka; null for an original topic. */
             found: {
                 cluster: string;
                 display_name: string | null;
@@ -1223,23 +1267,23 @@ export interface components {
                 found_at: string;
                 gone_at: string | null;
             } | null;
-            /** @description How far a DLQ topic is stored: read_to is the sum of its partitions’ next offsets. */
+            /** @description The progress of a DLQ topic: read_to is the sum of its partitions’ positions. */
             ingestion: {
                 stored_at: string | null;
                 read_to: string | null;
                 /** @description Null where the topic is gone from Kafka. */
                 loss_clock: {
-                    /** @description Offsets that Kafka holds and that are not ingested; a few may be markers of transactions. */
+                    /** @description Offsets that Kafka holds and that are not stored; a few may be markers of transactions. */
                     lag: number;
-                    /** @description Offsets that retention took before they were ingested, as far as ingestion has not come to them. */
+                    /** @description Offsets that retention deleted before they were stored. */
                     lost: number;
-                    /** @description The timestamp of the oldest record that waits; null where none does, or it is not known. */
+                    /** @description The timestamp of the oldest waiting record; null where none waits or the timestamp is unknown. */
                     oldest_unread_at: string | null;
                     /** @description When retention may delete that record; null also where the topic keeps records for ever. */
                     expires_at: string | null;
-                    /** @description As of when this is so; older than a minute means that no ingester looks. */
+                    /** @description When an ingester last read the topic’s log bounds. After a minute, no ingester is running. */
                     looked_at: string | null;
-                    /** @description The same in words; null where nothing waits and nothing is lost. */
+                    /** @description The same in words; null where no record waits and none is lost. */
                     loss: string | null;
                 } | null;
             } | null;
@@ -1274,7 +1318,7 @@ export interface components {
             counts: components["schemas"]["StatusCounts"];
             /** @description Of the newest 5000 messages. */
             recent: number;
-            /** @description Of those; null where it is not among them. */
+            /** @description The last failure among these messages; null where the group has none of them. */
             last_failed_at: string | null;
         };
         /** Status */
@@ -1295,34 +1339,43 @@ export interface components {
                 refused_per_minute: number;
                 success_rate: number | null;
             };
+            /** @description Of all topics together, so null for a token that is limited to some. */
             summary: {
                 /** Format: date-time */
                 counted_at: string;
                 drift: number;
                 unfolded: number;
-            };
-            /** @description The DLQ topics of which records wait or are lost; those that expire first, then those furthest behind. */
+            } | null;
+            /** @description The DLQ topics whose records wait or are lost; first those that expire first, then those furthest behind. */
             loss_clock: {
                 cluster: string;
                 topic: string;
-                /** @description Offsets that Kafka holds and that are not ingested; a few may be markers of transactions. */
+                /** @description Offsets that Kafka holds and that are not stored; a few may be markers of transactions. */
                 lag: number;
-                /** @description Offsets that retention took before they were ingested, as far as ingestion has not come to them. */
+                /** @description Offsets that retention deleted before they were stored. */
                 lost: number;
-                /** @description The timestamp of the oldest record that waits; null where none does, or it is not known. */
+                /** @description The timestamp of the oldest waiting record; null where none waits or the timestamp is unknown. */
                 oldest_unread_at: string | null;
                 /** @description When retention may delete that record; null also where the topic keeps records for ever. */
                 expires_at: string | null;
-                /** @description As of when this is so; older than a minute means that no ingester looks. */
+                /** @description When an ingester last read the topic’s log bounds. After a minute, no ingester is running. */
                 looked_at: string | null;
-                /** @description The same in words; null where nothing waits and nothing is lost. */
+                /** @description The same in words; null where no record waits and none is lost. */
                 loss: string | null;
             }[];
             dlq_topics: number;
-            /** @description When something was stored last. */
+            /** @description When the last message was stored. */
             stored_at: string | null;
             /** @description Error groups whose automatic retries are paused. */
             paused_groups: number;
+            /** @description Topics that are only probed, because records for them are refused in a row. */
+            held_topics: {
+                topic: string;
+                reason: string;
+                /** Format: date-time */
+                since: string;
+            }[];
+            /** @description A fault may name any topic: a token that is limited to some sees none. */
             retriers: {
                 id: string;
                 /** @enum {string} */
@@ -1339,12 +1392,33 @@ export interface components {
             cluster: string;
             topic: string;
             partition: number;
-            /** @description How often the topic was deleted and made anew. */
+            /** @description How often the topic was deleted and created again. */
             generation: number;
-            /** @description Everything before it is stored. */
+            /** @description All records before this offset are stored. */
             next_offset: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        /** Route */
+        Route: {
+            dlq_topic: string;
+            original_topic: string;
+            /**
+             * @description `by_name` and `by_mapping` follow from the names and from the configuration, `waiting` is for somebody to decide.
+             * @enum {string}
+             */
+            state: "by_name" | "by_mapping" | "waiting" | "approved" | "blocked";
+            /** @description Messages of the DLQ topic are sent to the original topic. */
+            open: boolean;
+            /** @description PENDING messages that are not sent by themselves because of the route. */
+            held: number;
+            /** @description Messages from before the last change may not follow it yet; the retriers see to that. */
+            applying: boolean;
+            /** Format: date-time */
+            first_seen_at: string;
+            decided_at: string | null;
+            decided_by: string | null;
+            reason: string | null;
         };
         /** ErrorGroup */
         ErrorGroup: {
@@ -1355,16 +1429,18 @@ export interface components {
             location: string | null;
             message: string;
             /**
-             * @description A snooze that is over is open.
+             * @description A group whose snooze has ended is open.
              * @enum {string}
              */
             state: "open" | "snoozed" | "ignored" | "resolved";
             snoozed_until: string | null;
             state_changed_at: string | null;
-            /** @description Something came in after it was set to resolved. */
+            /** @description A message arrived after the group was set to resolved. */
             regressed: boolean;
             owner: string | null;
             note: string | null;
+            /** @description What is said for each DLQ topic, 20 at most; null in lists. The group itself has the state that needs most attention, and the first owner and note, of the topics that the token may see. */
+            topics: components["schemas"]["ErrorGroupTopic"][] | null;
             /** Format: date-time */
             first_seen_at: string;
             /** Format: date-time */
@@ -1374,6 +1450,21 @@ export interface components {
             counts: components["schemas"]["StatusCounts"];
             /** @description Messages in each of the last 24 hours, the oldest hour first, by their records’ times; null unless asked for. */
             trend: components["schemas"]["Total"][] | null;
+        };
+        /** ErrorGroupTopic */
+        ErrorGroupTopic: {
+            dlq_topic: string;
+            /**
+             * @description A group whose snooze has ended is open.
+             * @enum {string}
+             */
+            state: "open" | "snoozed" | "ignored" | "resolved";
+            snoozed_until: string | null;
+            state_changed_at: string | null;
+            /** @description A message arrived after the group was set to resolved. */
+            regressed: boolean;
+            owner: string | null;
+            note: string | null;
         };
         /** Policy */
         Policy: {
@@ -1402,6 +1493,7 @@ export interface components {
             /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
+            refailure_share?: number;
             refailure_window?: string;
             retention?: string;
             updated_at: string | null;
@@ -1410,7 +1502,7 @@ export interface components {
         PolicyMatch: {
             original_topic: string;
             dlq_topic: string | null;
-            decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_window" | "retention")[];
+            decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "retention")[];
         };
         /** AuditEntry */
         AuditEntry: {
@@ -1449,7 +1541,7 @@ export interface components {
                 [key: string]: number;
             };
             sample: string[];
-            /** @description Of an edit: what it would make of the sample. */
+            /** @description For runs of kind edit: sample messages before and after the edit. */
             diff?: {
                 id: string;
                 before: unknown;
@@ -1467,7 +1559,7 @@ export interface components {
             status_reason: string | null;
             actor: string;
             reason: string | null;
-            /** @description As it was frozen; of a list of ids only how many. */
+            /** @description The frozen selection; for a list of ids, only their number. */
             selection: {
                 [key: string]: unknown;
             };
@@ -1556,7 +1648,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does. */
+            /** @description The process lives. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1570,6 +1662,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /healthz */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /healthz */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1606,7 +1707,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It can. */
+            /** @description The process can do its work. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1623,6 +1724,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /readyz */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /readyz */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1648,7 +1758,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description It cannot, or is about to stop. */
+            /** @description The process cannot do its work, or is about to stop. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1674,7 +1784,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In the text format. */
+            /** @description The metrics in the text format. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1685,6 +1795,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /metrics */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /metrics */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1810,7 +1929,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The runs. */
+            /** @description The executions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1903,7 +2022,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It will be run. */
+            /** @description A retrier will run it. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1946,6 +2065,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/cron/:job/run */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/cron/:job/run */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2111,7 +2239,7 @@ export interface operations {
                 reason?: string;
             };
             header?: {
-                /** @description The ETag of the message as it was read, or `*`: 412 where it has changed since */
+                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -2127,7 +2255,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is gone. */
+            /** @description It is deleted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2169,6 +2297,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages/:id */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2254,7 +2391,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the message as it was read, or `*`: 412 where it has changed since */
+                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -2298,7 +2435,7 @@ export interface operations {
             /** @description The dead letter as it is now. */
             200: {
                 headers: {
-                    /** @description Of the dead letter as it is now. */
+                    /** @description The ETag of the dead letter as it is now. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -2335,6 +2472,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages/:id */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2736,7 +2882,7 @@ export interface operations {
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
                 prefer?: string;
-                /** @description The ETag of the message as it was read, or `*`: 412 where it has changed since */
+                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -2754,7 +2900,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A retrier has settled it. */
+            /** @description A retrier has settled the attempt. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2767,7 +2913,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description It is due, and will be sent; nobody has settled it within the time to wait. */
+            /** @description The message is due and will be sent; no retrier settled it within the time to wait. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2809,6 +2955,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id/retry */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages/:id/retry */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2894,7 +3049,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the message as it was read, or `*`: 412 where it has changed since */
+                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -2913,7 +3068,7 @@ export interface operations {
             /** @description The dead letter as it is now. */
             200: {
                 headers: {
-                    /** @description Of the dead letter as it is now. */
+                    /** @description The ETag of the dead letter as it is now. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -2950,6 +3105,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id/dead */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages/:id/dead */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3035,7 +3199,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the message as it was read, or `*`: 412 where it has changed since */
+                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -3054,7 +3218,7 @@ export interface operations {
             /** @description The dead letter as it is now. */
             200: {
                 headers: {
-                    /** @description Of the dead letter as it is now. */
+                    /** @description The ETag of the dead letter as it is now. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -3091,6 +3255,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id/revive */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages/:id/revive */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3280,7 +3453,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the message was before the edit. */
+            /** @description The message as it was before the edit. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3491,6 +3664,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_CONFLICT, of /api/v1/dlq/messages */
             409: {
                 headers: {
@@ -3586,7 +3768,7 @@ export interface operations {
                 /** @description next_cursor or prev_cursor of a page with the same filter and sort. */
                 cursor?: string;
                 limit?: number;
-                /** @description newest (default) and oldest go by id, whose time is the record’s; by created_at where from or to is what narrows the list. next_due: what is retried next by itself. */
+                /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
             };
             header?: never;
@@ -3813,7 +3995,7 @@ export interface operations {
                 /** @description next_cursor or prev_cursor of a page with the same filter and sort. */
                 cursor?: string;
                 limit?: number;
-                /** @description newest (default) and oldest go by id, whose time is the record’s; by created_at where from or to is what narrows the list. next_due: what is retried next by itself. */
+                /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
             };
             header?: never;
@@ -3912,7 +4094,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They were retried. */
+            /** @description The messages were retried. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3924,7 +4106,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The run goes on; how many it has accepted so far. */
+            /** @description The run is still under way; `retried` is the number of messages accepted so far. */
             202: {
                 headers: {
                     /** @description The run. */
@@ -3967,6 +4149,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/:topic/retry-all */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/:topic/retry-all */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4042,7 +4233,7 @@ export interface operations {
     getTopics: {
         parameters: {
             query?: {
-                /** @description DLQ topics as they were found in Kafka, or the topics that the messages came from. */
+                /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
                 kind?: "dlq" | "original";
                 limit?: number;
                 cursor?: string;
@@ -4402,7 +4593,7 @@ export interface operations {
                     topic: string;
                     partition: number;
                     next_offset: string;
-                    /** @description "TOPIC/PARTITION" once more. */
+                    /** @description "TOPIC/PARTITION" again, to confirm. */
                     confirm: string;
                     reason?: string;
                 };
@@ -4447,6 +4638,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/positions/reset */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/positions/reset */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4500,6 +4700,219 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/positions/reset */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRoutes: {
+        parameters: {
+            query?: {
+                state?: "by_name" | "by_mapping" | "waiting" | "approved" | "blocked";
+                dlq_topic?: string;
+                original_topic?: string;
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By DLQ topic and original topic. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        routes: components["schemas"]["Route"][];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/routes */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/routes */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/routes */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/routes */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/routes */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/routes */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/routes */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putRoutesByDlqTopicByOriginalTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dlqTopic: string;
+                originalTopic: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    state: "approved" | "blocked";
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The route as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Route"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/routes/:dlqTopic/:originalTopic */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/routes/:dlqTopic/:originalTopic */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/routes/:dlqTopic/:originalTopic */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/routes/:dlqTopic/:originalTopic */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/routes/:dlqTopic/:originalTopic */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/routes/:dlqTopic/:originalTopic */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/routes/:dlqTopic/:originalTopic */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/routes/:dlqTopic/:originalTopic */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/routes/:dlqTopic/:originalTopic */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/routes/:dlqTopic/:originalTopic */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4714,6 +5127,7 @@ export interface operations {
                     state?: "open" | "snoozed" | "ignored" | "resolved";
                     /** Format: date-time */
                     snoozed_until?: string;
+                    dlq_topic?: string;
                     owner?: string | null;
                     note?: string | null;
                     reason?: string;
@@ -4759,6 +5173,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/groups/:id */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/groups/:id */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5037,6 +5460,7 @@ export interface operations {
                     weight?: (number | string) | null;
                     payload?: ("stored" | "derived") | null;
                     refailure_threshold?: (number | string) | null;
+                    refailure_share?: (number | string) | null;
                     refailure_window?: (number | string) | null;
                     retention?: (number | string) | null;
                     delivery?: ("republish" | "pull") | null;
@@ -5078,6 +5502,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_FORBIDDEN, of /api/v1/policies/:pattern */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/policies/:pattern */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5154,7 +5587,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description It is deleted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5196,6 +5629,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/policies/:pattern */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/policies/:pattern */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5501,6 +5943,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /channel/:channelId/consumer/:consumerId/dlq */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /channel/:channelId/consumer/:consumerId/dlq */
             413: {
                 headers: {
@@ -5575,7 +6026,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description It is deleted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5616,6 +6067,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /channel/:channelId/consumer/:consumerId/job/:jobId */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /channel/:channelId/consumer/:consumerId/job/:jobId */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5889,7 +6349,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Of a dry run: what would be done. */
+            /** @description The preview of a dry run. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5938,6 +6398,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/runs */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/runs */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6160,6 +6629,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/runs/:id */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/runs/:id */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6493,6 +6971,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/runs/:id/pause */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_CONFLICT, of /api/v1/runs/:id/pause */
             409: {
                 headers: {
@@ -6620,6 +7107,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/runs/:id/resume */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_CONFLICT, of /api/v1/runs/:id/resume */
             409: {
                 headers: {
@@ -6740,6 +7236,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/runs/:id/cancel */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/runs/:id/cancel */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7030,7 +7535,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is being compensated. */
+            /** @description The saga compensates its steps. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -7068,6 +7573,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_NOT_FOUND, of /api/v1/sagas/:id/cancel */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/sagas/:id/cancel */
+            408: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -2,14 +2,14 @@
 
 import type postgres from 'postgres'
 
-/** A pool or a transaction, whatever types it parses. */
+/** A pool or a transaction, with any parsing of types. */
 export type Sql = postgres.Sql | postgres.TransactionSql
 
-/** A claimed dead letter. */
+/** A claimed message. */
 export type DeadLetter = {
   readonly id: string
   readonly topic: string
-  /** As the driver gives JSON; null where the value is no JSON. */
+  /** JSON as the driver parses it; null if the value is not JSON. */
   readonly payload: unknown
   readonly value: Buffer | null
   readonly key: Buffer | null
@@ -21,13 +21,13 @@ export type DeadLetter = {
   readonly attempt: number
   readonly maxRetries: number
   readonly createdAt: Date
-  /** Proves the lease. */
+  /** Identifies the lease. */
   readonly token: string
 }
 
 const seconds = (ms: number) => ms / 1000
 
-/** As text, because the driver knows arrays only when it has fetched the types, which a pool may be told not to. */
+/** As text, because the driver knows arrays only after fetching the types, which a pool may disable. */
 const idList = (ids: readonly string[]) => ids.join()
 
 export async function claimMessages(
@@ -41,19 +41,19 @@ export async function claimMessages(
     from dlq.claim_messages(${topic}, ${limit}::int, make_interval(secs => ${seconds(leaseMs)}::float8), ${maxRetries}::int)`
 }
 
-/** False where the lease was lost: somebody else handles the message, or has. */
+/** False if the lease was lost: another instance handles the message, or has handled it. */
 export async function resolveMessage(sql: Sql, { id, token }: DeadLetter): Promise<boolean> {
   const rows = await sql`select from dlq.resolve_messages(array[${id}]::uuid[], ${token}::uuid)`
   return rows.length > 0
 }
 
-/** What the message is now; null where the lease was lost. `retryAfterMs` null: as its policy says. */
+/** The message's new status; null if the lease was lost. `retryAfterMs` null: its policy's wait. */
 export async function failMessage(
   sql: Sql,
   { id, token }: DeadLetter,
   { error, retryAfterMs }: { error: Error; retryAfterMs: number | null },
 ): Promise<'PENDING' | 'DEAD' | null> {
-  // NUL is no text for PostgreSQL.
+  // PostgreSQL's text cannot hold NUL.
   const text = (value: string | undefined) => value?.replaceAll('\0', '\ufffd') ?? null
   const [row] = await sql<[{ status: 'PENDING' | 'DEAD' | null }]>`
     select dlq.fail_message(
@@ -67,7 +67,7 @@ export async function releaseMessages(sql: Sql, messages: readonly DeadLetter[])
   await sql`select from dlq.release_messages(string_to_array(${idList(messages.map(({ id }) => id))}, ',')::uuid[], ${messages[0]!.token}::uuid)`
 }
 
-/** Returns the ids that are still held. */
+/** Returns the ids whose lease still holds. */
 export async function extendLeases(
   sql: Sql,
   { ids, token, leaseMs }: { ids: readonly string[]; token: string; leaseMs: number },
@@ -92,7 +92,7 @@ export async function extendPass(sql: Sql, { topic, by }: Pass, { atMostMs }: { 
   return row.extended
 }
 
-/** No other pass begins before `atLeastMs` after this one began. */
+/** No other application pass begins before `atLeastMs` after this one began. */
 export async function endPass(sql: Sql, { topic, by }: Pass, { atLeastMs }: { atLeastMs: number }): Promise<void> {
   await sql`select dlq.end_pass(${topic}, ${by}, make_interval(secs => ${seconds(atLeastMs)}::float8))`
 }

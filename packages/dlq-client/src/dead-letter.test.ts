@@ -1,6 +1,6 @@
-import { ownHeaders } from 'dlq-core/families/own.ts'
-import { readFailure } from 'dlq-core/read-failure.ts'
-import type { Header } from 'dlq-core/record.ts'
+import { ownHeaders } from 'dlq-core/domain/failure/families/own.ts'
+import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
@@ -21,7 +21,7 @@ const consumed = (headers: KafkaHeaders = {}, value: Buffer | null = Buffer.from
 })
 const options: DeadLetterOptions = { error: new OutOfStock('none left'), consumerGroup: 'billing', attempts: 3 }
 
-/** As the ingester is given it. */
+/** The record as the ingester gets it. */
 function read({ topic, messages: [{ value, headers }] }: DeadLetterRecord) {
   const pairs = Object.entries(headers).flatMap(([name, values]): Header[] =>
     [values].flat().map((value): Header => [name, Buffer.from(value)]),
@@ -64,7 +64,7 @@ test("Spring's are too, and a plain error says what it can", () => {
   })
 })
 
-test('key, value and foreign headers are kept; of an earlier failure nothing, of a retry all', () => {
+test('key, value and foreign headers are kept; headers of an earlier failure go, those of a retry stay', () => {
   const headers: KafkaHeaders = {
     trace: Buffer.from([0xff]),
     tag: [Buffer.from('a'), null, Buffer.from('b')],
@@ -94,7 +94,7 @@ test('the causes stand below the error, the innermost last', () => {
   expect(stack).toMatch(/^Error: outer\n[\s\S]*\nCaused by: Error: inner\n/)
 })
 
-test('what is too long is cut between characters, and a record near the limit goes without its stack trace', () => {
+test('long texts are cut between characters, and a record near the limit goes without its stack trace', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 10, max: 200 }), (text, max) => {
       const { headers } = toDeadLetter(consumed(), { ...options, error: new Error(text), maxMessageBytes: max })
@@ -110,7 +110,7 @@ test('what is too long is cut between characters, and a record near the limit go
   expect(large.headers).toHaveProperty(headerNames.errorClass)
 })
 
-test('whatever is thrown has a message', () => {
+test('any thrown value has a message', () => {
   const messageOf = (error: unknown) =>
     toDeadLetter(consumed(), { ...options, error }).messages[0].headers[headerNames.errorMessage]
   expect([undefined, null, 42, { code: 7 }, Symbol('s'), 10n].map(messageOf)).toEqual([

@@ -1,13 +1,13 @@
-// What a Kafka consumer calls when it gives a record up: the record goes to its DLQ topic as it was, with headers
-// that say what failed, where the record stood, and whose it was. Nothing here needs a library: kafkajs and its
-// forks pass, because only their shapes are used.
+// A Kafka consumer calls this when it gives a record up. The record is written unchanged to its DLQ topic, with
+// headers for the error, the record's coordinates and the consumer group. Nothing here needs a library: kafkajs
+// and its forks fit, because only their shapes are used.
 
 import { type CutErrors, describeError } from './describe-error.ts'
 
 export type Bytes = Buffer | string
 export type KafkaHeaders = Record<string, Bytes | (Bytes | null)[] | null | undefined>
 
-/** A record as `eachMessage` is given it. */
+/** A record as kafkajs passes it to `eachMessage`. */
 export type ConsumedRecord = {
   topic: string
   partition: number
@@ -22,7 +22,7 @@ export type ConsumedRecord = {
 
 export type DeadLetterRecord = {
   topic: string
-  /** All replicas: after this the consumer commits the offset, and the dead letter is all that is left. */
+  /** All replicas: afterwards the consumer commits the offset, and only the dead letter remains. */
   acks: -1
   messages: [{ key: Buffer | null; value: Buffer | null; headers: Record<string, Bytes | Bytes[]> }]
 }
@@ -30,25 +30,25 @@ export type DeadLetterRecord = {
 export type DeadLetterProducer = { send(record: DeadLetterRecord): Promise<unknown> }
 
 export type DeadLetterOptions = {
-  /** Whatever was thrown. */
+  /** The thrown value, of any type. */
   error: unknown
   consumerGroup: string
-  /** Default: the record's topic with ".dlq.v1" behind it. */
+  /** Default: the record's topic followed by ".dlq.v1". */
   dlqTopic?: string
   /** How often the consumer has tried. */
   attempts?: number
   /**
-   * Whose headers describe the failure: ours, Spring Kafka's ("kafka_dlt-…", for other tools that read them), or
-   * one header "error" with the message. dlq-manager reads them all; ours say most.
+   * The format of the failure headers: ours, Spring Kafka's ("kafka_dlt-…", for other tools), or one header
+   * "error" with the error's text. dlq-manager reads all of them; ours say most.
    */
   format?: 'dlq-manager' | 'spring' | 'error'
-  /** What the whole record may have. Default 1,000,000, which is below Kafka's default of message.max.bytes. */
+  /** The size limit of the whole record, in bytes. Default 1,000,000, which is below Kafka's default of message.max.bytes. */
   maxBytes?: number
 } & Partial<CutErrors>
 
 /**
- * Sends the record to its DLQ topic. Rejects where Kafka does not take it: let that leave `eachMessage`, so that
- * the record is not committed and comes again.
+ * Sends the record to its DLQ topic. Rejects if Kafka does not take it. Let the rejection leave `eachMessage`: the
+ * offset is then not committed, and Kafka delivers the record again.
  */
 export async function deadLetter(
   producer: DeadLetterProducer,
@@ -69,7 +69,7 @@ export function toDeadLetter(record: ConsumedRecord, options: DeadLetterOptions)
     ...kept,
     ...writers[format](record, options, { ...failure, stack }),
   })
-  // The record itself may be as large as its topic allows; then the stack trace is what can be spared.
+  // The record itself may be as large as its topic allows; then only the stack trace can be omitted.
   const size = (key?.length ?? 0) + (value?.length ?? 0)
   const full = headersWith(failure.stack)
   const headers = size + sizeOf(full) <= maxBytes ? full : headersWith('')
@@ -79,7 +79,7 @@ export function toDeadLetter(record: ConsumedRecord, options: DeadLetterOptions)
 type Failure = ReturnType<typeof describeError>
 type Headers = Record<string, Bytes | Bytes[]>
 
-/** infra/docs/architecture.md, and packages/dlq-core/src/families/own.ts, which reads them. */
+/** infra/docs/architecture.md, and packages/dlq-core/src/domain/failure/families/own.ts, which reads them. */
 export const headerNames = {
   topic: 'dlq-original-topic',
   partition: 'dlq-original-partition',
@@ -91,7 +91,7 @@ export const headerNames = {
   errorStacktrace: 'dlq-error-stacktrace',
   attempts: 'dlq-attempts',
 } as const
-/** An earlier failure's are replaced. "dlq-message-id" and its like stay: by them a retry that failed is known. */
+/** Replaces the headers of an earlier failure. "dlq-message-id" and its companions stay: they identify a re-failure. */
 const ownNames: ReadonlySet<string> = new Set(Object.values(headerNames))
 
 const writers: Record<
@@ -132,7 +132,7 @@ function bigEndian(bytes: 4 | 8, value: bigint): Buffer {
   return buffer
 }
 
-/** A header without a value is null: kafkajs reads and writes it so, although its types do not say so. */
+/** A header without a value is null: kafkajs reads and writes null, although its types omit it. */
 function keptOf(headers: KafkaHeaders): Headers {
   const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && !ownNames.has(name))
   return Object.fromEntries(kept) as Headers

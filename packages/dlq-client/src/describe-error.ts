@@ -1,6 +1,6 @@
-// Whatever was thrown, as the headers of a dead letter have it: class, message and stack trace with its causes.
+// Describes any thrown value for the headers of a dead letter: class, message and stack trace with its causes.
 
-/** More is cut off, and said to be. */
+/** Longer texts are cut, with a note. */
 export type CutErrors = { maxMessageBytes: number; maxStackBytes: number }
 
 const defaults: CutErrors = { maxMessageBytes: 8 * 1024, maxStackBytes: 32 * 1024 }
@@ -17,7 +17,7 @@ export function describeError(
   }
 }
 
-/** `class OutOfStock extends Error {}` is called "Error" unless it says otherwise, which would group all of them. */
+/** `class OutOfStock extends Error {}` has the name "Error" by default, which would put all such classes into one group. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'Error'
   return error.name === 'Error' ? error.constructor.name || 'Error' : error.name

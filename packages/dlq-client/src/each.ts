@@ -1,4 +1,4 @@
-// Lists as iterators: pages are asked for as they are needed, each by the cursor of the one before.
+// Lists as iterators: each page is requested when it is needed, by the cursor of the previous one.
 //
 //   for await (const message of eachMessage(client, { topic: 'orders', status: ['DEAD'] })) …
 
@@ -10,7 +10,7 @@ type QueryOf<Path extends '/api/v1/messages' | '/api/v1/groups' | '/api/v1/topic
   'cursor'
 >
 
-/** What a filter means, in its order. A search that takes long comes in several answers; that is not seen here. */
+/** All messages of a filter, in its order. Callers do not notice that a long search takes several answers. */
 export const eachMessage = (client: DlqClient, query: QueryOf<'/api/v1/messages'> = {}) =>
   everyPage(async (cursor) => {
     const { messages, pagination } = await dataOf(

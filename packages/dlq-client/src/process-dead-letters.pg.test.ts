@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DeadLetter } from './dead-letter-functions.ts'
 import { type ProcessOptions, processDeadLetters, processPass } from './process-dead-letters.ts'
@@ -88,7 +88,7 @@ describe('four processes, some of which are killed', () => {
       select count(*)::int as resolved from dlq.dlq_attempts a join effects e using (message_id)
       where a.outcome = 'resolved' and a.number = e.attempt`
     expect(attempts!.resolved).toBe(total)
-    // Whatever was handled twice was handled first by one that was dead when it was handled again.
+    // If a message was handled twice, the first process had died before the second one handled it.
     const again = await database.sql<{ pid: number; next_at: Date }[]>`
       select pid, next_at from (
         select pid, lead(at) over (partition by message_id order by at) as next_at from handlings) handled
@@ -112,7 +112,7 @@ describe('handling', () => {
     expect(await statusCounts()).toEqual({ RESOLVED: 1 })
   })
 
-  test('of what cannot be handled ends when the budget is spent, and keeps each error', async () => {
+  test('of a message that always fails ends when the budget is spent, and each error is kept', async () => {
     const id = await deadLetter()
     const handler = ({ attempt }: DeadLetter) => {
       throw new TypeError(`attempt ${attempt} failed`)
@@ -217,7 +217,7 @@ describe('handling', () => {
 describe('a scheduled pass', () => {
   const sixHours = 6 * 3_600_000
 
-  test('is made by one instance of many, takes so many at most, and is over until the time has come again', async () => {
+  test('is made by one of many instances, handles at most its limit, and then waits for its next time', async () => {
     for (let n = 0; n < 60; n += 1) await deadLetter()
     let atOnce = 0
     let most = 0
@@ -261,7 +261,7 @@ describe('a scheduled pass', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(every * 0.9)
   })
 
-  test('leaves what failed due for the next one, whatever the policy says', async () => {
+  test('leaves failed messages due for the next pass, whatever the policy says', async () => {
     await database.sql`update dlq.dlq_policies set initial_delay = '1 day'`
     try {
       await deadLetter()

@@ -1,6 +1,6 @@
-// Handles the dead letters of a topic that its application retries by itself (policy "delivery: pull").
-// Any number of instances may run: a message has one live lease at a time. With `every` it is the regime of
-// a scheduler behind ShedLock: one instance makes a pass, none before the time has come again.
+// Handles the messages of a topic that its application retries itself (policy "delivery: pull"). Any number of
+// instances may do so: a message has one live lease at a time. `every` works like a scheduler behind ShedLock:
+// one instance makes an application pass per interval.
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -19,34 +19,34 @@ import {
 } from './dead-letter-functions.ts'
 
 export type HandlerContext = {
-  /** Where `inTransaction`, the transaction that also settles the message; else the pool. */
+  /** With `inTransaction` the transaction that also settles the message; else the pool. */
   readonly sql: postgres.Sql | postgres.TransactionSql
-  /** Aborted when processing is to stop, or the lease was lost. */
+  /** Aborted when processing must stop, or the lease was lost. */
   readonly signal: AbortSignal
 }
 
 export type ProcessOptions = {
   sql: postgres.Sql
   topic: string
-  /** Throws where it could not handle the message. */
+  /** Throws if it cannot handle the message. */
   handler: (message: DeadLetter, context: HandlerContext) => Promise<void> | void
-  /** Messages of one claim; at most 1000. With `every`, of one pass. */
+  /** Messages per claim, or per pass with `every`; at most 1000. */
   batchSize?: number
   /** Milliseconds from pass to pass. Absent: messages are handled as they become due. */
   every?: number
-  /** With `every`: one instance makes a pass at a time, and the others none until the time has come again. */
+  /** With `every`: only one instance makes the pass of each interval. */
   exclusive?: boolean
-  /** Attempts of a message, in place of its own budget. */
+  /** The budget of a message, instead of its own. */
   maxRetries?: number
-  /** When what failed is due again; null: as its policy says. With `every` by default at the next pass. */
+  /** When a failed message is due again; null: after its policy's wait. With `every`, by default at the next pass. */
   retryAfterMs?: number | null
-  /** Runs the handler in the transaction that settles the message, so that its effects happen once. */
+  /** Calls the handler in the transaction that settles the message, so that its effects happen once. */
   inTransaction?: boolean
-  /** How long a message of an instance that died is held. It is renewed while the instance lives. */
+  /** The lease: how long a dead instance holds its messages. A living instance renews it. */
   leaseMs?: number
   /** Without `every`: how long to wait when nothing is due. */
   pollMs?: number
-  /** Told of faults that processing goes on after: the database away, a lease lost. Default: console.error. */
+  /** Called with faults that do not stop processing: the database is away, a lease was lost. Default: console.error. */
   onError?: (error: Error) => void
   signal?: AbortSignal
 }
@@ -57,7 +57,7 @@ const nothing: PassCounts = { claimed: 0, resolved: 0, failed: 0, dead: 0, lost:
 
 /** Processing that runs until it is stopped. */
 export type Processing = AsyncDisposable & {
-  /** Lets the message that is being handled end, gives the others back, and resolves when that is done. */
+  /** Waits for the present message, gives the others back, and then resolves. */
   stop(): Promise<void>
 }
 
@@ -91,7 +91,7 @@ export function processDeadLetters(options: ProcessOptions): Processing {
   return { stop, [Symbol.asyncDispose]: stop }
 }
 
-/** One pass, for who has a scheduler already. Claims nothing where another instance has the pass. */
+/** One pass, for applications with their own scheduler. Claims nothing if another instance makes the pass. */
 export async function processPass(options: ProcessOptions, by = randomUUID() as string): Promise<PassCounts> {
   const { sql, topic, every, exclusive = every !== undefined, leaseMs = 300_000 } = options
   if (!exclusive) return handleBatch(options, null)
@@ -100,7 +100,7 @@ export async function processPass(options: ProcessOptions, by = randomUUID() as 
   try {
     return await handleBatch(options, pass)
   } finally {
-    // A little less than the time, since timers of instances are never quite the same.
+    // A little less than the interval, because the instances' timers differ slightly.
     await endPass(sql, pass, { atLeastMs: (every ?? 0) * 0.9 })
   }
 }
@@ -136,7 +136,7 @@ async function handleOne(
     retryAfterMs = every === undefined ? null : 0,
     onError = console.error,
   } = options
-  const lost = () => new LeaseLost(`the lease of dead letter ${message.id} was lost: somebody else handles it`)
+  const lost = () => new LeaseLost(`the lease of dead letter ${message.id} was lost: another instance handles it`)
   try {
     if (inTransaction) {
       await sql.begin(async (sql) => {
@@ -160,7 +160,7 @@ async function handleOne(
 
 class LeaseLost extends Error {}
 
-/** Renews the leases of what is not settled yet, three times within their time. */
+/** Renews the leases of unsettled messages, three times per lease. */
 function keepLease(
   options: ProcessOptions,
   messages: readonly DeadLetter[],
@@ -175,7 +175,7 @@ function keepLease(
   async function renew(): Promise<void> {
     const ids = [...held]
     const still = await extendLeases(sql, { ids, token: messages[0]!.token, leaseMs })
-    // What was settled meanwhile is not held any more either.
+    // A message that was settled meanwhile has no lease any more either.
     for (const id of ids) if (!still.has(id)) held.delete(id)
     if (pass !== null && !(await extendPass(sql, pass, { atMostMs: leaseMs }))) held.clear()
     if (current !== null && !held.has(current)) lost.abort()
@@ -192,7 +192,7 @@ function keepLease(
   const running = run()
   return {
     signal: options.signal ? AbortSignal.any([options.signal, lost.signal]) : lost.signal,
-    /** False where somebody else has the message by now. */
+    /** False if another instance has the message now. */
     begin(id: string): boolean {
       current = held.has(id) ? id : null
       return current !== null

@@ -16,13 +16,13 @@ function server(statuses: number[], retryAfter = '0') {
   return { seen, send }
 }
 
-test('503 is asked again as often as it takes, with the same body', async () => {
+test('a request that is answered 503 is repeated until it succeeds, with the same body', async () => {
   const { send, seen } = server([503, 503])
   expect(await send('PUT', { body: 'policy' })).toBe(200)
   expect(seen).toEqual(['PUT policy', 'PUT policy', 'PUT policy'])
 })
 
-test('but not for ever, nor where the API asks for more time than there is', async () => {
+test('it is not repeated for ever, nor where the API asks for more time than is left', async () => {
   const { send, seen } = server([503, 503, 503, 503, 503, 503])
   expect(await send('GET')).toBe(503)
   expect(seen).toHaveLength(5)
@@ -31,7 +31,7 @@ test('but not for ever, nor where the API asks for more time than there is', asy
   expect(busy.seen).toHaveLength(1)
 })
 
-test('what must not be done twice is asked again only where the API knows it again', async () => {
+test('a request that must not be done twice is repeated only where the API recognises it', async () => {
   expect(await server([503]).send('POST', { body: '{}' })).toBe(503)
   expect(await server([503]).send('PATCH', { body: '{}' })).toBe(503)
   expect(await server([503]).send('POST', { body: '{}', headers: { 'idempotency-key': '1' } })).toBe(200)
@@ -40,7 +40,7 @@ test('what must not be done twice is asked again only where the API knows it aga
   expect(await server([500]).send('GET')).toBe(500)
 })
 
-test('Retry-After is waited for, in seconds or until a date', async () => {
+test('the client waits for Retry-After, given in seconds or as a date', async () => {
   const waits = ['1', new Date(Date.now() + 2000).toUTCString()].map(async (retryAfter) => {
     const since = performance.now()
     expect(await server([503], retryAfter).send('GET')).toBe(200)
@@ -49,7 +49,7 @@ test('Retry-After is waited for, in seconds or until a date', async () => {
   for (const waitedMs of await Promise.all(waits)) expect(waitedMs).toBeGreaterThan(900)
 })
 
-test('whoever aborts the request does not wait', async () => {
+test('a client that aborts the request does not wait', async () => {
   const controller = new AbortController()
   const { send, seen } = server([503], '20')
   const sent = send('GET', { signal: controller.signal })

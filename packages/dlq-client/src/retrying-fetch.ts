@@ -1,17 +1,17 @@
-// A fetch that asks again where the API says that it cannot answer now, when the API says so.
+// A fetch that repeats a request after a 503 or 429, when the API's Retry-After says.
 
 export type RetryOptions = {
   fetch: (request: Request) => Promise<Response>
   /** How often one request is sent at most. */
   maxAttempts: number
-  /** No longer than this is waited for the next attempt; an API that asks for more is not asked again. */
+  /** The longest wait before the next request; if the API asks for more, the request is not repeated. */
   maxWaitMs: number
 }
 
 /**
- * 503 (the database or Kafka is away) is asked again where it does no harm if the first request did its work
- * and only the answer was lost: reading, PUT, DELETE, and what carries an If-Match or Idempotency-Key. 429 has done
- * nothing, whatever it was.
+ * After 503 (the database or Kafka is away) a request is repeated if a second one does no harm when only the
+ * answer of the first was lost: reads, PUT, DELETE, and requests with If-Match or Idempotency-Key. After 429
+ * every request may be repeated, because the API has done nothing.
  */
 export function retryingFetch({
   fetch = globalThis.fetch,
@@ -20,13 +20,13 @@ export function retryingFetch({
 }: Partial<RetryOptions>): (request: Request) => Promise<Response> {
   return async (request) => {
     for (let attempt = 1; ; attempt += 1) {
-      // A body is read once; the copy is for the attempt after this one.
+      // A body can be read once; the copy is for the next request.
       const response = await fetch(request.clone())
       if (attempt >= maxAttempts || !mayRepeat(request, response.status)) return response
       const waitMs = retryAfterMs(response.headers.get('retry-after')) ?? Math.min(250 * 2 ** attempt, maxWaitMs)
       if (waitMs > maxWaitMs) return response
       await response.body?.cancel()
-      // Not all at the same moment, when many were turned away at once.
+      // Spread in time, because many clients may have been refused at the same moment.
       await sleep(waitMs * (1 + Math.random() / 4), request.signal)
     }
   }

@@ -1,17 +1,17 @@
-// Asking a saga to stop. Its job finds the new state when it looks next: a step that is running outside of a
-// transaction is not interrupted, but nothing comes after it except its compensation.
+// Asks a saga to stop. Its job sees the new state when it looks next. A step that is executing outside of a
+// transaction is not interrupted, but only its compensation follows.
 
 import { isEnded, type SagaStatus } from './decide.ts'
-import { addSagaJob, hurrySagaJob } from './saga-jobs.ts'
-import { lockSaga, updateSaga } from './saga-store.ts'
-import type { Transaction } from './sql.ts'
+import { addSagaJob, hurrySagaJob } from './store/saga-jobs.ts'
+import { lockSaga, updateSaga } from './store/saga-store.ts'
+import type { Transaction } from './store/sql.ts'
 
 export type Cancelled = {
   outcome: 'cancelling' | 'compensating_already' | 'ended' | 'not_found'
   status: SagaStatus | null
 }
 
-/** From when this commits the saga is COMPENSATING; it ends as CANCELLED, or as FAILED where a step or a compensation fails. */
+/** Once this commits, the saga is COMPENSATING. It ends CANCELLED, or FAILED if a step or a compensation fails. */
 export async function cancelSaga(
   sql: Transaction,
   { id, by, reason }: { id: string; by: string; reason?: string | null },

@@ -2,8 +2,8 @@
 
 import { beforeEach, describe, expect, test } from 'vitest'
 import { cancelSaga } from './cancel-saga.ts'
-import { once, useSagas } from './test-sagas.ts'
-import { claimJob, runAll, runClaimed } from './test-worker.ts'
+import { once, useSagas } from './testing/test-sagas.ts'
+import { claimJob, runAll, runClaimed } from './testing/test-worker.ts'
 import { defineWorkflow, type Step } from './workflow.ts'
 
 const { database, start, workerOf, readSaga } = useSagas()
@@ -30,7 +30,7 @@ describe('a step in chunks', () => {
     database.sql`drop table if exists done`.then(() => database.sql`create table done (n int primary key)`),
   )
 
-  test('makes each chunk in one transaction with its log, of one row that moves on', async () => {
+  test('performs each chunk in one transaction with its log, which is one row that is updated', async () => {
     const workflow = defineWorkflow({ name: 'chunks', steps: [counting(3)] })
     const id = await start(workflow)
     const worker = workerOf(workflow)
@@ -41,7 +41,7 @@ describe('a step in chunks', () => {
     expect(await done()).toEqual([1, 2, 3])
   })
 
-  test('is rolled back where it fails, and tried again', async () => {
+  test('is rolled back when it fails, and tried again', async () => {
     let failures = 2
     const workflow = defineWorkflow({
       name: 'chunks-failing',

@@ -1,4 +1,4 @@
-// What follows from what happened to a step. Pure: the queries carry it out.
+// Decides what follows from the outcome of a step. Pure: the queries carry it out.
 //
 // The row of saga_states alone says where a saga stands. While it is forward, `currentStep` is the step to
 // execute, and all before it are executed. While COMPENSATING it is the step to compensate next, then the
@@ -13,11 +13,11 @@ export type StepStatus = 'SUCCESS' | 'FAILED' | 'TIMEOUT' | 'SKIPPED'
 
 export type Position = { readonly status: SagaStatus; readonly currentStep: number }
 
-/** What a job is for. */
+/** The task of a job. */
 export type Task = {
   readonly action: StepAction
   readonly attempt: number
-  /** An earlier attempt may have had an effect that nobody wrote down: it timed out, or its process died. */
+  /** An earlier try may have had an effect that is not logged: it timed out, or its process died. */
   readonly isUnsure: boolean
 }
 
@@ -30,16 +30,16 @@ export type Outcome =
       readonly kind: 'FAILED' | 'TIMEOUT'
       /** The next attempt would fail too. */
       readonly isPermanent: boolean
-      /** Something of it may have happened, or of its earlier chunks. */
+      /** It, or an earlier chunk, may have had an effect. */
       readonly isUnsure: boolean
     }
   /** Cancelled before this attempt or chunk began; `hasProgress`: earlier chunks were executed. */
   | { readonly type: 'overtaken'; readonly isUnsure: boolean; readonly hasProgress: boolean }
-  /** There is nothing that would compensate it. */
+  /** The step has no compensation. */
   | { readonly type: 'uncompensable' }
 
 export type Decision = Position & {
-  /** What the log says of the step; null where it says nothing new. `isOver: false`: the step goes on. */
+  /** The step's new log entry; null without one. `isOver: false`: the step continues. */
   readonly log: { readonly status: StepStatus; readonly isOver: boolean } | null
   /** The saga's next job; null where it has ended. */
   readonly next: (Task & { readonly afterMs: number }) | null
@@ -104,14 +104,14 @@ function afterFailure(
     const next = { ...task, attempt: task.attempt + 1, isUnsure, afterMs: retryDelayMs(retry, task.attempt) }
     return { ...at, status, log: null, next }
   }
-  // A compensation that fails is written down, and the others are still made.
+  // A failed compensation is logged, and the other compensations still happen.
   const from = task.action === 'EXECUTE' && isUnsure ? at.currentStep : at.currentStep - 1
-  // Where attempts are left, it is the cancel that ended the step.
+  // With tries left, the cancel ended the step, not the failure.
   const status = isExhausted ? kind : 'SKIPPED'
   return { ...compensate(from, hadFault || isExhausted), log: { status, isOver: true } }
 }
 
-/** Compensation goes on with `step`, or has come to its end: CANCELLED where nothing ever failed. */
+/** Compensation continues with `step`, or has ended: CANCELLED if nothing ever failed. */
 function compensate(step: number, hadFault: boolean): Omit<Decision, 'log'> {
   if (step < 0) return { status: hadFault ? 'FAILED' : 'CANCELLED', currentStep: 0, next: null }
   const next = { action: 'COMPENSATE', attempt: 1, isUnsure: false, afterMs: 0 } as const

@@ -1,12 +1,12 @@
-// The example of README.md, run by graphile-worker itself: an order that reserves stock, charges a card and
-// ships, and takes back what it did where a later step fails.
+// The example of README.md, run by graphile-worker itself: an order reserves stock, charges a card and ships. If a later
+// step fails, it compensates the earlier ones.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { Logger, type Runner, run, runMigrations } from 'graphile-worker'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getSaga } from './saga-list.ts'
 import { sagaTasks } from './saga-tasks.ts'
 import { startSaga } from './start-saga.ts'
+import { getSaga } from './store/saga-list.ts'
 import { defineWorkflow, PermanentStepError } from './workflow.ts'
 
 type Order = { orderId: string; item: string; amount: number }
@@ -78,7 +78,7 @@ beforeAll(async () => {
     concurrency: 2,
     noHandleSignals: true,
     logger,
-    taskList: sagaTasks({ sql: database.sql, workflows: [placeOrder] }),
+    taskList: sagaTasks({ sql: database.sql, workflows: [placeOrder], countDeaths: async () => 0 }),
   })
 })
 afterAll(() => runner.stop())

@@ -1,17 +1,16 @@
-// The calls into a workflow's own functions: bounded in time, whatever they do, and with everything that may
-// come of it told apart.
+// Calls a workflow's own functions with a bound in time, and tells their possible outcomes apart.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome, Task } from './decide.ts'
-import type { Transaction } from './sql.ts'
+import type { Transaction } from './store/sql.ts'
 import { type Chunk, type Json, PermanentStepError, type Step, type StepContext } from './workflow.ts'
 
-/** What came of an action; `response` is JSON text. */
+/** The outcome of an action; `response` is JSON text. */
 export type Performed = { outcome: Outcome; response?: string | null; error?: string }
 
 export type StepCall = { task: Task; step: Step; context: StepContext }
 
-/** Thrown so that the transaction of a chunk is rolled back. */
+/** Thrown to roll back the transaction of a chunk. */
 export class StepFailed extends Error {
   readonly action: StepCall
   readonly performed: Performed
@@ -24,7 +23,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** How long a step whose time is up is waited for. */
+/** How long to wait for a step after its time is up. */
 const longestGraceMs = 5000
 const maxErrorLength = 4000
 
@@ -44,7 +43,7 @@ export async function performOutside({ task, step, context }: StepCall, stop: Ab
     const isUnsure = error instanceof UnwritableResponse
     return failure({ kind: 'FAILED', isUnsure, isPermanent: error instanceof PermanentStepError }, describe(error))
   } finally {
-    // Whatever it still says is of no interest.
+    // A later result is ignored.
     work.catch(() => {})
   }
 }
@@ -53,7 +52,7 @@ export async function performOutside({ task, step, context }: StepCall, stop: Ab
 export async function performChunk(sql: Transaction, call: StepCall): Promise<Performed> {
   const { task, step, context } = call
   try {
-    // The second is a net for a chunk that waits for something else than its statements.
+    // The second limit covers a chunk that waits for something other than its statements.
     await sql`
       select set_config('statement_timeout', ${`${step.timeoutMs}ms`}, true),
              set_config('transaction_timeout', ${`${2 * step.timeoutMs + longestGraceMs}ms`}, true)`
@@ -73,7 +72,7 @@ export async function performChunk(sql: Transaction, call: StepCall): Promise<Pe
   } catch (error) {
     const kind = (error as { code?: unknown }).code === '57014' ? 'TIMEOUT' : 'FAILED'
     const isPermanent = error instanceof PermanentStepError
-    // It was rolled back; only earlier chunks may have left something, and the task says whether there were any.
+    // It was rolled back. Only earlier chunks may have had an effect, and the task says whether there were any.
     throw new StepFailed(call, failure({ kind, isPermanent, isUnsure: false }, describe(error)), error)
   }
 }
@@ -85,7 +84,7 @@ function failure(
   return { outcome: { type: 'failed', kind, isPermanent, isUnsure }, error }
 }
 
-/** Resolves a while after the signal: a step that ends in time has ended before the next thing is begun. */
+/** Resolves some seconds after the signal, so that a step can end before the next one begins. */
 async function graceAfter(timeout: AbortSignal, timeoutMs: number): Promise<undefined> {
   await new Promise((resolve) => timeout.addEventListener('abort', resolve, { once: true }))
   await sleep(Math.min(timeoutMs, longestGraceMs), undefined, { ref: false })
@@ -93,10 +92,10 @@ async function graceAfter(timeout: AbortSignal, timeoutMs: number): Promise<unde
 
 class UnwritableResponse extends Error {}
 
-/** @throws where PostgreSQL could not store it */
+/** @throws if PostgreSQL cannot store it */
 function jsonText(value: Json): string {
   const text = JSON.stringify(value)
-  // Strings that jsonb refuses: with NUL, or half a surrogate pair.
+  // jsonb refuses strings with NUL or half a surrogate pair.
   if (text === undefined || /\\u(?:0000|d[89a-f])/i.test(text))
     throw new UnwritableResponse("the step's response is not JSON that PostgreSQL can hold")
   return text

@@ -1,17 +1,17 @@
-// Finding the sagas that stand still: unfinished, and without a job that will run. A job that is locked is
-// left alone; whoever runs graphile-worker gives back the jobs of processes that died.
+// Finds the interrupted sagas: unfinished, and without a job that will be performed. A locked job is left alone;
+// the host of graphile-worker gives back the jobs of dead processes.
 
-import { addSagaJob, hurrySagaJob } from './saga-jobs.ts'
-import { lockUnfinished } from './saga-store.ts'
-import type { Pool } from './sql.ts'
+import { addSagaJob, hurrySagaJob } from './store/saga-jobs.ts'
+import { lockUnfinished } from './store/saga-store.ts'
+import type { Pool } from './store/sql.ts'
 import type { Workflow } from './workflow.ts'
 
-/** At most so many per transaction. */
+/** Sagas per transaction. */
 const batchSize = 200
 
 /**
- * Gives every unfinished saga of these workflows that has none a job that runs now. Call it when a process
- * starts, and now and then; of several that do so at once, one does it. Returns how many.
+ * Adds a job, due now, to every unfinished saga of these workflows that has none. Call it when a process starts
+ * and regularly; several processes may call it at once. Returns the number of sagas.
  */
 export async function recoverSagas(sql: Pool, { workflows }: { workflows: readonly Workflow[] }): Promise<number> {
   const priorities = new Map(workflows.map(({ name, priority }) => [name, priority]))
@@ -24,7 +24,7 @@ export async function recoverSagas(sql: Pool, { workflows }: { workflows: readon
       const sagas = await lockUnfinished(sql, { workflows: [...priorities.keys()], limit: batchSize })
       for (const { id: sagaId, workflow, status } of sagas) {
         if (await hurrySagaJob(sql, sagaId)) continue
-        // Its job is gone, and with it what it knew: an attempt may have been under way.
+        // Its job is gone, and with it the knowledge whether a try was under way.
         const task = {
           action: status === 'COMPENSATING' ? 'COMPENSATE' : 'EXECUTE',
           attempt: 1,

@@ -1,23 +1,35 @@
-// One job of a saga: one attempt of one step's action, or one chunk of it.
+// One job of a saga: one try of a step's action, or one chunk of it.
 //
-// An action outside of transactions has two: one that finds out what is to be done, and one that writes what
-// came of it. In between a cancel may have changed the state, and another process may have taken the job; the
-// second transaction asks again. A chunk has one transaction for all of it.
+// An action outside of transactions needs two: one finds the action, and one writes its outcome. In between a
+// cancel may have changed the state, and another process may have taken the job, so the second transaction checks
+// again. A chunk has one transaction for everything.
 
 import { decide, isEnded, type Outcome, type StepAction, type Task } from './decide.ts'
 import { type Performed, performChunk, performOutside, StepFailed } from './perform-step.ts'
-import { addSagaJob, ownsSaga, type SagaJobPayload } from './saga-jobs.ts'
-import { type LockedSaga, lockSaga, type MessageChange, readAnswers, updateSaga, writeStepLog } from './saga-store.ts'
-import type { Pool, Transaction } from './sql.ts'
+import { addSagaJob, ownsSaga, type SagaJobPayload } from './store/saga-jobs.ts'
+import {
+  type LockedSaga,
+  lockSaga,
+  type MessageChange,
+  readAnswers,
+  updateSaga,
+  writeStepLog,
+} from './store/saga-store.ts'
+import type { Pool, Transaction } from './store/sql.ts'
 import type { Json, Step, StepContext, Workflow } from './workflow.ts'
 
 export type SagaDeps = { sql: Pool; workflow: Workflow }
 
-/** How graphile-worker runs the job: `claims` counts the runs that it began, this one included. */
-export type JobRun = { jobId: string; claims: number; signal: AbortSignal }
+/**
+ * How graphile-worker performs the job: `claims` counts its tries, this one included; `deaths` those that ended with the
+ * death of their process.
+ */
+export type JobRun = { jobId: string; claims: number; deaths?: number; signal: AbortSignal }
 
-/** A job whose process died so often is not tried again. */
+/** A job that was interrupted this often, by whatever, is not tried again. */
 const maxClaims = 25
+/** Nor is one whose process died this often. Fewer deaths may be accidents: every job of a process that dies counts one. */
+const maxDeaths = 4
 
 /** `hasProgress`: chunks of the step were executed already. */
 type Opened = {
@@ -29,7 +41,7 @@ type Opened = {
   startedAt: string
 }
 
-/** Runs the job, and adds the saga's next one. Does nothing where the job is not the saga's any more. */
+/** Performs the job, and adds the saga's next one. Does nothing if the job is not the saga's any more. */
 export async function runSagaJob(deps: SagaDeps, payload: SagaJobPayload, run: JobRun): Promise<void> {
   const { sql } = deps
   const opened = await sql.begin((sql) => open(deps, sql, payload, run)).catch(failedChunk)
@@ -44,13 +56,13 @@ export async function runSagaJob(deps: SagaDeps, payload: SagaJobPayload, run: J
 
 type FailedChunk = { action: Opened; performed: Performed }
 
-/** A chunk that failed was rolled back together with the transaction it was in; what is left is to write that down. */
+/** Logs the failure of a chunk, which was rolled back with its transaction. */
 function failedChunk(error: unknown): FailedChunk {
   if (error instanceof StepFailed) return { action: error.action as Opened, performed: error.performed }
   throw error
 }
 
-/** Returns what is to be done outside, or null where nothing is, or all is done. @throws {StepFailed} */
+/** Returns the action to perform outside of the transaction, or null if there is none. @throws {StepFailed} */
 async function open(
   deps: SagaDeps,
   sql: Transaction,
@@ -66,7 +78,7 @@ async function open(
     answers.find((answer) => answer.stepIndex === saga.currentStep && answer.action === action)
   const isChunked = isChunkedAction(step, asked.action)
   const hasProgress = asked.action === 'EXECUTE' && own('EXECUTE') !== undefined
-  // A chunk that its process did not survive was rolled back; of anything else nobody knows.
+  // If its process died, a chunk was rolled back; the effect of any other action is unknown.
   const task = { ...asked, isUnsure: isChunked ? hasProgress : asked.isUnsure || run.claims > 1 }
   const context = {
     sagaId,
@@ -98,8 +110,9 @@ async function lockOwned(sql: Transaction, sagaId: string, { jobId }: JobRun): P
   return (await ownsSaga(sql, { sagaId, jobId })) ? saga : null
 }
 
-/** What comes of actions that are not performed at all. */
-function withoutPerforming({ saga, task, step, hasProgress }: Opened, { claims }: JobRun): Performed | null {
+/** The outcome of actions that are not performed. */
+function withoutPerforming({ saga, task, step, hasProgress }: Opened, run: JobRun): Performed | null {
+  const { claims, deaths = 0 } = run
   if (task.action === 'EXECUTE' && saga.status === 'COMPENSATING')
     return {
       outcome: { type: 'overtaken', isUnsure: task.isUnsure, hasProgress },
@@ -107,9 +120,10 @@ function withoutPerforming({ saga, task, step, hasProgress }: Opened, { claims }
     }
   if (task.action === 'COMPENSATE' && step.compensate === undefined && step.compensateChunk === undefined)
     return { outcome: { type: 'uncompensable' } }
-  if (claims <= maxClaims) return null
+  if (claims <= maxClaims && deaths < maxDeaths) return null
   const outcome: Outcome = { type: 'failed', kind: 'FAILED', isPermanent: true, isUnsure: task.isUnsure }
-  return { outcome, error: `no process survived it, ${maxClaims} times` }
+  const reason = deaths < maxDeaths ? `it was interrupted ${maxClaims} times` : `its process died ${deaths} times`
+  return { outcome, error: reason }
 }
 
 async function settle(
@@ -154,7 +168,7 @@ function messageOf({ saga, task, step }: Opened, { type }: Outcome, error: strin
     return { type: 'add', message: `compensation of step ${step.name} failed: ${error}` }
   if (type === 'overtaken' && !isCancelled) return { type: 'set', message: `cancelled by step ${step.name}: ${error}` }
   if (type === 'failed') return { type: isCancelled ? 'add' : 'set', message: `step ${step.name} failed: ${error}` }
-  // What an earlier attempt said is over.
+  // An earlier try's message does not apply any more.
   return task.action === 'EXECUTE' && !isCancelled ? { type: 'set', message: null } : { type: 'keep' }
 }
 

@@ -1,10 +1,10 @@
-// Sagas whose process died, or was taken for dead.
+// Sagas whose process died, or was declared dead.
 
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { describe, expect, test } from 'vitest'
 import { recoverSagas } from './recover-sagas.ts'
-import { createGate, noting, useSagas } from './test-sagas.ts'
-import { claimJob, releaseJobs, runAll, runClaimed } from './test-worker.ts'
+import { createGate, noting, useSagas } from './testing/test-sagas.ts'
+import { claimJob, releaseJobs, runAll, runClaimed } from './testing/test-worker.ts'
 import { defineWorkflow } from './workflow.ts'
 
 const { database, start, workerOf, readSaga } = useSagas()
@@ -24,7 +24,7 @@ describe('after a crash', () => {
       ],
     })
     const id = await start(workflow)
-    // The process stops being; nobody ever hears of this run again.
+    // The process dies here, and this execution never answers.
     void runClaimed(workerOf(workflow), (await claimJob(database.sql, workflow))!)
     await expect.poll(() => keys.length, { timeout: 30_000 }).toBe(1)
     expect(await claimJob(database.sql, workflow)).toBeNull()
@@ -34,7 +34,7 @@ describe('after a crash', () => {
     expect(keys[0]).toBe(keys[1])
   })
 
-  test('a process that was taken for dead, and was not, changes nothing when it comes back', async () => {
+  test('a live process that was declared dead changes nothing when it continues', async () => {
     const gate = createGate()
     const calls: string[] = []
     const workflow = defineWorkflow({
@@ -62,7 +62,7 @@ describe('after a crash', () => {
     expect(calls).toEqual(['execute a', 'execute a', 'execute b'])
   })
 
-  test('recovery gives every unfinished saga without a job one, once, however many ask', async () => {
+  test('recovery adds one job for every unfinished saga without one, however many processes recover', async () => {
     const calls: string[] = []
     const workflow = defineWorkflow({ name: 'recovered', steps: [noting(calls, 'a'), noting(calls, 'b')] })
     const ids = [await start(workflow), await start(workflow), await start(workflow)]
@@ -76,7 +76,7 @@ describe('after a crash', () => {
     expect(calls).toHaveLength(6)
   })
 
-  test('recovery lets a job run now that an error of its own holds up, and leaves those alone that run', async () => {
+  test('recovery makes a job due that waits after an error, and leaves running jobs alone', async () => {
     const workflow = defineWorkflow({ name: 'held-up', steps: [noting([], 'a')] })
     await start(workflow)
     await start(workflow)
@@ -91,7 +91,7 @@ describe('after a crash', () => {
     expect(job).toEqual({ is_due: true })
   })
 
-  test('a step that no process survives fails in the end', async () => {
+  test('a step that kills every process fails in the end', async () => {
     const calls: string[] = []
     const workflow = defineWorkflow({ name: 'deadly', steps: [noting(calls, 'a')] })
     const id = await start(workflow)
@@ -99,5 +99,22 @@ describe('after a crash', () => {
     await runAll(workerOf(workflow))
     expect(await readSaga(id)).toMatchObject({ status: 'FAILED', log: ['a EXECUTE FAILED', 'a COMPENSATE SUCCESS'] })
     expect(calls).toEqual(['compensate a'])
+  })
+})
+
+test('a job whose process died four times is failed with the reason, and not tried again', async () => {
+  let tries = 0
+  const workflow = defineWorkflow({
+    name: 'deadly',
+    steps: [noting([], 'a', { execute: async () => (tries += 1) })],
+  })
+  const id = await start(workflow)
+  const job = (await claimJob(database.sql, workflow))!
+  await runClaimed(workerOf(workflow), job, { deaths: 4 })
+  await runAll(workerOf(workflow))
+  expect(tries).toBe(0)
+  expect(await readSaga(id)).toMatchObject({
+    status: 'FAILED',
+    error_message: 'step a failed: its process died 4 times',
   })
 })

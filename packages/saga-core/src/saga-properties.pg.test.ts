@@ -1,16 +1,16 @@
-// Sagas of random steps that fail, time out and are cancelled, in processes that die between any two
-// statements: whatever happens, a saga ends, what was executed is compensated, and log and state agree.
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// Sagas of random steps that fail, time out and are cancelled, in processes that die between any two statements. Each
+// saga ends, its executed steps are compensated, and its log and state agree.
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import fc from 'fast-check'
 import { runMigrations } from 'graphile-worker'
 import type postgres from 'postgres'
 import { beforeAll, expect, test } from 'vitest'
 import { cancelSaga } from './cancel-saga.ts'
-import { type CrashingPool, crashingPool } from './crashing-pool.ts'
-import { getSaga } from './saga-list.ts'
 import { startSaga } from './start-saga.ts'
-import { claimJob, releaseJobs, runClaimed } from './test-worker.ts'
+import { getSaga } from './store/saga-list.ts'
+import { type CrashingPool, crashingPool } from './testing/crashing-pool.ts'
+import { claimJob, releaseJobs, runClaimed } from './testing/test-worker.ts'
 import { defineWorkflow, type Step, type Workflow } from './workflow.ts'
 
 const soak = process.env.DLQ_SOAK === '1'
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await database.sql`create table effects (step int, chunk int, primary key (step, chunk))`
 })
 
-/** What one call of a step's function does; calls beyond the list succeed. */
+/** The effect of one call of a step's function. Calls beyond the list succeed. */
 const behaviours = ['ok', 'throw', 'hang', 'effect-and-hang', 'die', 'effect-and-die', 'cancelled-meanwhile'] as const
 type Behaviour = (typeof behaviours)[number]
 
@@ -35,7 +35,7 @@ type StepPlan = {
 
 type Plan = {
   steps: readonly StepPlan[]
-  /** After so many statements the first process dies, the second, and so on; those after them live. */
+  /** The number of statements after which the first process dies, the second, and so on. Later processes live. */
   lives: readonly number[]
   /** Before the job of this number the saga is cancelled. */
   cancelAt: number | null
@@ -58,11 +58,11 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   cancelAt: fc.option(fc.integer({ min: 0, max: 8 }), { freq: 2 }),
 })
 
-/** What the world saw, apart from any log. */
+/** The effects that the outside world saw, independent of any log. */
 class World {
   readonly effects = new Set<number>()
   readonly begun = new Set<number>()
-  /** Steps of which nobody could know whether they had happened. */
+  /** Steps for which it was unknown whether they had happened. */
   readonly unsure = new Set<number>()
   readonly compensations: number[] = []
   isCancelled = false
@@ -103,7 +103,7 @@ function outsideStep(
     async execute({ sagaId, idempotencyKey }) {
       world.begun.add(index)
       const behaviour = world.next(idempotencyKey, execute)
-      // Whoever throws leaves nothing behind.
+      // A call that throws has no effect.
       if (behaviour === 'throw') world.effects.delete(index)
       return act(behaviour, sagaId, () => world.effects.add(index))
     },
@@ -214,7 +214,7 @@ test('a saga ends, has compensated exactly what was executed, and its log and st
         expect(world.compensations).toEqual([])
         return
       }
-      // Every step before the last was executed and is compensated; of the last, what its row says.
+      // Every step before the last was executed and is compensated. The row of the last step tells about that one.
       for (const [index, step] of plan.steps.entries()) {
         const executed = row('EXECUTE', index)
         const compensated = row('COMPENSATE', index)

@@ -1,11 +1,11 @@
-// Sagas step by step, with a worker that does what the test says.
+// Sagas step by step, with a worker that the test controls.
 
 import { describe, expect, test } from 'vitest'
 import { cancelSaga } from './cancel-saga.ts'
-import { listSagas } from './saga-list.ts'
 import { startSaga } from './start-saga.ts'
-import { createGate, noting, once, useSagas } from './test-sagas.ts'
-import { claimJob, runAll, runClaimed } from './test-worker.ts'
+import { listSagas } from './store/saga-list.ts'
+import { createGate, noting, once, useSagas } from './testing/test-sagas.ts'
+import { claimJob, runAll, runClaimed } from './testing/test-worker.ts'
 import { defineWorkflow, PermanentStepError, type Step, type StepContext } from './workflow.ts'
 
 const { database, start, workerOf, readSaga } = useSagas()
@@ -105,7 +105,7 @@ describe('a saga with a step that fails', () => {
     expect(new Set(contexts.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
   })
 
-  test('does not try again what cannot succeed', async () => {
+  test('does not try a step again that cannot succeed', async () => {
     let calls = 0
     const workflow = defineWorkflow({
       name: 'permanent',
@@ -125,7 +125,7 @@ describe('a saga with a step that fails', () => {
     expect(await readSaga(id)).toMatchObject({ status: 'FAILED', log: ['a EXECUTE FAILED'] })
   })
 
-  test('writes TIMEOUT where it did not answer in time, and compensates it too, because it may have happened', async () => {
+  test('writes TIMEOUT where the step did not answer in time, and compensates it too, because it may have happened', async () => {
     const calls: string[] = []
     const workflow = defineWorkflow({
       name: 'timeout',
@@ -162,7 +162,7 @@ describe('a saga with a step that fails', () => {
     expect(calls).toEqual(['execute a', 'execute b', 'compensate a'])
   })
 
-  test('takes an answer or an error that PostgreSQL cannot hold for what it is', async () => {
+  test('fails at an answer that PostgreSQL cannot hold, and stores such an error in a form that it can', async () => {
     const workflow = defineWorkflow({
       name: 'unwritable',
       steps: [noting([], 'a', { execute: async () => 'nul \u0000' })],
@@ -207,7 +207,7 @@ describe('a saga that is cancelled', () => {
     expect((await cancel('00000000-0000-0000-0000-000000000000')).outcome).toBe('not_found')
   })
 
-  test('before its first step does nothing else', async () => {
+  test('before its first step performs no step', async () => {
     const calls: string[] = []
     const workflow = defineWorkflow({ name: 'cancelled-early', steps: [noting(calls, 'a')] })
     const id = await start(workflow)

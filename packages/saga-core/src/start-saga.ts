@@ -1,13 +1,13 @@
-// Beginning a saga, in the transaction of whatever makes it necessary.
+// Starts a saga in the caller's transaction.
 
-import { addSagaJob } from './saga-jobs.ts'
-import { insertSaga } from './saga-store.ts'
-import type { Transaction } from './sql.ts'
+import { addSagaJob } from './store/saga-jobs.ts'
+import { insertSaga } from './store/saga-store.ts'
+import type { Transaction } from './store/sql.ts'
 import type { Workflow } from './workflow.ts'
 
 /**
- * Starts a saga when the transaction commits. With a correlation id that the workflow has a saga for already,
- * whatever became of it, it returns that one.
+ * Starts a saga when the transaction commits. If the workflow has a saga with this correlation id already, in any
+ * state, it returns that one.
  */
 export async function startSaga<Payload>(
   sql: Transaction,

@@ -1,43 +1,43 @@
-// What a workflow is: steps in a row, each of which may say how to take back what it did.
+// Defines a workflow: a sequence of steps, each with an optional compensation.
 
-import type { Transaction } from './sql.ts'
+import type { Transaction } from './store/sql.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** What a step is told. */
+/** The arguments of a step. */
 export type StepContext<Payload = Json> = {
   readonly sagaId: string
   readonly correlationId: string | null
   readonly payload: Payload
   /**
-   * The same for every attempt of this action of this step, and of no other. A step that ran, but whose
-   * process died before that was written down, is run again: it must then find its work done by this key.
+   * The same for every try of this action of this step, and for no other. If the process dies before the outcome
+   * is written, the step is executed again: it must then recognise its finished work by this key.
    */
   readonly idempotencyKey: string
-  /** From 1. Attempts that a process did not survive are not counted. */
+  /** The number of the try, from 1. Tries whose process died are not counted. */
   readonly attempt: number
-  /** Aborts when the step's time is up or the process stops; the step should end soon after. */
+  /** Aborts when the step's time is up or the process stops; the step should then end soon. */
   readonly signal: AbortSignal
-  /** What executed steps answered, by step name. */
+  /** The results of executed steps, by step name. */
   readonly results: Readonly<Record<string, Json>>
-  /** What the last chunk of this action answered; null before the first. */
+  /** The progress that the last chunk of this action returned; null before the first. */
   readonly progress: Json
 }
 
-/** One chunk of a step. With `isLast` the step is done; otherwise it is run again after `afterMs`. */
+/** The result of one chunk. With `isLast` the step is done; otherwise the next chunk follows after `afterMs`. */
 export type Chunk = {
   readonly isLast: boolean
-  /** Where the step stands, for the log and for the next chunk. Left out: nothing was done that a compensation would take back. */
+  /** The step's progress, for the log and the next chunk. Absent: the chunk did nothing that needs compensation. */
   readonly response?: Json
   readonly afterMs?: number
-  /** Why the saga is to be cancelled from here on: what was executed is compensated, this chunk too. */
+  /** Cancels the saga, for this reason: the executed steps are compensated, this chunk too. */
   readonly cancel?: string
 }
 
 export type StepRetry = {
-  /** Attempts in all; with 1, the first failure is the step's. */
+  /** Tries in all; with 1, the first failure fails the step. */
   readonly maxAttempts: number
-  /** Wait before the second attempt; it doubles from attempt to attempt, up to `maxDelayMs`. */
+  /** Wait before the second try; it doubles with each try, up to `maxDelayMs`. */
   readonly delayMs: number
   readonly maxDelayMs?: number
 }
@@ -48,12 +48,12 @@ export type StepRetry = {
  * state, its log and its next job: each chunk happens exactly once, and a large piece of work is many chunks.
  * `compensate` and `compensateChunk` likewise.
  *
- * An `execute` that throws says that nothing of it is left. One that timed out, or whose process died, may
- * have happened or not: it is compensated too, so a compensation must bear that there is nothing to take back.
+ * An `execute` that throws must have left nothing behind. One that timed out, or whose process died, may have
+ * happened: it is compensated too, so a compensation must accept that there is nothing to undo.
  */
 export type Step<Payload = Json> = {
   readonly name: string
-  /** For one attempt, or one chunk. */
+  /** For one try, or one chunk. */
   readonly timeoutMs: number
   readonly retry: StepRetry
   execute?(context: StepContext<Payload>): Promise<Json | undefined>
@@ -69,7 +69,7 @@ export type Workflow<Payload = Json> = {
   readonly priority?: number
 }
 
-/** Thrown by a step whose next attempt would fail the same way. */
+/** Thrown by a step whose next try would fail the same way. */
 export class PermanentStepError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options)
@@ -79,7 +79,7 @@ export class PermanentStepError extends Error {
 
 const longestTimeoutMs = 3_600_000
 
-/** Checks the definition and returns it. @throws {TypeError} where it could not run */
+/** Checks the definition and returns it. @throws {TypeError} if it is not valid */
 export function defineWorkflow<Payload = Json>(workflow: Workflow<Payload>): Workflow<Payload> {
   const refuse = (why: string): never => {
     throw new TypeError(`workflow ${workflow.name}: ${why}`)

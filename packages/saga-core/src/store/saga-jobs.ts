@@ -1,13 +1,13 @@
-// The jobs of sagas in graphile-worker. A saga has one job that counts: the one that holds its key. Whoever
-// adds a job has locked the saga's row, so whether a job still holds the key is settled by that lock; a job
-// that lost it (a process taken for dead that was not, say) finds that out before it changes anything.
+// The jobs of sagas in graphile-worker. One job of a saga counts: the one that holds its key. A caller that adds a
+// job has locked the saga's row, so that lock settles which job holds the key. A job that lost the key (its process
+// was taken for dead, for example) notices that before it changes anything.
 
-import type { Task } from './decide.ts'
+import type { Task } from '../decide.ts'
 import type { Sql, Transaction } from './sql.ts'
 
 export type SagaJobPayload = { readonly sagaId: string; readonly task: Task }
 
-/** Above every count of crashes that is waited for; a job is never given up by graphile-worker itself. */
+/** Above every tolerated number of crashes, so graphile-worker itself never gives a job up. */
 const maxAttempts = 32_000
 
 export function taskIdentifier(workflow: string): string {
@@ -15,8 +15,8 @@ export function taskIdentifier(workflow: string): string {
 }
 
 /**
- * Adds the saga's job, in place of any other. Where another session has just locked the old job, that one
- * is kept and nothing is added; it then waits for the saga's row, and reads what the caller wrote.
+ * Adds the saga's job, in place of any other. If another session has just locked the old job, the old one stays
+ * and nothing is added; that job then waits for the saga's row, and reads what the caller wrote.
  */
 export async function addSagaJob(
   sql: Transaction,
@@ -45,20 +45,20 @@ export async function ownsSaga(
   return row!.owns
 }
 
-/** Lets the saga's job run now, with what it carries. False where it has none that could: none at all. */
+/** Makes the saga's job due now, with its payload. False if the saga has no job. */
 export async function hurrySagaJob(sql: Transaction, sagaId: string): Promise<boolean> {
   const jobs = await sql<{ id: string }[]>`
     select j.id::text as id from graphile_worker.jobs j where j.key = ${keyOf(sagaId)}`
   const job = jobs[0]
   if (job === undefined) return false
-  // One that runs already is left; it reads the saga's row when it is done.
+  // A job under way is left alone; it reads the saga's row when it is done.
   await sql`select id from graphile_worker.reschedule_jobs(array[${job.id}::bigint], run_at => now())`
-  // Rescheduling tells nobody. What is sent is a hint; workers look by themselves as well.
+  // Rescheduling notifies no worker. The notification is a hint; workers also look by themselves.
   await sql`select pg_notify('jobs:insert', '{"r":0,"count":1}')`
   return true
 }
 
-/** Whether graphile-worker's schema is there. */
+/** Whether graphile-worker's schema exists. */
 export async function hasJobQueue(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ is_there: boolean }[]>`select to_regclass('graphile_worker.jobs') is not null as is_there`
   return row!.is_there

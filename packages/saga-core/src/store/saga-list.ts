@@ -1,6 +1,6 @@
 // Reading sagas, for people and programs. JSON comes as text.
 
-import type { SagaStatus, StepAction, StepStatus } from './decide.ts'
+import type { SagaStatus, StepAction, StepStatus } from '../decide.ts'
 import type { Sql } from './sql.ts'
 
 export type SagaView = {
@@ -26,7 +26,7 @@ export type StepLogView = {
   response_payload: string | null
   error_message: string | null
   started_at: Date
-  /** Null while the step goes on in further chunks. */
+  /** Null while the step continues in further chunks. */
   completed_at: Date | null
 }
 

@@ -1,7 +1,7 @@
-// saga.saga_states and saga.saga_step_logs. State and log entry are always written in one transaction, that
-// of the caller, who has locked the saga's row first. JSON goes in and out as text.
+// saga.saga_states and saga.saga_step_logs. State and log entry are always written in one transaction. It
+// is the caller's, which has locked the saga's row first. JSON passes as text.
 
-import type { Position, SagaStatus, StepAction, StepStatus } from './decide.ts'
+import type { Position, SagaStatus, StepAction, StepStatus } from '../decide.ts'
 import type { Sql, Transaction } from './sql.ts'
 
 export type LockedSaga = Position & {
@@ -12,11 +12,11 @@ export type LockedSaga = Position & {
   correlationId: string | null
   /** Whether a step has failed or timed out so far. */
   hadFault: boolean
-  /** By PostgreSQL's clock, as text, because a Date holds no microseconds. */
+  /** By PostgreSQL's clock; text, because a Date has no microseconds. */
   now: string
 }
 
-/** Locks a saga against everybody who would move it, until the transaction ends. */
+/** Locks a saga against all other changes, until the transaction ends. */
 export async function lockSaga(sql: Transaction, id: string): Promise<LockedSaga | null> {
   const [row] = await sql<LockedSaga[]>`
     select id, workflow_name as workflow, status, current_step as "currentStep", payload::text as payload,
@@ -37,14 +37,14 @@ export type NewSaga = {
 }
 
 /**
- * Inserts a saga, unless the workflow has one of that correlation id. The specification's table has no unique
- * index for it, so starters of the same id wait for each other; hence in a transaction.
+ * Inserts a saga, unless the workflow has one with that correlation id. The specification's table has no unique
+ * index for it, so callers with the same id wait for each other by a lock; this needs a transaction.
  */
 export async function insertSaga(sql: Transaction, saga: NewSaga): Promise<{ id: string; isNew: boolean }> {
   const { workflow, payload, correlationId, initiatedBy } = saga
   if (correlationId !== null) {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`saga:${workflow}:${correlationId}`}, 0))`
-    // A statement of its own: its snapshot is of after the wait.
+    // A separate statement, so that its snapshot begins after the wait.
     const [known] = await sql<{ id: string }[]>`
       select id from saga.saga_states where correlation_id = ${correlationId} and workflow_name = ${workflow}
       order by created_at limit 1`
@@ -57,13 +57,13 @@ export async function insertSaga(sql: Transaction, saga: NewSaga): Promise<{ id:
   return { id: row!.id, isNew: true }
 }
 
-/** What becomes of a saga's error message: kept, replaced (null: taken away), or said besides. */
+/** How a saga's error message changes: kept, replaced (null: removed), or extended. */
 export type MessageChange =
   | { type: 'keep' }
   | { type: 'set'; message: string | null }
   | { type: 'add'; message: string }
 
-/** Writes where the saga stands. */
+/** Writes the saga's state. */
 export async function updateSaga(
   sql: Transaction,
   { id, status, currentStep, message }: Position & { id: string; message: MessageChange },
@@ -92,7 +92,7 @@ export type StepLogEntry = {
   response: string | null
   error: string | null
   startedAt: string
-  /** False for a step that goes on with another chunk: its row stays open, with no completed_at. */
+  /** False for a step with another chunk to come: its row stays open, without completed_at. */
   isOver: boolean
 }
 
@@ -116,7 +116,7 @@ export async function writeStepLog(sql: Transaction, entry: StepLogEntry): Promi
 
 export type StepAnswer = { stepIndex: number; stepName: string; action: StepAction; response: string | null }
 
-/** What the saga's steps have answered so far: one row per step and action that has come to something. */
+/** The results of the saga's steps so far: one row per step and action with a result. */
 export async function readAnswers(sql: Sql, id: string): Promise<StepAnswer[]> {
   return sql<StepAnswer[]>`
     select step_index as "stepIndex", step_name as "stepName", action, response_payload::text as response
@@ -124,7 +124,7 @@ export async function readAnswers(sql: Sql, id: string): Promise<StepAnswer[]> {
     where saga_id = ${id}`
 }
 
-/** Sagas that have not ended and have no job that will run, oldest first; left out are those that somebody has locked. */
+/** Unfinished sagas without a job that will be performed, oldest first; locked ones are left out. */
 export async function lockUnfinished(
   sql: Transaction,
   { workflows, limit }: { workflows: readonly string[]; limit: number },
@@ -133,7 +133,7 @@ export async function lockUnfinished(
     select id, workflow_name as workflow, status
     from saga.saga_states s
     where status in ('STARTED', 'RUNNING', 'COMPENSATING') and workflow_name = any(${sql.array([...workflows])}::text[])
-      -- A job that ran into an error of its own waits longer and longer, up to six hours.
+      -- A job that failed with an error waits longer and longer, up to six hours.
       and not exists (
         select from graphile_worker.jobs j
         where j.key = 'saga:' || s.id and (j.locked_at is not null or j.last_error is null or j.run_at <= now()))

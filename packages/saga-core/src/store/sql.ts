@@ -1,5 +1,5 @@
-// The handles that saga-core takes: any pool of postgres.js, however it is set up to parse JSON, because JSON
-// goes to and from PostgreSQL as text here.
+// The handles that saga-core takes: any pool of postgres.js, with any parsing of JSON, because saga-core sends
+// and reads JSON as text.
 
 import type postgres from 'postgres'
 

@@ -1,7 +1,7 @@
-// A pool whose process dies: from the chosen statement on nothing is sent any more, a transaction that was
-// open is rolled back, and one that was committing may be committed without anybody having heard of it.
+// A pool whose process dies: from the chosen statement on it sends nothing. An open transaction is rolled back; one
+// that was committing may be committed without an answer.
 import type postgres from 'postgres'
-import type { Pool } from './sql.ts'
+import type { Pool } from '../store/sql.ts'
 
 export class Crash extends Error {}
 

@@ -1,15 +1,15 @@
-// Sagas in tests: steps that note what they were called for, and the job queue of the file's database.
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// Sagas in tests: steps that note their calls, and the job queue of the file's database.
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { runMigrations } from 'graphile-worker'
 import { beforeAll, beforeEach } from 'vitest'
-import { getSaga } from './saga-list.ts'
-import { startSaga } from './start-saga.ts'
-import type { defineWorkflow, Json, Step } from './workflow.ts'
+import { startSaga } from '../start-saga.ts'
+import { getSaga } from '../store/saga-list.ts'
+import type { defineWorkflow, Json, Step } from '../workflow.ts'
 
 export const once = { timeoutMs: 5000, retry: { maxAttempts: 1, delayMs: 0 } }
 
-/** A step that notes what it was called for, and answers with its name. */
+/** A step that notes its calls, and answers with its name. */
 export function noting(calls: string[], name: string, rest: Partial<Step> = {}): Step {
   return {
     name,

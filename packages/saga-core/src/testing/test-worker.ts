@@ -2,14 +2,14 @@
 // time to come, so that a test decides what happens when. A job whose run "crashes" stays locked, as that of
 // a process that died; `release` is what a heartbeat does about it.
 import type postgres from 'postgres'
-import { runSagaJob } from './run-saga-job.ts'
-import { type SagaJobPayload, taskIdentifier } from './saga-jobs.ts'
-import type { Pool } from './sql.ts'
-import type { Workflow } from './workflow.ts'
+import { runSagaJob } from '../run-saga-job.ts'
+import { type SagaJobPayload, taskIdentifier } from '../store/saga-jobs.ts'
+import type { Pool } from '../store/sql.ts'
+import type { Workflow } from '../workflow.ts'
 
 export type ClaimedJob = { id: string; attempts: number; payload: SagaJobPayload }
 
-/** Claims the workflow's first job that nobody runs, whenever it is due. */
+/** Claims the workflow's first unlocked job, whether it is due or not. */
 export async function claimJob(sql: postgres.Sql, workflow: Workflow): Promise<ClaimedJob | null> {
   const [job] = await sql<{ id: string; attempts: number; payload: string }[]>`
     update graphile_worker._private_jobs j set locked_at = now(), locked_by = 'test', attempts = attempts + 1
@@ -24,18 +24,18 @@ export async function claimJob(sql: postgres.Sql, workflow: Workflow): Promise<C
 export async function runClaimed(
   { sql, workflow, pool }: { sql: postgres.Sql; workflow: Workflow; pool: Pool },
   job: ClaimedJob,
-  signal = new AbortController().signal,
+  { signal = new AbortController().signal, deaths = 0 }: { signal?: AbortSignal; deaths?: number } = {},
 ): Promise<void> {
-  await runSagaJob({ sql: pool, workflow }, job.payload, { jobId: job.id, claims: job.attempts, signal })
+  await runSagaJob({ sql: pool, workflow }, job.payload, { jobId: job.id, claims: job.attempts, deaths, signal })
   await sql`delete from graphile_worker._private_jobs where id = ${job.id}`
 }
 
-/** Gives back what processes that died held. */
+/** Gives back the jobs of dead processes. */
 export async function releaseJobs(sql: postgres.Sql): Promise<void> {
   await sql`select graphile_worker.force_unlock_workers(array['test'])`
 }
 
-/** Runs the workflow's jobs until there are none. Returns how many it ran. */
+/** Performs the workflow's jobs until there are none. Returns their number. */
 export async function runAll(worker: { sql: postgres.Sql; workflow: Workflow; pool: Pool }): Promise<number> {
   let ran = 0
   for (

@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { join } from 'node:path'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { startService } from 'dlq-testing/service-process.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { startService } from 'dlq-testing/fleet/service-process.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { afterAll, expect, test, vi } from 'vitest'
 
 const database = useDatabase()
@@ -21,13 +21,13 @@ function startApi(env: NodeJS.ProcessEnv = {}) {
   })
 }
 
-test('it does not listen beyond loopback where nobody has to authenticate', async () => {
+test('it does not listen beyond loopback without authentication', async () => {
   const api = await startApi({ DLQ_SERVER_HOST: '0.0.0.0' })
   expect(await api.exited).toMatchObject({ code: 78 })
   expect(api.lastOutput()).toContain('set auth.tokens or auth.jwt')
 })
 
-test('it listens beyond loopback where they have to', async () => {
+test('it listens beyond loopback with authentication', async () => {
   const config = join(logs.path, 'config.yaml')
   writeFileSync(config, `auth: { tokens: [{ name: ci, sha256: ${'a'.repeat(64)}, role: sys_auditor }] }`)
   const api = await startApi({ DLQ_SERVER_HOST: '0.0.0.0', DLQ_CONFIG: config })
@@ -36,7 +36,7 @@ test('it listens beyond loopback where they have to', async () => {
   await api.stop('SIGTERM', 15_000)
 })
 
-test('asked to stop, it says so first, finishes what it was asked, closes what is kept alive, and ends', async () => {
+test('on SIGTERM it is not ready first, answers its open requests, closes idle connections, and ends', async () => {
   const id = await insertMessageRow(database.sql)
   const api = await startApi({
     DLQ_SERVER_DRAIN_DELAY: '6s',

@@ -1,25 +1,26 @@
-// The API: what operators and programs see and do. It reads and marks; it never talks to Kafka.
+// The API for operators and programs. It reads rows and marks them; it never talks to Kafka.
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pingDatabase } from 'dlq-core/queries/ping.ts'
-import { policyLayersOf } from 'dlq-core/runtime/config.ts'
-import { connectDatabase } from 'dlq-core/runtime/database.ts'
+import { pingMessages } from 'dlq-core/queries/ping.ts'
+import { isAuthConfigured } from 'dlq-core/runtime/config/auth-schema.ts'
+import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
+import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
 import { listen } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
-import { createApp } from './app.ts'
-import { createAuthenticate } from './authenticate.ts'
-import { createBrokerTokens } from './broker-tokens.ts'
-import { connectReplica } from './connect-replica.ts'
-import { createWakeRetriers } from './wake-retriers.ts'
+import { createAuthenticate } from './access/authenticate.ts'
+import { createBrokerTokens } from './access/broker-tokens.ts'
+import { connectReplica } from './fleet/connect-replica.ts'
+import { createWakeRetriers } from './fleet/wake-retriers.ts'
+import { createApp } from './http/app.ts'
 
 await runService(
   { name: 'api', needs: ['database', 'auth-beyond-loopback'] },
   async ({ config, login, stack, signal, log, registry, tracing }) => {
     const { request_timeout, drain_delay } = config.server
-    // Nobody waits for a statement's answer longer than for the request's.
+    // The time limit of a request also bounds its statements.
     const statement_timeout = Math.min(config.database.statement_timeout, request_timeout)
     const sql = stack.adopt(
       connectDatabase(
@@ -30,7 +31,7 @@ await runService(
     )
     const replica = connectReplica(config.database, { log, login, statement_timeout, request_timeout })
     if (replica) stack.defer(() => replica.end({ timeout: 5 }))
-    const readiness = createReadiness({ database: () => pingDatabase(sql) })
+    const readiness = createReadiness({ database: () => pingMessages(sql) })
     const policyLayers = policyLayersOf(config)
     const app = createApp({
       sql,
@@ -50,7 +51,11 @@ await runService(
       brokerTokens: createBrokerTokens(config.auth),
       rateLimit: config.auth.rate_limit,
       requestTimeoutMs: request_timeout,
+      auditReads: config.audit.reads,
       slowRequestMs: config.server.slow_request,
+      isAuthenticated: isAuthConfigured(config.auth),
+      publicUrl: config.server.public_url,
+      allowedHosts: config.server.allowed_hosts ?? [],
       corsOrigins: config.server.cors_origins ?? [],
     })
 
@@ -60,10 +65,10 @@ await runService(
     )
     log.info({ url: server.url }, 'listening')
 
-    // It may have been asked to stop while it started.
+    // The signal to stop may have arrived during the start.
     if (!signal.aborted) await once(signal, 'abort')
     readiness.drain()
-    // Requests are still answered; what keeps sending them to us has time to see that it should not.
+    // Requests are still answered, while load balancers notice that the service is not ready.
     await sleep(drain_delay)
   },
 )

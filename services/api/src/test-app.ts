@@ -1,29 +1,22 @@
-// What the API's tests share: the application on a test database, without listening, and a retrier
-// that takes every record as published.
-import { setTimeout as sleep } from 'node:timers/promises'
-import { deriveAttemptId } from 'dlq-core/message-id.ts'
-import { settleAttempts } from 'dlq-core/queries/attempts.ts'
-import { settleMessages } from 'dlq-core/queries/batches.ts'
-import { pingDatabase } from 'dlq-core/queries/ping.ts'
-import { releaseSlot } from 'dlq-core/queries/slots.ts'
-import { auth as authSchema } from 'dlq-core/runtime/auth-schema.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+// Shared by the API's tests: the application on a test database, without listening.
+import { pingMessages } from 'dlq-core/queries/ping.ts'
+import { auth as authSchema, isAuthConfigured } from 'dlq-core/runtime/config/auth-schema.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { noTracing } from 'dlq-core/runtime/tracing.ts'
-import { claimDue } from 'dlq-testing/claim-due.ts'
 import { Registry } from 'prom-client'
 import * as v from 'valibot'
-import { errorSchema, statusOf } from './api-error.ts'
-import { type AppDeps, createApp } from './app.ts'
-import { createAuthenticate } from './authenticate.ts'
-import { createBrokerTokens } from './broker-tokens.ts'
-import { faultsOf } from './open-api.ts'
-import { findRoute } from './route-table.ts'
+import { createAuthenticate } from './access/authenticate.ts'
+import { createBrokerTokens } from './access/broker-tokens.ts'
+import { createWakeRetriers } from './fleet/wake-retriers.ts'
+import { errorSchema, statusOf } from './http/api-error.ts'
+import { type AppDeps, createApp } from './http/app.ts'
+import { declaredPaths } from './http/declared-paths.ts'
+import type { Route } from './http/define-route.ts'
+import { faultsOf } from './http/open-api.ts'
 import { allRoutes } from './routes/all-routes.ts'
-import { startRunWorker } from './test-runs.ts'
-import { createWakeRetriers } from './wake-retriers.ts'
 
 /** Sends a request, such as `GET /healthz`. */
 export type TestApp = (methodAndPath: string, init?: RequestInit) => Promise<Response>
@@ -41,7 +34,7 @@ export function createTestApp(sql: Database, { auth, ...settings }: TestAppOptio
     log,
     registry: new Registry(),
     tracing: noTracing,
-    readiness: createReadiness({ database: () => pingDatabase(sql) }),
+    readiness: createReadiness({ database: () => pingMessages(sql) }),
     policies: createPolicySource({ sql, log, configured: policyLayers }),
     policyLayers,
     wakeRetriers: createWakeRetriers(sql),
@@ -53,22 +46,25 @@ export function createTestApp(sql: Database, { auth, ...settings }: TestAppOptio
     brokerTokens: createBrokerTokens(v.parse(authSchema, auth ?? {})),
     rateLimit: 1_000_000,
     requestTimeoutMs: 30_000,
+    auditReads: 'none',
     slowRequestMs: 30_000,
+    isAuthenticated: isAuthConfigured(v.parse(authSchema, auth ?? {})),
     corsOrigins: [],
     ...settings,
   })
   return async (methodAndPath, init) => {
     const [method, path] = methodAndPath.split(' ')
     const response = await app.request(path!, { method: method!, ...init })
-    await expectDeclared(response.clone(), { method: method!, path: path!.split('?')[0]! })
+    const [declared] = declaredPaths(app, method!, path!.split('?')[0]!)
+    const route = allRoutes.find((route) => route.path === declared && route.method === method!.toLowerCase())
+    if (route) await expectDeclared(response.clone(), route)
     return response
   }
 }
 
 /** Every answer in every test is one that its route has declared: its status, and its body's schema. */
-async function expectDeclared(response: Response, { method, path }: { method: string; path: string }): Promise<void> {
-  const route = findRoute(allRoutes, method, path)
-  if (!route) return
+async function expectDeclared(response: Response, route: Route): Promise<void> {
+  const { method } = route
   const answer = route.answers[response.status]
   const isFault = faultsOf(route).some((code) => statusOf[code] === response.status)
   if (!answer && !isFault)
@@ -86,44 +82,4 @@ async function expectDeclared(response: Response, { method, path }: { method: st
 export async function answerOf(pending: Response | Promise<Response>): Promise<{ status: number; body: unknown }> {
   const response = await pending
   return { status: response.status, body: await response.json() }
-}
-
-/** Carries runs on and claims and settles like a retrier, with Kafka left out, until `stop` is called. `refusal`: what Kafka says to every record. */
-export function startRetrier(sql: Database, { refusal = null as string | null } = {}): { stop(): Promise<void> } {
-  let stopped = false
-  const pass = async () => {
-    const { messages: claimed, ...batch } = await claimDue(sql)
-    await sql.begin(async (sql) => {
-      const status = refusal === null ? ('RESOLVED' as const) : ('PENDING' as const)
-      const messages = claimed.map(({ id }) => ({ id, status, next_retry_at: null }))
-      await settleMessages(sql, { ...batch, messages })
-      await releaseSlot(sql, batch)
-      await settleAttempts(sql, {
-        attempts: claimed.map(({ id, retry_count, original_topic, run_id }, index) => ({
-          message_id: id,
-          run_id,
-          number: retry_count,
-          attempt_id: deriveAttemptId(id, retry_count),
-          outcome: refusal === null ? 'published' : 'failed',
-          target_topic: original_topic,
-          target_partition: refusal === null ? 0 : null,
-          target_offset: refusal === null ? BigInt(index) : null,
-          error: refusal,
-        })),
-      })
-    })
-  }
-  const runs = startRunWorker(sql)
-  const running = (async () => {
-    while (!stopped) {
-      await pass()
-      await sleep(5)
-    }
-  })()
-  return {
-    async stop() {
-      stopped = true
-      await Promise.all([running, runs.stop()])
-    },
-  }
 }

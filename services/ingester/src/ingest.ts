@@ -1,30 +1,35 @@
-// The loops of the ingester: one keeps the list of topics true, one consumes it and starts anew when it
-// changes, one keeps an eye on how far Kafka's logs go.
+// The loops of the ingester. One discovers the DLQ topics, one consumes them and starts again when the list changes, one
+// watches where Kafka's logs begin and end.
 
-import type { ReadingSettings } from 'dlq-core/new-message.ts'
-import { createMessagePartitions } from 'dlq-core/queries/message-insert.ts'
-import { beginGeneration } from 'dlq-core/queries/positions.ts'
-import type { SharedTopic } from 'dlq-core/queries/topics.ts'
-import type { DeadLetterRecord } from 'dlq-core/record.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import type { RouteMode } from 'dlq-core/domain/failure/topic-routes.ts'
+import type { ReadingSettings } from 'dlq-core/domain/message/new-message.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { createMessagePartitions } from 'dlq-core/queries/ingest/message-insert.ts'
+import { beginGeneration } from 'dlq-core/queries/ingest/positions.ts'
+import type { SharedTopic } from 'dlq-core/queries/ingest/topics.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { type PolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
 import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Admin, Kafka } from 'kafkajs'
-import { completeRecords } from './complete-records.ts'
-import { consumeTopics } from './consume-topics.ts'
-import { discoverTopics } from './discover-topics.ts'
-import { fetchOriginals } from './fetch-originals.ts'
-import { createGroupRegister } from './group-register.ts'
 import type { IngesterMetrics } from './ingester-metrics.ts'
-import { type StoreDeps, storeBatch } from './store-batch.ts'
-import { traceBatch } from './trace-batch.ts'
-import { createLogWatch, lookEveryMs } from './watch-logs.ts'
+import { completeRecords } from './read/complete-records.ts'
+import { consumeTopics } from './read/consume-topics.ts'
+import type { DecodePools } from './read/decode-budget.ts'
+import { discoverTopics } from './read/discover-topics.ts'
+import { fetchOriginals } from './read/fetch-originals.ts'
+import { createGroupRegister } from './store/group-register.ts'
+import { createRouteRegister } from './store/route-register.ts'
+import { spanDeadLetters } from './store/span-dead-letters.ts'
+import { type StoreDeps, storeBatch } from './store/store-batch.ts'
+import { createLogWatch, lookEveryMs } from './watch/watch-logs.ts'
 
 export type IngestDeps = {
   kafka: Kafka
   admin: Admin
+  reader: TopicReader
   sql: Database
   log: Log
   signal: AbortSignal
@@ -35,27 +40,36 @@ export type IngestDeps = {
   refreshIntervalMs: number
   policies: PolicySource
   settings: ReadingSettings
+  routeMode: RouteMode
+  pools: DecodePools
+  /** Larger values are not stored. */
+  maxValueBytes: number
 }
 
 /** Ingests until the signal aborts. */
 export async function ingest(deps: IngestDeps): Promise<void> {
-  const { kafka, sql, log, signal, metrics, groupId, policies, settings } = deps
+  const { kafka, sql, log, signal, metrics, groupId, policies, settings, pools, maxValueBytes } = deps
+  const reader: TopicReader = {
+    ...deps.reader,
+    fetchRecords: (place) => pools.originals.within(() => deps.reader.fetchRecords(place)),
+  }
   const subscription = createSubscription(signal)
   const groups = createGroupRegister(sql, { now: Date.now })
-  const complete = (records: readonly DeadLetterRecord[]) => completeRecords(deps, records)
+  const routes = createRouteRegister(sql, { mappings: settings.mappings, mode: deps.routeMode, now: Date.now })
+  const complete = (records: readonly DeadLetterRecord[]) => completeRecords({ ...deps, routes }, records)
   const store: StoreDeps = {
-    ...{ sql, settings, groups, complete },
-    fetchOriginals: (places) => fetchOriginals(deps.admin, places, { log }),
+    ...{ sql, settings, groups, routes, complete },
+    fetchOriginals: (places) => fetchOriginals(reader, places, { log }),
     now: () => new Date(),
     random: Math.random,
   }
-  // A topic that was deleted makes kafkajs fail for all topics until it is off the list.
+  // kafkajs fails for all topics while a deleted one is on the list, so a fault is a reason to look at once.
   const lookAgain = createWake()
   let cluster = ''
 
   async function discover(): Promise<void> {
     const { topics, startedOver } = await discoverTopics({ ...deps, cluster })
-    for (const { topic, partition, seenOffset } of startedOver) {
+    for (const { topic, partition, seen_offset: seenOffset } of startedOver) {
       metrics.recreated(topic)
       log.error({ topic, partition, seenOffset }, 'topic_recreated')
     }
@@ -79,15 +93,18 @@ export async function ingest(deps: IngestDeps): Promise<void> {
       log.info({ topics }, 'subscribing')
       await consumeTopics({
         kafka,
+        reader,
         sql,
         log,
         cluster,
         groupId,
         topics,
+        pool: pools.fetches,
+        maxValueBytes,
         signal: changed,
         store: async (batch, options) => {
           const stop = metrics.seconds.startTimer()
-          const outcome = await traceBatch(deps, batch, () => storeBatch(store, batch, options))
+          const outcome = await spanDeadLetters(deps, batch, () => storeBatch(store, batch, options))
           stop()
           return outcome
         },
@@ -95,9 +112,9 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         onCrash: () => metrics.crashes.inc(),
         onRecreated: async (batch, seenOffset, lowOffset) => {
           const { topic, partition } = batch
-          // By the topic's id, which tells of all its partitions; where Kafka has no ids, this one starts over here.
+          // Discovery sees it by the topic's id, for all partitions. Where Kafka has no ids, this partition starts over here.
           await discover()
-          if (!(await beginGeneration(sql, { ...batch, seenOffset, nextOffset: lowOffset }))) return
+          if (!(await beginGeneration(sql, { ...batch, seen_offset: seenOffset, next_offset: lowOffset }))) return
           metrics.recreated(topic)
           log.error({ topic, partition, seenOffset, lowOffset }, 'topic_recreated')
         },
@@ -112,17 +129,18 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const watchLogs = createLogWatch({ ...deps, now: Date.now })
   const watching = runLoop(async () => (cluster ? watchLogs(cluster) : { more: false }), {
     name: 'watch',
-    // Half of it, so that what one ingester leaves another takes in time.
+    // Half of the interval, so that another ingester takes a topic in time where one does not.
     intervalMs: lookEveryMs / 2,
     signal,
     log,
   })
   const following = runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log })
-  await Promise.all([discovering, consuming, watching, following])
+  const followingRoutes = runLoop(routes.refresh, { name: 'routes', intervalMs: policyPollMs, signal, log })
+  await Promise.all([discovering, consuming, watching, following, followingRoutes])
 }
 
 async function readClusterId({ admin, sql, log }: IngestDeps): Promise<string> {
-  // Partitions are made ahead at migration, here, and daily; missing ones are made on demand.
+  // Partitions are created ahead at migration, here, and daily; storing a batch creates missing ones.
   const made = await createMessagePartitions(sql)
   if (made > 0) log.info({ made }, 'partitions_made')
   await admin.connect()
@@ -130,7 +148,7 @@ async function readClusterId({ admin, sql, log }: IngestDeps): Promise<string> {
   return clusterId
 }
 
-/** The topics to consume, and a signal that aborts when they are no longer these, or one of them was made anew. */
+/** The topics to consume, and a signal that aborts when the list changes or one of them was recreated. */
 function createSubscription(stop: AbortSignal) {
   const wake = createWake()
   let topics: SharedTopic[] = []
@@ -142,8 +160,8 @@ function createSubscription(stop: AbortSignal) {
       signal: AbortSignal.any([stop, changed.signal]),
     }),
     update(found: SharedTopic[]) {
-      const isSame = ({ topic, topicId }: SharedTopic, index: number) =>
-        topic === topics[index]!.topic && topicId === topics[index]!.topicId
+      const isSame = ({ topic, topic_id: topicId }: SharedTopic, index: number) =>
+        topic === topics[index]!.topic && topicId === topics[index]!.topic_id
       if (found.length === topics.length && found.every(isSame)) return
       topics = found
       changed.abort()

@@ -1,8 +1,8 @@
-// What the ingester counts.
+// The metrics of the ingester.
 
 import { createLabelBound, others, weightiest } from 'dlq-core/runtime/bounded-labels.ts'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Batch, StoreOutcome } from './store-batch.ts'
+import type { Batch, StoreOutcome } from './store/store-batch.ts'
 
 export type IngesterMetrics = ReturnType<typeof createIngesterMetrics>
 
@@ -11,7 +11,7 @@ export function createIngesterMetrics(registry: Registry) {
   const labelOf = createLabelBound()
   const records = new Counter({
     name: 'dlq_ingest_records_total',
-    help: 'Records read from DLQ topics, by what became of them: stored, reopened (a message of ours failed again), dropped (read before), reduced (stored in part).',
+    help: 'Records read from DLQ topics, by outcome: stored, reopened (a retry failed again), dropped (read before), reduced (stored in part).',
     labelNames: ['topic', 'outcome'],
     registers,
   })
@@ -28,7 +28,7 @@ export function createIngesterMetrics(registry: Registry) {
   })
   const crashes = new Counter({
     name: 'dlq_ingest_consumer_crashes_total',
-    help: 'How often the consumer met a fault that ended it; it is started again.',
+    help: 'How often a fault ended the consumer; the ingester then starts it again.',
     registers,
   })
   const topics = new Gauge({
@@ -44,19 +44,19 @@ export function createIngesterMetrics(registry: Registry) {
   })
   const recreated = new Counter({
     name: 'dlq_ingest_topics_recreated_total',
-    help: 'Partitions that were started over because their topic was deleted and made anew.',
+    help: 'Partitions that were started over because their topic was deleted and created again.',
     labelNames: ['topic'],
     registers,
   })
   const lag = new Gauge({
     name: 'dlq_ingest_lag_records',
-    help: 'Offsets of a DLQ topic that Kafka holds and that are not ingested, as of the last look. Every ingester shows the same: take the maximum, not the sum.',
+    help: 'The lag of a DLQ topic at the last look: offsets that Kafka holds and that are not stored. Every ingester shows the same: take the maximum, not the sum.',
     labelNames: ['topic'],
     registers,
   })
   const lost = new Counter({
     name: 'dlq_ingest_records_lost_total',
-    help: 'Offsets of a DLQ topic that retention deleted before they were ingested.',
+    help: 'Offsets of a DLQ topic that retention deleted before they were stored.',
     labelNames: ['topic'],
     registers,
   })
@@ -65,7 +65,7 @@ export function createIngesterMetrics(registry: Registry) {
     rebalances,
     crashes,
     lost: (topic: string, records: number) => lost.inc({ topic: labelOf(topic) }, records),
-    /** The lag of every topic; those that are not named any more are forgotten. */
+    /** Sets the lag of every topic in the list, and removes the metrics of other topics. */
     lag(lags: readonly { topic: string; lag: bigint }[]) {
       lag.reset()
       for (const [{ topic, lag: records }, isNamed] of weightiest(lags, (line) => Number(line.lag)))

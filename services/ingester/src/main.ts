@@ -1,22 +1,26 @@
 // The ingester: takes dead letters out of every DLQ topic into PostgreSQL, each exactly once.
 
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
-import { policyLayersOf } from 'dlq-core/runtime/config.ts'
-import type { KafkaConfig } from 'dlq-core/runtime/config-schema.ts'
-import { connectDatabase } from 'dlq-core/runtime/database.ts'
-import { connectKafka } from 'dlq-core/runtime/kafka.ts'
-import { registerCodecs } from 'dlq-core/runtime/kafka-codecs.ts'
+import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
+import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
+import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
+import { connectKafka } from 'dlq-core/runtime/kafka/kafka.ts'
+import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
 import { ingest } from './ingest.ts'
 import { createIngesterMetrics } from './ingester-metrics.ts'
+import { createDecodePools } from './read/decode-budget.ts'
+import { registerCodecs } from './read/kafka-codecs.ts'
 
 await runService(
   { name: 'ingester', needs: ['database', 'kafka'] },
   async ({ config, latest, login, stack, signal, log, registry, tracing }) => {
-    registerCodecs()
+    const { max_value_bytes: maxValueBytes } = config.ingest
+    const pools = createDecodePools({ maxValueBytes })
+    registerCodecs({ maxBatchBytes: pools.fetches.maxBytes })
     const kafkaConfig = config.kafka as KafkaConfig
     const kafka = connectKafka(kafkaConfig, log, () => latest().kafka)
     const sql = stack.adopt(
@@ -24,6 +28,7 @@ await runService(
       (sql) => sql.end({ timeout: 5 }),
     )
     const admin = stack.adopt(kafka.admin(), (admin) => admin.disconnect())
+    const reader = stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect())
     const readiness = createReadiness({ database: () => pingDatabase(sql), kafka: () => admin.describeCluster() })
 
     const app = operationsRoutes({ registry, readiness })
@@ -37,20 +42,24 @@ await runService(
     await ingest({
       kafka,
       admin,
+      reader,
       sql,
       log,
       signal,
       metrics: createIngesterMetrics(registry),
+      pools,
+      maxValueBytes,
       tracing,
       groupId: kafkaConfig.consumer_group,
       patterns: kafkaConfig.dlq_topic_pattern,
       refreshIntervalMs: kafkaConfig.topic_refresh_interval,
       policies,
       settings: {
-        policyFor: (topics) => policies.policyFor(topics).policy,
+        policyOf: policies.policyOf,
         mappings: kafkaConfig.topics,
         dlqPatterns: kafkaConfig.dlq_topic_pattern,
       },
+      routeMode: kafkaConfig.routes,
     })
   },
 )

@@ -1,36 +1,65 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { nextBatchSize } from './batch-size.ts'
+import { retryPace } from './retry-due.ts'
+import { chunkPace } from './runs/run-chunk.ts'
 
-const bounds = { mostMessages: 500, targetMs: 250 }
-const after = (size: number, tookMs: number, claimed = size) => nextBatchSize({ size, claimed, tookMs }, bounds)
+describe('of a slot', () => {
+  const pace = retryPace({ batchSize: 500, batchMs: 250 })
+  const after = (size: number, tookMs: number, found = size) => nextBatchSize({ size, found, tookMs }, pace)
 
-test('a batch that takes too long is followed by smaller ones, down to a fifth', () => {
-  expect(after(500, 300)).toBe(416)
-  expect(after(500, 5000)).toBe(250)
-  expect(after(110, 5000)).toBe(100)
+  test('a batch that takes too long is followed by smaller ones, down to a fifth', () => {
+    expect(after(500, 300)).toBe(416)
+    expect(after(500, 5000)).toBe(250)
+    expect(after(110, 5000)).toBe(100)
+  })
+
+  test('full batches that are quick are followed by greater ones, up to the limit', () => {
+    expect(after(100, 50)).toBe(125)
+    expect(after(450, 50)).toBe(500)
+  })
+
+  test('a batch that was not full, or only just quick enough, changes nothing', () => {
+    expect(after(200, 20, 10)).toBe(200)
+    expect(after(200, 240)).toBe(200)
+  })
+
+  test('the smallest batches grow as well', () => {
+    expect(nextBatchSize({ size: 1, found: 1, tookMs: 1 }, retryPace({ batchSize: 5, batchMs: 250 }))).toBe(2)
+  })
+
+  test('where the time grows with the size, batches come to take about as long as they may, whatever the speed', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0.05, max: 2, noNaN: true }),
+        fc.integer({ min: 100, max: 500 }),
+        (msEach, start) => {
+          let size = start
+          for (let n = 0; n < 50; n += 1) size = after(size, 20 + size * msEach)
+          const fits = 20 + size * msEach <= pace.targetMs || size === 100
+          expect(fits).toBe(true)
+          expect(size === 500 || 20 + size * pace.growth * msEach > 0.8 * pace.targetMs).toBe(true)
+        },
+      ),
+    )
+  })
 })
 
-test('full batches that are quick are followed by greater ones, up to the limit', () => {
-  expect(after(100, 50)).toBe(125)
-  expect(after(450, 50)).toBe(500)
-})
+describe('chunks of a run', () => {
+  const after = (size: number, tookMs: number) => nextBatchSize({ size, found: size, tookMs }, chunkPace)
 
-test('a batch that was not full, or only just quick enough, changes nothing', () => {
-  expect(after(200, 20, 10)).toBe(200)
-  expect(after(200, 240)).toBe(200)
-})
+  test('grow to what takes a third of a second, at most twofold at a time, and shrink at once', () => {
+    expect(after(500, 60)).toBe(1000)
+    expect(after(500, 250)).toBe(600)
+    expect(after(5000, 3000)).toBe(500)
+  })
 
-test('where the time grows with the size, batches come to take about as long as they may, whatever the speed', () => {
-  fc.assert(
-    fc.property(fc.double({ min: 0.05, max: 2, noNaN: true }), fc.integer({ min: 100, max: 500 }), (msEach, start) => {
-      let size = start
-      for (let n = 0; n < 50; n += 1) size = nextBatchSize({ size, claimed: size, tookMs: 20 + size * msEach }, bounds)
-      const fits = 20 + size * msEach <= bounds.targetMs || size === 100
-      expect(fits).toBe(true)
-      expect(size === 500 || 20 + size * growth * msEach > 0.8 * bounds.targetMs).toBe(true)
-    }),
-  )
+  test('stay within their bounds, whatever the clock says', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 50, max: 10_000 }), fc.double({ min: 0, max: 1e7, noNaN: true }), (size, ms) => {
+        const next = after(size, ms)
+        return Number.isInteger(next) && next >= 50 && next <= 10_000
+      }),
+    )
+  })
 })
-
-const growth = 1.25

@@ -1,28 +1,33 @@
-// How many messages a slot takes at once. What comes due while a batch is under way waits for its end, so
-// on a slow or busy machine the batches get smaller: it is their time that is bounded, not only their size.
+// How many messages a batch takes, so that it takes about as long as it should: a batch of a slot, a chunk of a
+// run, a batch of the archive. Others wait for what a batch holds, so its time is bounded and not only its size.
 
 export type BatchTime = {
   /** The size that was asked for. */
   readonly size: number
-  /** What was claimed; less where not so much was due. */
-  readonly claimed: number
+  /** How many messages there were; fewer than `size` where no more were found. */
+  readonly found: number
   readonly tookMs: number
 }
 
-export type BatchBounds = { readonly mostMessages: number; readonly targetMs: number }
+export type BatchPace = {
+  readonly targetMs: number
+  readonly least: number
+  readonly most: number
+  /** A batch has at most this many times the messages of the one before … */
+  readonly growth: number
+  /** … and at least this part of them; left out, any part. */
+  readonly shrink?: number
+}
 
-/** Transactions have a price of their own, so smaller than this part of the greatest size gains nothing. */
-const leastPart = 1 / 5
-const growth = 1.25
+/** Smaller changes are noise of the clock. */
+const leastGrowth = 1.1
 
-/** The size of the next batch: down at once where a batch took longer than `targetMs`, and slowly up again. */
-export function nextBatchSize({ size, claimed, tookMs }: BatchTime, { mostMessages, targetMs }: BatchBounds): number {
-  const least = Math.ceil(mostMessages * leastPart)
-  if (tookMs > targetMs) {
-    // By half at most: one slow batch may be an accident.
-    return Math.max(least, Math.floor(Math.min(size, claimed) * Math.max(targetMs / tookMs, 1 / 2)))
-  }
+/** The size of the next batch: smaller where the last one took longer than `targetMs`, greater where it was quick. */
+export function nextBatchSize({ size, found, tookMs }: BatchTime, pace: BatchPace): number {
+  const fits = pace.targetMs / Math.max(1, tookMs)
+  const clamp = (wanted: number) => Math.max(pace.least, Math.min(pace.most, wanted))
+  if (fits < 1) return clamp(Math.floor(Math.min(size, found) * Math.max(fits, pace.shrink ?? 0)))
   // A batch that was not full says nothing about a larger one.
-  if (claimed < size || tookMs * growth > targetMs) return size
-  return Math.min(mostMessages, Math.ceil(size * growth))
+  if (found < size || fits < leastGrowth) return clamp(size)
+  return clamp(Math.max(size + 1, Math.floor(size * Math.min(fits, pace.growth))))
 }

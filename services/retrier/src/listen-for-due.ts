@@ -1,10 +1,10 @@
 // Wakes the retry loop when somebody asks for a retry. A hint: the loop polls as well.
 
-import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
 
-/** Listens until the signal aborts. Once it listens, the driver does so again after each lost connection. */
+/** Listens until the signal aborts. After a lost connection the driver listens again by itself. */
 export async function listenForDue({
   sql,
   wake,

@@ -1,13 +1,15 @@
-// The retrier: republishes what is due to the topic it came from. The only part that writes to Kafka.
+// The retrier: republishes due messages to the topic that they came from, and runs the scheduled jobs. No other service
+// writes to Kafka.
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
-import { dlqTopicsAmong } from 'dlq-core/queries/topics.ts'
-import { policyLayersOf } from 'dlq-core/runtime/config.ts'
-import type { KafkaConfig } from 'dlq-core/runtime/config-schema.ts'
-import { connectDatabase } from 'dlq-core/runtime/database.ts'
-import { connectKafka } from 'dlq-core/runtime/kafka.ts'
+import { countJobDeaths } from 'dlq-core/queries/upkeep/workers.ts'
+import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
+import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
+import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
+import { connectKafka } from 'dlq-core/runtime/kafka/kafka.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
@@ -18,14 +20,17 @@ import { toCronItem } from './cron/cron-job.ts'
 import { cronTasks } from './cron/cron-tasks.ts'
 import { upkeepJobs } from './cron/upkeep-jobs.ts'
 import { createUpkeepMetrics, createUpkeepWatch } from './cron/watch-upkeep.ts'
-import { createFaultPoints } from './fault-points.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { retryForever } from './retry-forever.ts'
 import { recoverRuns, recoveryJob } from './runs/recover-runs.ts'
 import { createRunMetrics, gaugeRuns } from './runs/run-metrics.ts'
 import { createRunWorkflows } from './runs/run-workflows.ts'
+import { createFaultPoints } from './slot/fault-points.ts'
 import { runWorker } from './worker/run-worker.ts'
 import { createWorkerMetrics } from './worker/worker-metrics.ts'
+
+/** What the ingester stores of keys and headers at most. */
+const maxKeyAndHeaderBytes = 4 * 1024 * 1024
 
 await runService(
   { name: 'retrier', needs: ['database', 'kafka-if-set'] },
@@ -51,12 +56,12 @@ await runService(
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     const workflows = createRunWorkflows({
       maxActive: config.worker.max_active_runs,
-      policyOf: (topics) => policies.policyFor(topics).policy,
+      policyOf: policies.policyOf,
       now: () => new Date(),
     })
     const jobs = [
       ...upkeepJobs({
-        ...{ sql, log, policies },
+        ...{ sql, log, policies, dlqPatterns: config.kafka.dlq_topic_pattern },
         schedules: config.cron,
         retentions: config.archive,
       }),
@@ -68,7 +73,7 @@ await runService(
       now: () => new Date(),
     })
     const runMetrics = createRunMetrics(registry)
-    // What stands still is found by the clock too; this one asks until the database has answered once.
+    // A scheduled job does the same later. At start this loop repeats until the database has answered once.
     const startedSagas = async () => {
       await recoverRuns({ sql, log, workflows })
       return { more: false }
@@ -87,7 +92,9 @@ await runService(
         log,
         signal,
         settings: config.retry,
+        maxMessageBytes: config.ingest.max_value_bytes + maxKeyAndHeaderBytes,
         dlqPatterns: config.kafka.dlq_topic_pattern,
+        allowedTargets: config.kafka.allowed_targets,
         dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics),
         retrierId,
         passFaultPoint: createFaultPoints(process.env),
@@ -96,7 +103,10 @@ await runService(
         ...{ sql, log, signal, retrierId, login },
         database: config.database,
         settings: config.worker,
-        tasks: { ...cronTasks(jobs, { sql, log, retrierId }), ...sagaTasks({ sql, workflows }) },
+        tasks: {
+          ...cronTasks(jobs, { sql, log, retrierId }),
+          ...sagaTasks({ sql, workflows, countDeaths: (jobId) => countJobDeaths(sql, jobId) }),
+        },
         cronItems: jobs.flatMap((job) => toCronItem(job, new Date()) ?? []),
         metrics: createWorkerMetrics(registry),
       }),

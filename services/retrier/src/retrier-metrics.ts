@@ -1,4 +1,4 @@
-// What the retrier counts.
+// The metrics of the retrier's publishing half.
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
@@ -9,7 +9,7 @@ export function createRetrierMetrics(registry: Registry) {
   return {
     attempts: new Counter({
       name: 'dlq_retry_attempts_total',
-      help: 'Messages that were claimed, by what became of them: published, refused by Kafka, released because Kafka was away.',
+      help: 'Claimed messages by outcome: published, refused by Kafka, released because Kafka did not answer.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -21,18 +21,23 @@ export function createRetrierMetrics(registry: Registry) {
     }),
     recovered: new Counter({
       name: 'dlq_retry_recovered_total',
-      help: 'Messages whose retrier had not settled them, by what the ledger said: published, unpublished, unknown (sent again under the same attempt id).',
+      help: 'Recovered messages by verdict: published, unpublished, unknown (sent again under the same attempt id).',
       labelNames: ['verdict'],
       registers,
     }),
     breakerOpen: new Gauge({
       name: 'dlq_retry_breaker_open',
-      help: '1 while this retrier sends nothing because Kafka failed, except for probes; else 0.',
+      help: '1 while the breaker is open: Kafka fails, and this retrier sends only probes. Otherwise 0.',
       registers,
     }),
     forgotten: new Counter({
       name: 'dlq_retry_forgotten_batches_total',
-      help: 'Batches that Kafka has and the database does not know of, because it was restored from a backup: their messages may be sent again, under the same attempt id.',
+      help: 'Batches that only Kafka knows, because the database was restored from a backup. Their messages may be sent again, under the same attempt id.',
+      registers,
+    }),
+    heldTopics: new Gauge({
+      name: 'dlq_retry_held_topics',
+      help: 'Topics that this retrier only probes, because their records were refused in a row.',
       registers,
     }),
     inFlight: new Gauge({

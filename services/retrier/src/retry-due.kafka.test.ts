@@ -1,16 +1,16 @@
-// What becomes of due messages: where their records go, and which are refused alone.
+// The outcomes of due messages: the topics and partitions of their records, and those that are refused alone.
 
-import { deriveAttemptId } from 'dlq-core/message-id.ts'
-import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
-import { insertDueRows } from 'dlq-testing/due-rows.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { useTopics } from 'dlq-testing/test-topics.ts'
+import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
+import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createSlotWorker, type SlotDeps } from './run-slot.ts'
+import { createSlotWorker, type SlotDeps } from './slot/run-slot.ts'
 import { type TestRetrierOptions, testSlotDeps } from './test-retrier.ts'
 
 const database = useDatabase()
@@ -44,7 +44,7 @@ const errorOf = async (id: string) =>
   (await database.sql<{ error: string | null }[]>`select error from dlq.dlq_attempts where message_id = ${id}`)[0]!
     .error
 
-test('a record goes back to its partition byte for byte, with its timestamp, and its row says where it stands', async () => {
+test('a record is sent to its partition byte for byte, with its timestamp, and its row has the new coordinates', async () => {
   const topic = await topics.createTopic('orders', { partitions: 4 })
   const timestamp = new Date(Date.now() - 3_600_000)
   const place = { original_topic: topic, original_partition: 3, original_offset: 5 }
@@ -79,7 +79,7 @@ test('a record goes back to its partition byte for byte, with its timestamp, and
   ])
 })
 
-test('where its partition is gone, a record goes where Java would put its key', async () => {
+test('a record whose partition is gone is sent to the partition that Java would choose for its key', async () => {
   const topic = await topics.createTopic('orders', { partitions: 3 })
   // org.apache.kafka.common.utils.UtilsTest.testMurmur2: murmur2("21") = -973932308, murmur2("foobar") = -790332482.
   const expected = new Map([
@@ -94,7 +94,7 @@ test('where its partition is gone, a record goes where Java would put its key', 
   expect(new Map((await read(topic)).map(({ key, partition }) => [String(key), partition]))).toEqual(expected)
 })
 
-test('a record without a key stays without one; what never was a record gets the attempt’s id', async () => {
+test('a record without a key stays without one; a message without a record gets the attempt’s id', async () => {
   const topic = await topics.createTopic('orders')
   await due({ original_topic: topic, record_value: Buffer.from('record') })
   await database.sql`update dlq.dlq_messages set record_headers = ${headersOf('[]')}`
@@ -125,7 +125,7 @@ test('the policy may send to another topic, and at the present time; a timestamp
   expect(targets.map(({ target_topic }) => target_topic)).toEqual([topic, redirected, short].toSorted())
 })
 
-test('among 1,000 the records that cannot go are refused alone, each with its reason, and hold up nobody', async () => {
+test('among 1,000 records those that cannot be sent are refused alone, each with its reason, and hold up no others', async () => {
   const [topic, narrow] = [await topics.createTopic('orders', { partitions: 2 }), await topics.createTopic('narrow')]
   await insertDueRows(database.sql, { count: 993, topics: [topic, narrow], partitions: 1 })
   await database.sql`insert into dlq.dlq_topics (cluster, topic, partitions) values ('c', 'was-ingested', 1)`
@@ -166,7 +166,7 @@ test('among 1,000 the records that cannot go are refused alone, each with its re
   expect(seen).toHaveLength(993)
 })
 
-test('records that are too large together, but not alone, all go', async () => {
+test('records that are too large together, but not alone, are all sent', async () => {
   const topic = await topics.createTopic('orders', { config: { 'max.message.bytes': '20000' } })
   await insertDueRows(database.sql, { count: 400, topics: [topic] })
   const tooLarge = await due({ original_topic: topic, record_value: Buffer.alloc(30_000) })
@@ -203,7 +203,7 @@ test('a topic that is deleted while its metadata is remembered fails alone, and 
   expect([seen.length, new Set(seen).size]).toEqual([15, 15])
 })
 
-test('of two DLQ topics of one original topic nothing leaves of the one that is paused, whichever is due for longer', async () => {
+test('no message of a paused DLQ topic is sent, also where another DLQ topic of the same original topic is not paused', async () => {
   const topic = await topics.createTopic('orders')
   const ages = { 'a.dlq.v1': [30, 10], 'b.dlq.v1': [20] }
   for (const [dlq_topic, seconds] of Object.entries(ages)) {
@@ -220,10 +220,10 @@ test('of two DLQ topics of one original topic nothing leaves of the one that is 
       ...row,
     }))
 
-  // The oldest one's: the topic as a whole waits.
+  // The policy of the message due longest pauses it, so the whole topic waits.
   await pass('a.dlq.v1')
   expect(await resolved()).toEqual([])
-  // Another one's: its messages are given back, and no attempt is counted.
+  // The policy of another message pauses it. Its messages are given back, and no attempt is counted.
   expect(await pass('b.dlq.v1')).toMatchObject({ published: 2, released: 1 })
   expect(await resolved()).toEqual([
     { dlq_topic: 'a.dlq.v1', retry_count: 1 },
@@ -234,7 +234,7 @@ test('of two DLQ topics of one original topic nothing leaves of the one that is 
   expect(waiting).toEqual({ retry_count: 0, due: true })
 })
 
-test('a slot that has had nothing to do for a minute looks less often, until it has', async () => {
+test('a slot without due messages for a minute polls less often, until it finds some', async () => {
   const topic = await topics.createTopic('orders')
   let now = new Date()
   const worker = createWorker({}, { now: () => now })
@@ -246,7 +246,7 @@ test('a slot that has had nothing to do for a minute looks less often, until it 
   expect(await worker.pass()).not.toHaveProperty('waitMs')
 })
 
-test('what is paused stays, and goes when it is not paused any more', async () => {
+test('messages of a paused topic stay, and are sent once it is resumed', async () => {
   const topic = await topics.createTopic('orders')
   await insertDueRows(database.sql, { count: 3, topics: [topic] })
   const policies = { [topic]: { paused: true } }

@@ -1,42 +1,45 @@
-// One batch: claim, publish and settle are separate steps, so that no database transaction is open while
-// Kafka answers. What a crash in between leaves behind is settled by recover-slot.ts.
+// One batch: claim, publish and settle are separate steps, so that no database transaction is open while Kafka
+// answers. recover-slot.ts settles a batch that a crash left in between.
 
 import { randomUUID } from 'node:crypto'
-import { type ClaimedMessage, claimBatch, lockTopicsInFlight, type TopicShare } from 'dlq-core/queries/batches.ts'
-import { returnTokens } from 'dlq-core/queries/rate-limits.ts'
-import { nextBatchSize } from './batch-size.ts'
-import type { HeldSlot } from './hold-slot.ts'
-import {
-  areAllLimited,
-  countClaimed,
-  type PlanDeps,
-  type PlanMemory,
-  planClaim,
-  rememberAppetite,
-  tokensOf,
-  unusedTokens,
-} from './plan-claim.ts'
-import { type PublishCounts, type PublishDeps, publishClaimed } from './publish-claimed.ts'
-import type { SlotProducer } from './slot-producer.ts'
+import { claimBatch, lockTopicsInFlight, type TopicShare } from 'dlq-core/queries/retry/batches.ts'
+import { returnTokens } from 'dlq-core/queries/retry/rate-limits.ts'
+import { type BatchPace, nextBatchSize } from './batch-size.ts'
+import { type PlanDeps, planClaim } from './claim/plan-claim.ts'
+import { areAllLimited, type ClaimMemory, countClaimed, rememberAppetite, unusedTokens } from './claim/share-claims.ts'
+import { type PublishCounts, type PublishDeps, publishClaimed } from './publish/publish-claimed.ts'
+import type { SlotProducer } from './publish/slot-producer.ts'
+import type { HeldSlot } from './slot/hold-slot.ts'
 
 export type RetryDeps = PlanDeps &
   PublishDeps & {
     /** Messages of a batch at most. */
     batchSize: number
     maxBatchBytes: number
-    /** What a batch should not take longer than, because what comes due meanwhile waits for it. */
+    /** A larger message is refused. */
+    maxMessageBytes: number
+    /** How long a batch should take at most: messages that come due meanwhile wait for its end. */
     batchMs: number
   }
 
-/** What belongs to one slot. */
-export type SlotWork = { slot: HeldSlot; producer: SlotProducer; memory: PlanMemory }
+/**
+ * Messages come due while a batch is under way, and wait for its end: so batches grow slowly. They shrink by half at
+ * most, because one slow batch may be an accident. Each transaction has a fixed price: batches under a fifth of
+ * the greatest size gain nothing.
+ */
+export function retryPace({ batchSize, batchMs }: Pick<RetryDeps, 'batchSize' | 'batchMs'>): BatchPace {
+  return { targetMs: batchMs, least: Math.ceil(batchSize / 5), most: batchSize, growth: 1.25, shrink: 1 / 2 }
+}
+
+/** The state of one slot. */
+export type SlotWork = { slot: HeldSlot; producer: SlotProducer; memory: ClaimMemory }
 
 /**
- * Claims, publishes and settles one batch.
+ * Claims, publishes and settles one batch. `more`: another batch may be due at once.
  *
  * @throws {DlqError} KAFKA_UNAVAILABLE or KAFKA_FORBIDDEN after giving back what could not be sent, with no
  *   attempt counted; SLOT_LOST
- * @throws {UnsureError} where only the ledger knows; the batch is still claimed
+ * @throws {CommitUnknownError} where only the ledger knows; the batch is still claimed
  */
 export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<PublishCounts & { more: boolean }> {
   const { dueTopics, metrics, sql } = deps
@@ -53,27 +56,31 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
     return { more: false, published: 0, refused: 0, released: 0 }
   }
 
-  const released: ClaimedMessage[] = []
   metrics.inFlight.inc(messages.length)
   try {
-    const counts = await publishClaimed(deps, work, { ...claim, token, released })
-    const batch = { size: work.memory.batchSize, claimed: messages.length, tookMs: performance.now() - since }
-    work.memory.batchSize = nextBatchSize(batch, { mostMessages: deps.batchSize, targetMs: deps.batchMs })
+    const { asideMs, ...counts } = await publishClaimed(deps, work, {
+      batchNumber: claim.batch,
+      token,
+      messages,
+      grants,
+    })
+    // Without the time that refusals took: smaller batches would not make them quicker.
+    const tookMs = performance.now() - since - asideMs
+    const batch = { size: work.memory.batchSize, found: messages.length, tookMs }
+    work.memory.batchSize = nextBatchSize(batch, retryPace(deps))
     // Where only limited topics are due, asking again at once would not get more.
     return { more: !areAllLimited(shares, grants), ...counts }
   } finally {
     metrics.inFlight.dec(messages.length)
-    // What was not sent takes nothing off the topic's rate, nor off its present run.
-    if (released.length > 0) await returnTokens(sql, tokensOf(grants, countClaimed(released)))
   }
 }
 
 async function claimShares(
-  { sql, maxBatchBytes }: RetryDeps,
+  { sql, maxBatchBytes, maxMessageBytes }: RetryDeps,
   { slot: { slot, epoch } }: SlotWork,
   { token, shares }: { token: string; shares: readonly TopicShare[] },
 ) {
-  const claim = { slot, epoch, token, shares, maxBytes: maxBatchBytes }
+  const claim = { slot, epoch, token, shares, maxBytes: maxBatchBytes, maxMessageBytes }
   const capped = shares.filter(({ maxInFlight }) => maxInFlight !== null).map(({ topic }) => topic)
   if (capped.length === 0) return claimBatch(sql, claim)
   return sql.begin(async (sql) => {

@@ -1,30 +1,32 @@
-// The loops of a retrier's publishing half: its slots, the sweep of slots that nobody owns, and the
-// word to others that it lives.
+// The loops of a retrier's publishing half: its slots, the sweep of abandoned slots, and the heartbeat that tells
+// others how it publishes.
 
-import { forgetRetrier, noteRetrier, type Publishes } from 'dlq-core/queries/retriers.ts'
-import type { Config } from 'dlq-core/runtime/config-schema.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { forgetRetrier, noteRetrier, type Publishes } from 'dlq-core/queries/retry/retriers.ts'
+import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Kafka } from 'kafkajs'
-import { createBreaker } from './breaker.ts'
-import { createCooldown } from './cooldown.ts'
-import type { PassFaultPoint } from './fault-points.ts'
-import { createGroupPauses } from './group-pauses.ts'
-import { groupUngrouped } from './group-ungrouped.ts'
-import { createIdempotentProducer } from './idempotent-producer.ts'
+import { createDueTopics } from './claim/due-topics.ts'
+import { sweepExpiredLeases } from './claim/sweep-expired-leases.ts'
+import { createTopicOrder } from './claim/topic-order.ts'
+import { createGroupPauses } from './groups/group-pauses.ts'
+import { groupUngrouped } from './groups/group-ungrouped.ts'
+import { createRetryCounts } from './groups/retry-counts.ts'
 import { listenForDue } from './listen-for-due.ts'
-import { createDueTopics } from './plan-claim.ts'
-import { pretendingProducer, pretendingTargets } from './pretending-producer.ts'
+import { createIdempotentProducer } from './publish/idempotent-producer.ts'
+import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
+import { createTargetTopics } from './publish/target-topics.ts'
+import { createTransactionalProducer } from './publish/transactional-producer.ts'
 import type { RetrierMetrics } from './retrier-metrics.ts'
-import { runSlot, type SlotDeps } from './run-slot.ts'
-import { sweepExpiredLeases } from './sweep-expired-leases.ts'
-import { sweepSlots } from './sweep-slots.ts'
-import { createTargetTopics } from './target-topics.ts'
-import { createTopicOrder } from './topic-order.ts'
-import { createTransactionalProducer } from './transactional-producer.ts'
+import { createBreaker } from './slot/breaker.ts'
+import { createCooldown } from './slot/cooldown.ts'
+import type { PassFaultPoint } from './slot/fault-points.ts'
+import { runSlot, type SlotDeps } from './slot/run-slot.ts'
+import { sweepSlots } from './slot/sweep-slots.ts'
+import { createTopicHolds } from './targets/topic-holds.ts'
 
 export type RetryForeverDeps = {
   sql: Database
@@ -36,7 +38,11 @@ export type RetryForeverDeps = {
   log: Log
   signal: AbortSignal
   settings: Config['retry']
+  /** A larger message is not sent. */
+  maxMessageBytes: number
   dlqPatterns: readonly string[]
+  /** Globs of the topics that messages may be sent to. */
+  allowedTargets: readonly string[]
   dlqTopicsAmong: (topics: readonly string[]) => Promise<ReadonlySet<string>>
   /** Names this process in dlq_slots and dlq_retriers. */
   retrierId: string
@@ -50,24 +56,29 @@ const noteIntervalMs = 2000
 const reviewIntervalMs = 2000
 const transactionTimeoutMs = 60_000
 
-/** Retries what is due until the signal aborts. Without a Kafka it only says that it has none. */
+/** Retries due messages until the signal aborts. Without Kafka it only tells others that it publishes nothing. */
 export async function retryForever(deps: RetryForeverDeps): Promise<void> {
   const { sql, kafka, metrics, log, signal, settings, retrierId } = deps
-  const publishes = howItPublishes(kafka, settings)
+  const publishMode = publishModeOf(kafka, settings)
   const breaker = createBreaker({
     now: Date.now,
     random: Math.random,
-    onChange: (reason) => {
-      metrics.breakerOpen.set(reason === null ? 0 : 1)
-      if (reason === null) log.info('kafka_back')
-      else log.warn({ reason }, 'kafka_away')
+    onChange: createBreakerReport({ metrics, log }),
+  })
+  const holds = createTopicHolds({
+    now: Date.now,
+    onChange: (topic, reason) => {
+      if (reason === null) log.info({ topic }, 'topic_released')
+      else log.warn({ topic, reason }, 'topic_held')
     },
   })
   const note = async () => {
-    await noteRetrier(sql, { id: retrierId, publishes, fault: breaker.fault() })
+    const held = holds.list()
+    metrics.heldTopics.set(held.length)
+    await noteRetrier(sql, { id: retrierId, publishes: publishMode, fault: breaker.fault(), held })
     return { more: false }
   }
-  log.info({ retrierId, publishes }, 'retrier_started')
+  log.info({ retrierId, publishes: publishMode }, 'retrier_started')
   try {
     await Promise.all([
       runLoop(note, { name: 'note', intervalMs: noteIntervalMs, signal, log }),
@@ -78,33 +89,51 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
         log,
       }),
       runLoop(() => groupUngrouped({ sql }), { name: 'group', intervalMs: groupIntervalMs, signal, log }),
-      ...(publishes === 'nothing' ? [] : [runSlots(deps, { publishes, breaker })]),
+      ...(publishMode === 'nothing' ? [] : [runSlots(deps, { publishMode, breaker, holds })]),
     ])
   } finally {
     await forgetRetrier(sql, retrierId).catch((error) => log.debug({ error }, 'forget_retrier_failed'))
   }
 }
 
-function howItPublishes(kafka: Kafka | null, settings: Config['retry']): Publishes {
+/** Says once that Kafka is away, again where the reason is another, and once that it is back. */
+function createBreakerReport({ metrics, log }: Pick<RetryForeverDeps, 'metrics' | 'log'>) {
+  let faults = 0
+  let said: string | null = null
+  return (reason: string | null): void => {
+    metrics.breakerOpen.set(reason === null ? 0 : 1)
+    if (reason === null) log.info({ faults }, 'kafka_back')
+    else log[reason === said ? 'debug' : 'warn']({ reason }, 'kafka_away')
+    faults = reason === null ? 0 : faults + 1
+    said = reason
+  }
+}
+
+function publishModeOf(kafka: Kafka | null, settings: Config['retry']): Publishes {
   if (kafka === null) return settings.without_kafka === 'resolve' ? 'resolve' : 'nothing'
-  // Of the cluster as a whole: a slot either has a transactional id or not.
+  // One mode for the whole cluster, because a slot either has a transactional id or not.
   return settings.delivery
 }
 
-type Publishing = { publishes: Publishes; breaker: SlotDeps['breaker'] }
+type Publishing = { publishMode: Publishes } & Pick<SlotDeps, 'breaker' | 'holds'>
 
-async function runSlots(deps: RetryForeverDeps, { publishes, breaker }: Publishing): Promise<void> {
-  const { sql, kafka, policies, metrics, log, signal, settings, dlqPatterns, dlqTopicsAmong } = deps
-  const targets = kafka === null ? pretendingTargets : createTargetTopics({ kafka, dlqPatterns, dlqTopicsAmong })
+async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }: Publishing): Promise<void> {
+  const { sql, kafka, policies, metrics, log, signal, settings, dlqPatterns, allowedTargets, dlqTopicsAmong } = deps
+  const ledgerTopic = settings.ledger_topic
+  const targets =
+    kafka === null
+      ? pretendingTargets
+      : createTargetTopics({ kafka, dlqPatterns, allowedTargets, ledgerTopic, dlqTopicsAmong })
   const dueTopics = createDueTopics(sql)
   const topicOrder = createTopicOrder(sql)
-  const policyOf: SlotDeps['policyOf'] = ({ original_topic, dlq_topic }) =>
-    policies.policyFor({ originalTopic: original_topic, dlqTopic: dlq_topic }).policy
-  const pauses = createGroupPauses({ sql, log, policyOf, loadPolicies: policies.load })
+  const { policyOf } = policies
+  const retryCounts = createRetryCounts()
+  const pauses = createGroupPauses({ sql, log, policyOf, loadPolicies: policies.load, retryCounts })
   const slotDeps: SlotDeps = {
-    ...{ sql, metrics, tracing: deps.tracing, log, signal, breaker, targets, dueTopics, topicOrder, policyOf, pauses },
+    ...{ sql, metrics, tracing: deps.tracing, log, signal, breaker, holds },
+    ...{ targets, dueTopics, topicOrder, policyOf, pauses, retryCounts },
     retrierId: deps.retrierId,
-    createProducer: (slot) => createProducer(deps, { publishes, slot }),
+    createProducer: (slot) => createProducer(deps, { publishMode, slot }),
     loadPolicies: policies.load,
     cooldown: createCooldown({ now: Date.now }),
     leaseMs: settings.lease,
@@ -112,6 +141,7 @@ async function runSlots(deps: RetryForeverDeps, { publishes, breaker }: Publishi
     batchSize: settings.batch_size,
     batchMs: settings.batch_time,
     maxBatchBytes: settings.batch_bytes,
+    maxMessageBytes: deps.maxMessageBytes,
     now: () => new Date(),
     random: Math.random,
   }
@@ -133,10 +163,10 @@ async function runSlots(deps: RetryForeverDeps, { publishes, breaker }: Publishi
   }
 }
 
-function createProducer(deps: RetryForeverDeps, { publishes, slot }: { publishes: Publishes; slot: number }) {
+function createProducer(deps: RetryForeverDeps, { publishMode, slot }: { publishMode: Publishes; slot: number }) {
   const { kafka, log, settings, passFaultPoint } = deps
   if (kafka === null) return pretendingProducer
-  if (publishes === 'at-least-once') return createIdempotentProducer({ kafka, log, passFaultPoint })
+  if (publishMode === 'at-least-once') return createIdempotentProducer({ kafka, log, passFaultPoint })
   return createTransactionalProducer({
     ...{ kafka, log, slot, passFaultPoint, transactionTimeoutMs },
     prefix: settings.transactional_id_prefix,

@@ -1,27 +1,30 @@
-// What the retrier's tests share: its parts, put together as main.ts does, on a test database and broker.
+// Shared by the retrier's tests: its parts, put together as in main.ts, on a test database and broker.
 
-import { dlqTopicsAmong } from 'dlq-core/queries/topics.ts'
-import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/retry-policy.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { noTracing } from 'dlq-core/runtime/tracing.ts'
 import type { Kafka } from 'kafkajs'
 import { Registry } from 'prom-client'
-import { createBreaker } from './breaker.ts'
-import { createCooldown } from './cooldown.ts'
-import type { PassFaultPoint } from './fault-points.ts'
-import { createDueTopics } from './plan-claim.ts'
+import { createDueTopics } from './claim/due-topics.ts'
+import { createTopicOrder } from './claim/topic-order.ts'
+import { createRetryCounts } from './groups/retry-counts.ts'
+import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
+import type { SlotProducer } from './publish/slot-producer.ts'
+import { createTargetTopics } from './publish/target-topics.ts'
+import { createTransactionalProducer } from './publish/transactional-producer.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
-import type { SlotDeps } from './run-slot.ts'
-import type { SlotProducer } from './slot-producer.ts'
-import { createTargetTopics } from './target-topics.ts'
-import { createTopicOrder } from './topic-order.ts'
-import { createTransactionalProducer } from './transactional-producer.ts'
+import { createBreaker } from './slot/breaker.ts'
+import { createCooldown } from './slot/cooldown.ts'
+import type { PassFaultPoint } from './slot/fault-points.ts'
+import type { SlotDeps } from './slot/run-slot.ts'
+import { createTopicHolds } from './targets/topic-holds.ts'
 
 export type TestRetrierOptions = {
   sql: Database
   kafka: Kafka
-  /** Of the transactional ids: nobody else's. */
+  /** A prefix for the transactional ids that no other test uses. */
   prefix: string
   ledgerTopic?: string
   policies?: Record<string, Partial<RetryPolicy>>
@@ -34,24 +37,44 @@ const log = createLog({ service: 'retrier', level: 'silent' })
 /** The dependencies of a slot; close `targets` at the end. */
 export function testSlotDeps(options: TestRetrierOptions, more: Partial<SlotDeps> = {}): SlotDeps {
   const { sql, kafka, policies = {}, dlqPatterns = ['*.dlq.v1'], batchSize = 1000 } = options
+  return pretendingSlotDeps(sql, {
+    batchSize,
+    targets: createTargetTopics({
+      kafka,
+      dlqPatterns,
+      allowedTargets: ['*'],
+      ledgerTopic: 'dlq-manager.ledger',
+      dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics),
+    }),
+    createProducer: (slot) => testProducer(options, slot),
+    policyOf: ({ original_topic }) => ({ ...defaultRetryPolicy, ...policies[original_topic] }),
+    ...more,
+  })
+}
+
+/** The dependencies of a slot without Kafka: every record counts as published. Also for the tests of the API. */
+export function pretendingSlotDeps(sql: Database, more: Partial<SlotDeps> = {}): SlotDeps {
   return {
-    ...{ sql, log, batchSize },
+    ...{ sql, log, batchSize: 1000 },
     signal: new AbortController().signal,
     metrics: createRetrierMetrics(new Registry()),
     tracing: noTracing,
     breaker: createBreaker({ now: Date.now, random: () => 0, firstMs: 1, maxMs: 1 }),
     cooldown: createCooldown({ now: Date.now }),
-    targets: createTargetTopics({ kafka, dlqPatterns, dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics) }),
+    holds: createTopicHolds({ now: Date.now }),
+    targets: pretendingTargets,
     dueTopics: createDueTopics(sql, { maxAgeMs: 0 }),
     topicOrder: createTopicOrder(sql),
     pauses: { ofTopic: () => [] },
-    createProducer: (slot) => testProducer(options, slot),
+    retryCounts: createRetryCounts(),
+    createProducer: () => pretendingProducer,
     loadPolicies: async () => {},
-    policyOf: ({ original_topic }) => ({ ...defaultRetryPolicy, ...policies[original_topic] }),
+    policyOf: () => defaultRetryPolicy,
     retrierId: 'test',
     leaseMs: 60_000,
     pollMs: 100,
     maxBatchBytes: 100_000_000,
+    maxMessageBytes: 100_000_000,
     batchMs: 60_000,
     now: () => new Date(),
     random: () => 0,

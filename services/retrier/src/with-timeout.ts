@@ -1,8 +1,8 @@
-// A bound in time for what has none of its own.
+// A time limit for work that has none.
 
 /**
- * What `work` comes to, or an error after `ms`. The work itself then goes on: who started it makes it
- * harmless, and cleans up in `whenLate`, which is called when it has ended after all.
+ * Returns the result of `work`, or throws after `ms`. The work itself goes on then: the caller must make it harmless, and
+ * clean up in `whenLate`, which is called when the work has ended after all.
  */
 export async function withTimeout<T>(work: Promise<T>, ms: number, whenLate: () => unknown = () => {}): Promise<T> {
   let timer: NodeJS.Timeout | undefined

@@ -1,12 +1,12 @@
-// A retrier that has no Kafka configured.
+// A retrier without Kafka.
 
-import { insertDueRows } from 'dlq-testing/due-rows.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { startService } from 'dlq-testing/service-process.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { startService } from 'dlq-testing/fleet/service-process.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
+import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 
 const database = useDatabase()
@@ -36,7 +36,7 @@ const publishes = async () =>
     ({ publishes }) => publishes,
   )
 
-test('runs, says that it cannot publish, leaves what is due, and takes itself off the list at its end', async () => {
+test('runs, reports that it cannot publish, leaves due messages alone, and removes its row at its end', async () => {
   {
     await using _ = await startRetrier()
     await eventually(async () => expect(await publishes()).toEqual(['nothing']))
@@ -45,7 +45,7 @@ test('runs, says that it cannot publish, leaves what is due, and takes itself of
   expect(await publishes()).toEqual([])
 })
 
-test('takes everything as published where the configuration says so, for development', async () => {
+test('counts every message as published where the configuration says so, for development', async () => {
   await using _ = await startRetrier({ DLQ_RETRY_WITHOUT_KAFKA: 'resolve' })
   const done = [{ status: 'RESOLVED', retry_count: 1, count: 30 }]
   await eventually(async () => expect([...(await states())]).toEqual(done))

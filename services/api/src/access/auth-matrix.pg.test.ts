@@ -1,18 +1,19 @@
-// Every declared route with every kind of token: none gives more than it says.
+// Every declared route with every kind of token: none gives more than its role and topics.
 
 import { createHash } from 'node:crypto'
 import { Writable } from 'node:stream'
-import { recordTopics } from 'dlq-core/queries/topics.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import pino from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { Route } from '../http/define-route.ts'
+import { allRoutes } from '../routes/all-routes.ts'
+import { answerOf, createTestApp } from '../test-app.ts'
+import { startRetrier } from '../test-retrier.ts'
 import { mayActAs, type Role } from './access.ts'
-import type { Route } from './define-route.ts'
-import { allRoutes } from './routes/all-routes.ts'
-import { answerOf, createTestApp, startRetrier } from './test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -42,7 +43,7 @@ const request = (methodAndPath: string, name: string | null, init: RequestInit =
 const ordersId = '550e8400-e29b-41d4-a716-446655440000'
 const orders = 'orders.events.v1'
 
-/** A request that the route would take, about what the limited token may not see. */
+/** A valid request for the route, about data that the limited token may not see. */
 function exampleOf(route: Route): [methodAndPath: string, init: RequestInit] {
   const values: Record<string, string> = { id: ordersId, topic: orders, pattern: 'orders.*' }
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? '1')
@@ -64,7 +65,7 @@ beforeEach(async () => {
     'dlq.dlq_audit',
     'dlq.dlq_policies',
   )
-  await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', topicId: null, partitions: 1 }] })
+  await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', topic_id: null, partitions: 1 }] })
   await insertMessageRow(database.sql, { id: ordersId, original_topic: orders, dlq_topic: 'orders.dlq.v1' })
 })
 
@@ -74,7 +75,7 @@ describe.each(routes)('%s', (_, route) => {
   const [methodAndPath, init] = exampleOf(route)
   const ask = async (name: string | null) => (await request(methodAndPath, name, init)).status
 
-  test('knows who may', async () => {
+  test('answers only the roles that may use it', async () => {
     for (const name of [null, 'unknown', 'expired']) {
       const status = await ask(name)
       if (route.role === null) expect(status, String(name)).not.toBe(401)
@@ -88,7 +89,7 @@ describe.each(routes)('%s', (_, route) => {
     }
   })
 
-  test('neither shows nor changes what a limited token may not see', async () => {
+  test('neither shows nor changes data that a limited token may not see', async () => {
     const before = await contents()
     const response = await request(methodAndPath, 'limited', init)
     expect(response.status).toBeLessThan(500)
@@ -98,7 +99,7 @@ describe.each(routes)('%s', (_, route) => {
   })
 })
 
-/** Everything that could be changed. */
+/** Everything that a request could change. */
 async function contents() {
   const [row] = await database.sql`
     select (select json_agg(m) from dlq.dlq_messages m)::text as messages,
@@ -166,9 +167,14 @@ test('an answer of 401 says how to authenticate, and unknown paths need a token 
   expect(await answerOf(response)).toMatchObject({ status: 401, body: { error: { code: 'SYS_DLQ_UNAUTHENTICATED' } } })
   expect((await request('GET /api/v1/nothing', 'auditor')).status).toBe(404)
   expect((await request('GET /openapi.json', null)).status).toBe(200)
+  expect((await request('POST /openapi.json', null)).status).toBe(401)
 })
 
-test('nothing secret reaches the log, nor payloads, whatever fails', async () => {
+test.each(['/healthz', '/readyz', '/metrics'])('HEAD %s needs no token, like GET', async (path) => {
+  expect((await request(`HEAD ${path}`, null)).status).toBe(200)
+})
+
+test('neither secrets nor payloads reach the log, whatever fails', async () => {
   let text = ''
   const log = pino(
     { level: 'trace' },
@@ -198,7 +204,7 @@ test('nothing secret reaches the log, nor payloads, whatever fails', async () =>
   expect(text).not.toMatch(/secret-|the-payload|the-key/)
 })
 
-test('whoever asks too often is told to wait, and nobody else', async () => {
+test('only the actor who sends too many requests is told to wait', async () => {
   const app = createTestApp(service.sql, { auth, rateLimit: 2 })
   const ask = (name: string) => app('GET /api/v1/audit', { headers: { authorization: `Bearer secret-${name}` } })
   const answers = []

@@ -2,10 +2,11 @@
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type AuthConfig, auth } from 'dlq-core/runtime/auth-schema.ts'
+import { type AuthConfig, auth } from 'dlq-core/runtime/config/auth-schema.ts'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { actAs } from './access.ts'
 import { createAuthenticate } from './authenticate.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -17,18 +18,35 @@ describe('a token of the configuration', () => {
       tokens: [
         { name: 'ci', sha256: sha256('secret-ci'), role: 'sys_operator', topics: 'orders.*, payments' },
         { name: 'root', sha256: sha256('secret-root').toUpperCase(), role: 'sys_admin' },
+        {
+          name: 'two',
+          sha256: sha256('secret-two'),
+          grants: [{ role: 'sys_operator', topics: 'payments.*' }, { role: 'sys_auditor' }],
+        },
         { name: 'gone', sha256: sha256('secret-gone'), role: 'sys_admin', expires_at: '2020-01-01T00:00:00Z' },
       ],
     }),
   )
 
-  test('says who asks, and what they may', async () => {
+  test('gives the actor and the role', async () => {
     expect(await authenticate('Bearer secret-ci')).toEqual({
       actor: 'ci',
-      role: 'write',
-      topics: ['orders.*', 'payments'],
+      grants: [{ role: 'write', topics: ['orders.*', 'payments'] }],
     })
-    expect(await authenticate('bearer  secret-root ')).toEqual({ actor: 'root', role: 'admin', topics: null })
+    expect(await authenticate('bearer  secret-root ')).toEqual({
+      actor: 'root',
+      grants: [{ role: 'admin', topics: null }],
+    })
+  })
+
+  test('has several roles, each with topics of its own', async () => {
+    expect(await authenticate('Bearer secret-two')).toEqual({
+      actor: 'two',
+      grants: [
+        { role: 'write', topics: ['payments.*'] },
+        { role: 'read', topics: null },
+      ],
+    })
   })
 
   test.each([
@@ -48,7 +66,7 @@ describe('a token of the configuration', () => {
     await expect(authenticate(header)).rejects.toEqual(rejection('SYS_DLQ_UNAUTHENTICATED'))
   })
 
-  test('is compared with all of them whatever it is, so that the time tells nothing', async () => {
+  test('is always compared with all tokens, so that the time tells nothing', async () => {
     const tokens = Array.from({ length: 2000 }, (_, n) => ({
       name: `t${n}`,
       sha256: sha256(`secret-${n}`),
@@ -71,12 +89,34 @@ describe('a token of the configuration', () => {
   })
 })
 
-test('without any, everybody is nobody in particular', async () => {
+test('without any tokens, every request is anonymous', async () => {
   expect(await createAuthenticate(v.parse(auth, {}))(undefined)).toEqual({
     actor: 'anonymous',
-    role: 'admin',
-    topics: null,
+    grants: [{ role: 'admin', topics: null }],
   })
+})
+
+test.each([
+  ['https://id.example.com/jwks', true],
+  ['http://127.0.0.1:8080/jwks', true],
+  ['http://localhost/jwks', true],
+  ['http://[::1]:8080/jwks', true],
+  ['http://id.example.com/jwks', false],
+  ['http://localhost.example.com/jwks', false],
+  ['http://127.0.0.1.example.com/jwks', false],
+  ['http://127.0.0.1@example.com/jwks', false],
+])('the keys at %s are trusted: %s', (jwks_url, isTrusted) => {
+  expect(v.safeParse(auth, { jwt: { issuer: 'i', audience: 'a', jwks_url } }).success).toBe(isTrusted)
+})
+
+test.each([
+  [{}],
+  [{ role: 'sys_admin', grants: [{ role: 'sys_auditor' }] }],
+  [{ topics: 'a', grants: [{ role: 'sys_auditor' }] }],
+  [{ grants: [] }],
+  [{ grants: [{ role: 'root' }] }],
+])('a token with %j is refused', (what) => {
+  expect(v.safeParse(auth, { tokens: [{ name: 'a', sha256: sha256('a'), ...what }] }).success).toBe(false)
 })
 
 describe('a JWT', () => {
@@ -113,32 +153,76 @@ describe('a JWT', () => {
         audience: 'dlq-manager',
         jwks_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`,
         roles_claim: 'realm_access.roles',
+        groups: [{ group: 'payments-on-call', grants: [{ role: 'sys_operator', topics: 'payments.*' }] }],
       },
     })
   })
   afterAll(() => server.close())
 
+  const maria = 'oidc:id.example.com:maria'
   const roles = (...names: string[]) => ({ realm_access: { roles: names } })
 
   test('says who asks by its subject, and what they may by its roles; the greatest counts', async () => {
-    expect(await ask(await sign(roles('offline_access', 'sys_auditor', 'sys_operator')))).toEqual({
-      actor: 'maria',
+    expect(actAs(await ask(await sign(roles('offline_access', 'sys_auditor', 'sys_operator'))), 'read')).toEqual({
+      actor: maria,
       role: 'write',
       topics: null,
     })
-    expect(await ask(await sign({ ...roles('sys_auditor'), dlq_topics: ['orders.*'] }))).toEqual({
-      actor: 'maria',
+    expect(actAs(await ask(await sign({ ...roles('sys_auditor'), dlq_topics: ['orders.*'] })), 'read')).toEqual({
+      actor: maria,
       role: 'read',
       topics: ['orders.*'],
     })
-    expect(await ask(await sign({ ...roles('sys_auditor'), dlq_topics: 'orders.* payments' }))).toMatchObject({
+    expect(
+      actAs(await ask(await sign({ ...roles('sys_auditor'), dlq_topics: 'orders.* payments' })), 'read'),
+    ).toMatchObject({
       topics: ['orders.*', 'payments'],
     })
   })
 
-  test('whose topics are of no known form allows none', async () => {
+  test('names its actor by its issuer, so that none is taken for a token of the configuration', async () => {
+    const asCi = await sign({ ...roles('sys_auditor'), sub: 'ci' })
+    expect(await ask(asCi)).toMatchObject({ actor: 'oidc:id.example.com:ci' })
+    expect(v.safeParse(auth, { tokens: [{ name: maria, sha256: sha256('x'), role: 'sys_admin' }] }).success).toBe(false)
+    for (const sub of ['', ' ', 'a\0b', 'x'.repeat(300)])
+      await expect(ask(await sign({ ...roles('sys_admin'), sub }))).rejects.toEqual(
+        rejection('SYS_DLQ_UNAUTHENTICATED'),
+      )
+  })
+
+  test('gives its roles, its grants and those of its groups together, each for its own topics', async () => {
+    const access = await ask(
+      await sign({
+        ...roles('sys_auditor'),
+        ...{ dlq_topics: ['orders.*'], groups: ['payments-on-call', 'staff'] },
+        dlq_grants: [{ role: 'sys_admin', topics: ['test.*'] }],
+      }),
+    )
+    expect(actAs(access, 'admin')).toEqual({ actor: maria, role: 'admin', topics: ['test.*'] })
+    expect(actAs(access, 'write')).toMatchObject({ topics: ['test.*', 'payments.*'] })
+    expect(actAs(access, 'read')).toMatchObject({ topics: ['orders.*', 'test.*', 'payments.*'] })
+    expect(actAs(await ask(await sign({ groups: 'payments-on-call' })), 'admin')).toBeNull()
+  })
+
+  test('whose grants are of no known form allows none', async () => {
+    const grants: unknown[] = [
+      ...[null, 5, 'sys_admin', { role: 'sys_admin' }, [null], ['sys_admin'], [{ role: 5 }], [{ role: 'admin' }]],
+      [{ role: 'constructor' }],
+    ]
+    for (const dlq_grants of grants)
+      await expect(ask(await sign({ dlq_grants }))).rejects.toEqual(rejection('SYS_DLQ_FORBIDDEN'))
+    for (const topics of [null, 5, {}, [5]])
+      expect(await ask(await sign({ dlq_grants: [{ role: 'sys_admin', topics }] }))).toMatchObject({
+        grants: [{ role: 'admin', topics: [] }],
+      })
+    await expect(ask(await sign({ groups: ['staff', 'constructor'] }))).rejects.toEqual(rejection('SYS_DLQ_FORBIDDEN'))
+  })
+
+  test('whose topics have an unknown form allows no topics', async () => {
     for (const dlq_topics of [5, null, {}, [5]])
-      expect(await ask(await sign({ ...roles('sys_admin'), dlq_topics }))).toMatchObject({ topics: [] })
+      expect(await ask(await sign({ ...roles('sys_admin'), dlq_topics }))).toMatchObject({
+        grants: [{ role: 'admin', topics: [] }],
+      })
   })
 
   test('without a role of ours is forbidden', async () => {
@@ -146,7 +230,7 @@ describe('a JWT', () => {
       await expect(ask(await sign(claims))).rejects.toEqual(rejection('SYS_DLQ_FORBIDDEN'))
   })
 
-  test('of another issuer, audience, key or time is not one', async () => {
+  test('of another issuer, audience, key or time is refused', async () => {
     const admin = roles('sys_admin')
     const now = Math.floor(Date.now() / 1000)
     const tokens = [
@@ -167,13 +251,17 @@ describe('a JWT', () => {
     for (const token of tokens) await expect(ask(token)).rejects.toEqual(rejection('SYS_DLQ_UNAUTHENTICATED'))
   })
 
-  test('is forgiven clocks that differ a little', async () => {
+  test('is accepted when clocks differ a little', async () => {
     const now = Math.floor(Date.now() / 1000)
-    expect(await ask(await sign(roles('sys_auditor'), { exp: now - 10 }))).toMatchObject({ role: 'read' })
-    expect(await ask(await sign({ ...roles('sys_auditor'), nbf: now + 10 }))).toMatchObject({ role: 'read' })
+    expect(await ask(await sign(roles('sys_auditor'), { exp: now - 10 }))).toMatchObject({
+      grants: [{ role: 'read' }],
+    })
+    expect(await ask(await sign({ ...roles('sys_auditor'), nbf: now + 10 }))).toMatchObject({
+      grants: [{ role: 'read' }],
+    })
   })
 
-  test('of a new key is taken as soon as the provider shows the key, and the set is not asked for each time', async () => {
+  test('of a new key is accepted as soon as the provider has the key, and keys are not fetched for each request', async () => {
     const authenticate = createAuthenticate(config, { keysCooldownMs: 0 })
     await ask(await sign(roles('sys_auditor')), authenticate)
     const before = asked
@@ -184,13 +272,13 @@ describe('a JWT', () => {
       rejection('SYS_DLQ_UNAUTHENTICATED'),
     )
     published = [next]
-    expect(await ask(await sign(roles('sys_auditor')), authenticate)).toMatchObject({ actor: 'maria' })
+    expect(await ask(await sign(roles('sys_auditor')), authenticate)).toMatchObject({ actor: maria })
   })
 
-  test('is nobody’s fault while the provider is down', async () => {
+  test('answers 503 while the provider is down', async () => {
     isDown = true
     await expect(ask(await sign(roles('sys_admin')))).rejects.toEqual(rejection('SYS_DLQ_UNAVAILABLE'))
     isDown = false
-    expect(await ask(await sign(roles('sys_admin')))).toMatchObject({ role: 'admin' })
+    expect(await ask(await sign(roles('sys_admin')))).toMatchObject({ grants: [{ role: 'admin' }] })
   })
 })

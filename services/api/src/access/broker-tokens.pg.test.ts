@@ -1,12 +1,12 @@
 // The specification's tokens of channels and consumers, over its deletions.
 
 import { createHash } from 'node:crypto'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { createTestApp } from './test-app.ts'
+import { createTestApp } from '../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -31,7 +31,7 @@ beforeEach(async () => {
 const ask = async (auth: object, request: string, headers: Record<string, string>) =>
   (await createTestApp(service.sql, { auth })(request, { headers })).status
 
-test('both tokens delete what is dead of their consumer, and the audit says whose they were', async () => {
+test('both tokens delete the DEAD messages of their consumer, and the audit names them as the actor', async () => {
   expect(await ask(withBearer, path, both)).toBe(200)
   expect([...(await database.sql`select actor from dlq.dlq_audit`)]).toEqual([{ actor: 'payments of orders' }])
   expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(1)
@@ -59,7 +59,7 @@ test('they open no other consumer, channel or endpoint', async () => {
   expect(await ask(withBearer, 'GET /dlq-status', both)).toBe(401)
 })
 
-test('our own authentication goes on besides, and alone where no token is configured', async () => {
+test('bearer tokens work as well, and alone where no broker tokens are configured', async () => {
   expect(await ask(withBearer, path, { authorization: 'Bearer bearer' })).toBe(200)
   expect(await ask(guarded, 'DELETE /channel/others/consumer/payments/dlq', {})).toBe(200)
   expect(await ask({}, path, {})).toBe(200)

@@ -1,19 +1,20 @@
 // The observability specification's own way to authenticate a deletion: a token of the channel and one of the
-// consumer. Where both are right nobody needs a bearer token of ours; it opens that consumer's deletions, nothing else.
+// consumer. With both, a request needs no bearer token. They allow that consumer's deletions and nothing else.
 
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { AuthConfig } from 'dlq-core/runtime/auth-schema.ts'
+import type { AuthConfig } from 'dlq-core/runtime/config/auth-schema.ts'
+import { ApiError } from '../http/api-error.ts'
 import { type Access, anonymous } from './access.ts'
-import { ApiError } from './api-error.ts'
+import { WrongToken } from './authenticate.ts'
 
 export const brokerHeaders = { channel: 'x-broker-channel-token', consumer: 'x-broker-consumer-token' } as const
 
 type Asked = { path: string; header: (name: string) => string | undefined }
 
 export type BrokerTokens = {
-  /** Who asks by these tokens; null where the request carries none. @throws {ApiError} 401 where one is wrong */
+  /** The access that these tokens give. Null where the request carries none. @throws {ApiError} 401 where one is wrong */
   access(asked: Asked): Access | null
-  /** Whether the path is closed to those who need not authenticate otherwise. */
+  /** Whether the path needs these tokens, even where no other authentication is configured. */
   guards(path: string): boolean
 }
 
@@ -30,17 +31,14 @@ export function createBrokerTokens({
       const place = placeIn(path)
       const given = { channel: header(brokerHeaders.channel), consumer: header(brokerHeaders.consumer) }
       if (place === null || (given.channel === undefined && given.consumer === undefined)) return null
-      // Both are looked at whatever the first one says: how long it takes tells nothing.
+      // Both tokens are compared even if the first one is wrong, so that the time of the answer tells nothing.
       const isRight = [
         isTokenOf(channels.get(place.channel), given.channel),
         isTokenOf(consumers.get(keyOf(place)), given.consumer),
       ]
       if (isRight.includes(false))
-        throw new ApiError(
-          'SYS_DLQ_UNAUTHENTICATED',
-          'the channel’s and the consumer’s tokens are both required, and must be right',
-        )
-      return { actor: `${place.consumer} of ${place.channel}`, role: 'write', topics: [place.channel] }
+        throw new WrongToken('the channel’s and the consumer’s tokens are both required, and must be right')
+      return { actor: `${place.consumer} of ${place.channel}`, grants: [{ role: 'write', topics: [place.channel] }] }
     },
     guards(path) {
       const place = placeIn(path)
@@ -49,7 +47,7 @@ export function createBrokerTokens({
   }
 }
 
-/** The tokens' access, else ours; where only the tokens guard a path, they are required. */
+/** The access of these tokens, else that of the API's own authentication. Some paths require these tokens. */
 export async function authenticateWith(
   tokens: BrokerTokens,
   asked: Asked,

@@ -1,11 +1,11 @@
-// Reading the counts: refused until they are right, and folded when many deltas have gathered, because
-// every read adds them up.
+// Reads the counts. Refuses until the first full count has ended. Folds the deltas when there are many, because every
+// read adds them up.
 
-import { foldSummary, getSummaryState, type SummaryState } from 'dlq-core/queries/summary.ts'
-import { ApiError } from './api-error.ts'
-import type { ApiDeps } from './define-route.ts'
+import { foldSummary, getSummaryState, type SummaryState } from 'dlq-core/queries/reading/summary.ts'
+import { ApiError } from '../http/api-error.ts'
+import type { ApiDeps } from '../http/define-route.ts'
 
-/** A read of so many deltas takes about a millisecond. */
+/** Reading this many deltas takes about a millisecond. */
 const foldFrom = 5000
 const foldLimit = 50_000
 
@@ -14,7 +14,7 @@ export async function requireExactCounts({ sql, log }: Pick<ApiDeps, 'sql' | 'lo
   const state = await getSummaryState(sql)
   if (state.counted_at === null)
     throw new ApiError('SYS_DLQ_UNAVAILABLE', 'the messages are being counted for the first time; try again later')
-  // Not waited for: this answer is as exact without.
+  // It does not wait for the fold, because the answer is exact without it.
   if (state.deltas >= foldFrom)
     foldSummary(sql, { limit: foldLimit }).catch((error) => log.debug({ error }, 'fold_summary_failed'))
   return state

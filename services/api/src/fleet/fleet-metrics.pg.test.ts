@@ -1,15 +1,15 @@
 // The gauges of the fleet, as a scrape shows them.
 
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { Registry } from 'prom-client'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { createTestApp } from '../test-app.ts'
 import { createFleetMetrics } from './fleet-metrics.ts'
 import { type FleetReading, readFleet } from './read-fleet.ts'
-import { createTestApp } from './test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -61,7 +61,7 @@ test('messages are counted by topic and status, and DEAD ones by the specificati
   )
 })
 
-test('what waits is shown with its age, and what is due with how long it has been', async () => {
+test('PENDING messages are shown with their age, and due ones with the time since they were due', async () => {
   const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
   await insert({ original_topic: 'orders', created_at: ago(7200) })
   for (const due of [600, 60]) await insert({ original_topic: 'orders', next_retry_at: ago(due) })
@@ -72,7 +72,7 @@ test('what waits is shown with its age, and what is due with how long it has bee
   expect(numberOf(lines, 'dlq_due_messages{topic="orders"}')).toBe(2)
 })
 
-test('the loss clock says how much is not ingested, what is lost, and when the next will be', async () => {
+test('the loss clock shows the records that are not stored, those that are lost, and when the next one will be', async () => {
   await database.sql`
     insert into dlq.dlq_topics (cluster, topic, partitions, retention_ms, cleanup_policy, looked_at) values
       ('a', 'orders.dlq.v1', 2, 3600000, 'delete', '2026-02-20T10:00:00Z'), ('a', 'quiet.dlq.v1', 1, -1, 'delete', now()),
@@ -108,7 +108,7 @@ test('retriers are counted by whether they can publish', async () => {
   )
 })
 
-test('before the first full count no count is shown, and everything else is', async () => {
+test('before the first full count all gauges but the counts are shown', async () => {
   await insert({ status: 'DEAD' })
   await database.sql`update dlq.dlq_summary_state set counted_at = null`
   try {
@@ -158,7 +158,7 @@ test('scrapes within ten seconds read once, however many metrics and scrapers th
   expect(reads()).toBe(2)
 })
 
-test('as long as somebody scrapes, what is shown is read anew before it is old, and so nobody waits', async () => {
+test('while scrapes continue, the gauges are read before they are old, so no scrape waits', async () => {
   const found = await readFleet(service.sql)
   const registry = new Registry()
   let reads = 0
@@ -186,7 +186,7 @@ test('as long as somebody scrapes, what is shown is read anew before it is old, 
   }
 })
 
-test('while the database does not answer nothing is shown of it, because old numbers would look like calm', async () => {
+test('while the database does not answer its gauges are missing, because old values would hide the outage', async () => {
   await insert({ status: 'DEAD' })
   const { registry, pass, fail } = createScraped()
   expect(await registry.metrics()).toContain('dead_job_count{')
@@ -199,7 +199,7 @@ test('while the database does not answer nothing is shown of it, because old num
   expect(await registry.metrics()).toContain('dead_job_count{')
 })
 
-test('beyond 500 topics the rest is counted under one name, and nothing is left out', async () => {
+test('topics beyond 500 are counted under one name, and none is left out', async () => {
   const topics = Array.from({ length: 700 }, (_, n) => ({
     ...{ original_topic: `topic-${n}`, consumer_group: null },
     ...{ PENDING: 0, RETRYING: 0, RESOLVED: 1, DEAD: n },

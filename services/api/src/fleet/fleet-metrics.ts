@@ -1,10 +1,11 @@
 // Gauges of the fleet as a whole, beside the API's own metrics. Every API shows the same of them, so queries take the
-// maximum over the replicas, never the sum. They are at most ten seconds old: as long as somebody scrapes they are read
-// anew in time, and so a scrape waits only for the first reading. Where the database does not answer they are missing,
-// because old numbers would look like calm.
+// maximum over the replicas, never the sum. They are at most ten seconds old. While scrapes come, a timer reads the next
+// values in time, so only the first scrape waits for a reading. While the database does not answer they are missing,
+// because old values would hide the outage.
 
+import { type Status, statuses } from 'dlq-core/domain/retry/message-state.ts'
 import { others, weightiest } from 'dlq-core/runtime/bounded-labels.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { Gauge, type Registry } from 'prom-client'
 import { noConsumer } from './no-consumer.ts'
@@ -19,11 +20,11 @@ export type FleetMetricsDeps = {
 }
 
 const freshMs = 10_000
-/** Before what was read is no longer fresh. */
+/** Reads again before the last reading is stale. */
 const rereadMs = 8000
-/** Nobody has scraped for so long: nobody does. */
+/** After this time without a scrape, reading stops. */
 const forgottenMs = 120_000
-/** A scrape waits no longer for the database; what it then says comes with the next one. */
+/** A scrape waits at most this long for the database; a later result is part of the next scrape. */
 const patienceMs = 3000
 
 /** Registers the gauges; they fill themselves when the registry is asked for its metrics. */
@@ -76,7 +77,7 @@ export function createFleetMetrics({ sql, registry, log, now = Date.now, read = 
 
 type Gauges = ReturnType<typeof createGauges>
 
-/** Without labels, reset() would set it to 0, which is a number that nobody has read. */
+/** Without labels, reset() would set it to 0, which was never measured. */
 function clear(gauges: Gauges): void {
   for (const gauge of Object.values(gauges)) {
     gauge.reset()
@@ -86,7 +87,7 @@ function clear(gauges: Gauges): void {
 
 function createGauges(registry: Registry, refresh: () => Promise<void>) {
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
-    // Each asks for the same refresh, so all of them are of one reading.
+    // All gauges wait for the same refresh, so they show one reading.
     new Gauge({ name, help, labelNames, registers: [registry], collect: refresh })
   return {
     up: gauge('dlq_fleet_up', '1 where the database told what the other gauges of the fleet say, else 0.'),
@@ -104,32 +105,36 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
     ]),
     due: gauge(
       'dlq_due_messages',
-      'Messages due to be retried now; of many, at least so many: 20,000 are counted, evenly over the topics.',
+      'Messages that are due. The count stops at 20,000, evenly over the topics, and then means "at least".',
       ['topic'],
     ),
     dueAge: gauge('dlq_due_age_seconds', 'For how long the most overdue message of an original topic has been due.', [
       'topic',
     ]),
-    topics: gauge('dlq_topics', 'DLQ topics that Kafka has now.'),
-    unread: gauge('dlq_topic_unread_records', 'Offsets of a DLQ topic that Kafka holds and that are not ingested.', [
-      'topic',
-    ]),
-    lost: gauge('dlq_topic_lost_records', 'Offsets that retention took and that ingestion has not come to yet.', [
-      'topic',
-    ]),
+    topics: gauge('dlq_topics', 'DLQ topics that exist in Kafka.'),
+    unread: gauge(
+      'dlq_topic_unread_records',
+      'The lag of a DLQ topic: offsets that Kafka holds and that are not stored.',
+      ['topic'],
+    ),
+    lost: gauge(
+      'dlq_topic_lost_records',
+      'Offsets that retention deleted before they were stored, above the position.',
+      ['topic'],
+    ),
     expiry: gauge(
       'dlq_topic_expiry_timestamp_seconds',
-      'When retention may delete the oldest record that is not ingested; missing where none waits, or nothing expires.',
+      'When retention may delete the oldest record that is not stored; missing where no record waits, or none expires.',
       ['topic'],
     ),
     lookedAt: gauge(
       'dlq_topics_looked_at_timestamp_seconds',
-      'When an ingester looked at Kafka’s logs last, of the topic looked at longest ago.',
+      'When an ingester last read the log bounds of the topic that was read longest ago.',
     ),
-    storedAt: gauge('dlq_stored_timestamp_seconds', 'When something was ingested last.'),
+    storedAt: gauge('dlq_stored_timestamp_seconds', 'When the last message was stored.'),
     retriers: gauge(
       'dlq_retriers',
-      'Retriers that live, by state: publishing, faulty (Kafka fails), idle (no Kafka configured).',
+      'Live retriers by state: publishing, faulty (Kafka fails), idle (no Kafka configured).',
       ['state'],
     ),
     pausedGroups: gauge('dlq_paused_groups', 'Error groups whose automatic retries are paused.'),
@@ -137,8 +142,8 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
       'dlq_summary_drift',
       'By how many messages the counts were wrong at the last full count; should be 0.',
     ),
-    unfolded: gauge('dlq_summary_unfolded', 'Changes of counts that wait to be folded.'),
-    countedAt: gauge('dlq_summary_counted_timestamp_seconds', 'When all messages were counted last.'),
+    unfolded: gauge('dlq_summary_unfolded', 'Deltas that are not folded into the summary yet.'),
+    countedAt: gauge('dlq_summary_counted_timestamp_seconds', 'When all messages were last counted.'),
   }
 }
 
@@ -163,15 +168,13 @@ function fill(gauges: Gauges, { summary, counts, oldestPending, due, lags, statu
   if (summary.counted_at) gauges.countedAt.set(summary.counted_at.getTime() / 1000)
 }
 
-const statuses = ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD'] as const
-
 function fillCounts(gauges: Gauges, counts: NonNullable<FleetReading['counts']>): void {
-  const topics = new Map<string, { topic: string; total: number } & Record<(typeof statuses)[number], number>>()
+  const topics = new Map<string, { topic: string; total: number } & Record<Status, number>>()
   for (const line of counts) {
     const { original_topic: topic } = line
     const sum = topics.get(topic) ?? { topic, total: 0, PENDING: 0, RETRYING: 0, RESOLVED: 0, DEAD: 0 }
     for (const status of statuses) sum[status] += line[status]
-    // What is RESOLVED is nobody's work, and gives no topic a name of its own here.
+    // RESOLVED messages need no work, so their topics are not named here.
     sum.total = sum.PENDING + sum.RETRYING + sum.DEAD
     topics.set(topic, sum)
   }
@@ -186,15 +189,17 @@ function fillCounts(gauges: Gauges, counts: NonNullable<FleetReading['counts']>)
 
 function fillLags(gauges: Gauges, lags: FleetReading['lags']): void {
   const expiries = new Map<string, number>()
-  for (const [{ topic, lag, lost, expiresAt }, isNamed] of weightiest(lags, ({ lag, lost }) => Number(lag + lost))) {
+  for (const [{ topic, lag, lost, expires_at: expiresAt }, isNamed] of weightiest(lags, ({ lag, lost }) =>
+    Number(lag + lost),
+  )) {
     const label = isNamed ? topic : others
     gauges.unread.inc({ topic: label }, Number(lag))
     gauges.lost.inc({ topic: label }, Number(lost))
-    // A topic of the same name may stand in two clusters; the first to lose something counts.
+    // Two clusters may have a topic of this name; the one that loses a record first counts.
     const expiry = (expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) / 1000
     if (isNamed && expiry < (expiries.get(topic) ?? Number.POSITIVE_INFINITY)) expiries.set(topic, expiry)
   }
   for (const [topic, expiry] of expiries) gauges.expiry.set({ topic }, expiry)
-  const looks = lags.flatMap(({ lookedAt }) => (lookedAt ? [lookedAt.getTime()] : []))
+  const looks = lags.flatMap(({ looked_at: lookedAt }) => (lookedAt ? [lookedAt.getTime()] : []))
   if (looks.length > 0) gauges.lookedAt.set(Math.min(...looks) / 1000)
 }

@@ -15,5 +15,5 @@ test.each([
   [null, 0n, 0n, null],
 ])('the loss clock says %j', (words, lag, lost, minutes) => {
   const expiresAt = minutes === null ? null : new Date(now.getTime() + minutes * minuteMs)
-  expect(lossInWords({ lag, lost, expiresAt }, now)).toBe(words)
+  expect(lossInWords({ lag, lost, expires_at: expiresAt }, now)).toBe(words)
 })

@@ -1,33 +1,32 @@
-// The loss clock: how many records of a DLQ topic nobody has ingested yet, and when Kafka's retention begins to
-// delete them.
+// The loss clock: how many records of a DLQ topic are not stored yet, and when Kafka's retention begins to delete them.
 
-import type { IngestLag } from 'dlq-core/queries/topic-partitions.ts'
+import type { IngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import * as v from 'valibot'
-import { count, timestamp, timestampText } from './message-json.ts'
+import { count, timestamp, timestampText } from '../messages/message-json.ts'
 
 const time = v.nullable(timestampText)
 
 export const lossClockSchema = v.strictObject({
   lag: v.pipe(
     count,
-    v.description('Offsets that Kafka holds and that are not ingested; a few may be markers of transactions.'),
+    v.description('Offsets that Kafka holds and that are not stored; a few may be markers of transactions.'),
   ),
-  lost: v.pipe(
-    count,
-    v.description('Offsets that retention took before they were ingested, as far as ingestion has not come to them.'),
-  ),
+  lost: v.pipe(count, v.description('Offsets that retention deleted before they were stored.')),
   oldest_unread_at: v.pipe(
     time,
-    v.description('The timestamp of the oldest record that waits; null where none does, or it is not known.'),
+    v.description('The timestamp of the oldest waiting record; null where none waits or the timestamp is unknown.'),
   ),
   expires_at: v.pipe(
     time,
     v.description('When retention may delete that record; null also where the topic keeps records for ever.'),
   ),
-  looked_at: v.pipe(time, v.description('As of when this is so; older than a minute means that no ingester looks.')),
+  looked_at: v.pipe(
+    time,
+    v.description('When an ingester last read the topic’s log bounds. After a minute, no ingester is running.'),
+  ),
   loss: v.pipe(
     v.nullable(v.string()),
-    v.description('The same in words; null where nothing waits and nothing is lost.'),
+    v.description('The same in words; null where no record waits and none is lost.'),
   ),
 })
 
@@ -45,16 +44,16 @@ export function lossClockJson(lag: IngestLag, now: Date) {
   return {
     lag: Number(lag.lag),
     lost: Number(lag.lost),
-    oldest_unread_at: text(lag.oldestUnreadAt),
-    expires_at: text(lag.expiresAt),
-    looked_at: text(lag.lookedAt),
+    oldest_unread_at: text(lag.oldest_unread_at),
+    expires_at: text(lag.expires_at),
+    looked_at: text(lag.looked_at),
     loss: lossInWords(lag, now),
   }
 }
 
-/** "41,200 records, first expires in 3 h 10 m; 12 are lost"; null where there is nothing to say. */
+/** "41,200 records, first expires in 3 h 10 m; 12 are lost". Null where no record waits and none is lost. */
 export function lossInWords(
-  { lag, lost, expiresAt }: Pick<IngestLag, 'lag' | 'lost' | 'expiresAt'>,
+  { lag, lost, expires_at: expiresAt }: Pick<IngestLag, 'lag' | 'lost' | 'expires_at'>,
   now: Date,
 ): string | null {
   const leftMs = expiresAt && expiresAt.getTime() - now.getTime()

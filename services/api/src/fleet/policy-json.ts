@@ -1,8 +1,8 @@
-// The policy in force for a topic, setting by setting, each with who set it.
+// The policy in force for a topic, setting by setting, each with its origin.
 
-import { formatDuration } from 'dlq-core/duration.ts'
-import type { EffectivePolicy } from 'dlq-core/effective-policy.ts'
-import { fieldOfSetting, type SettingName, settingNames } from 'dlq-core/policy-settings.ts'
+import { formatDuration } from 'dlq-core/domain/retry/duration.ts'
+import type { EffectivePolicy } from 'dlq-core/domain/retry/effective-policy.ts'
+import { fieldOfSetting, type SettingName, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
 import * as v from 'valibot'
 
 export const effectivePolicySchema = v.pipe(
@@ -37,14 +37,14 @@ export function effectivePolicyJson({ policy, origins }: EffectivePolicy) {
   )
 }
 
-/** As the configuration would say it: durations as text. Null where nothing is said. */
+/** A setting as the configuration writes it, with durations as text. Null where it is not set. */
 export function shownSetting(name: SettingName, value: unknown) {
   if (value === null || value === undefined) return null
   if (name === 'backoff_list') return (value as number[]).map(formatDuration)
   return durations.has(name) ? formatDuration(value as number) : (value as string | number | boolean)
 }
 
-/** Of a policy that changes one thing. */
+/** An example in which a policy changes one setting. */
 export const exampleEffectivePolicy = Object.fromEntries(
   settingNames.map((name) => [
     name,

@@ -1,12 +1,17 @@
-// What there is to say of the fleet as a whole: from the tables, so every API says the same.
+// Reads the state of the whole fleet from the tables, so that every API reports the same.
 
-import { oldestPending } from 'dlq-core/queries/activity.ts'
-import { countDue, type DueTopic, listDueTopics } from 'dlq-core/queries/due-topics.ts'
-import { type FleetStatus, readFleetStatus } from 'dlq-core/queries/status.ts'
-import { type ConsumerCounts, countByConsumer, getSummaryState, type SummaryState } from 'dlq-core/queries/summary.ts'
-import { type IngestLag, listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
+import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
+import { oldestPending } from 'dlq-core/queries/reading/activity.ts'
+import { type FleetStatus, readFleetStatus } from 'dlq-core/queries/reading/status.ts'
+import {
+  type ConsumerCounts,
+  countByConsumer,
+  getSummaryState,
+  type SummaryState,
+} from 'dlq-core/queries/reading/summary.ts'
+import { countDue, type DueTopic, listDueTopics } from 'dlq-core/queries/retry/due-topics.ts'
 import { maxLabels } from 'dlq-core/runtime/bounded-labels.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 
 export type FleetReading = {
   summary: SummaryState
@@ -19,9 +24,9 @@ export type FleetReading = {
   status: FleetStatus
 }
 
-/** So many due messages are counted at most, evenly over the topics. */
+/** At most this many due messages are counted, evenly over the topics. */
 const dueCounted = 20_000
-/** So many topics are looked into: those due for longest, those with most that waits. */
+/** At most this many topics are examined: those due for longest, and those with the most waiting messages. */
 const topicsLookedInto = maxLabels
 const maxConsumers = 20_000
 
@@ -40,7 +45,7 @@ export async function readFleet(sql: Database): Promise<FleetReading> {
     ]
     const due = dueTopics.toSorted((a, b) => a.due_at.getTime() - b.due_at.getTime()).slice(0, topicsLookedInto)
     const [oldest, dueCounts] = await Promise.all([
-      oldestPending(sql, waiting.slice(0, topicsLookedInto)),
+      oldestPending(sql, { topics: waiting.slice(0, topicsLookedInto), scope: null }),
       countDue(sql, {
         topics: due.map(({ original_topic }) => original_topic),
         limit: Math.ceil(dueCounted / Math.max(1, due.length)),

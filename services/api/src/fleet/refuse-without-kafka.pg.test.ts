@@ -1,10 +1,10 @@
-// Retries where no retrier could ever carry them out.
-import { forgetRetrier, noteRetrier } from 'dlq-core/queries/retriers.ts'
-import { insertMessageRow, readMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// Requests for retries while no retrier has Kafka.
+import { forgetRetrier, noteRetrier } from 'dlq-core/queries/retry/retriers.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { answerOf, createTestApp } from './test-app.ts'
+import { answerOf, createTestApp } from '../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -28,7 +28,7 @@ const run = (kind = 'retry', topic = 'orders', rest = {}) =>
     body: JSON.stringify({ kind, selection: { filter: { topic } }, ...rest }),
   })
 
-test('retries are refused where the retriers that live have no Kafka, and change nothing', async () => {
+test('retries are refused where all live retriers lack Kafka, and change nothing', async () => {
   await note('one', 'nothing')
   const before = await readMessageRow(database.sql, id)
   for (const answer of [retry(), retryAll(), run()]) {
@@ -38,20 +38,20 @@ test('retries are refused where the retriers that live have no Kafka, and change
   expect(await readMessageRow(database.sql, id)).toEqual(before)
 })
 
-test('an application that retries by itself needs none', async () => {
+test('an application that retries by itself needs no retrier', async () => {
   await note('one', 'nothing')
   await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
   expect((await retry()).status).toBe(202)
   expect((await retryAll()).status).toBe(202)
   expect((await run()).status).toBe(202)
-  // To another topic a record has to be sent, whoever claims its messages.
+  // Only a retrier can send a record to another topic, also where applications claim the messages.
   expect((await run('redirect', 'orders', { target_topic: 'elsewhere' })).status).toBe(503)
   await insertMessageRow(database.sql, { original_topic: 'payments' })
   expect((await run('retry', 'payments')).status).toBe(503)
   expect((await run('dead', 'payments')).status).toBe(202)
 })
 
-test('one retrier with Kafka is enough, and none at all will be back', async () => {
+test('one retrier with Kafka is enough, and without any retrier one is expected to return', async () => {
   await note('one', 'nothing')
   await note('two', 'exactly-once')
   expect((await retry()).status).toBe(202)
@@ -60,7 +60,7 @@ test('one retrier with Kafka is enough, and none at all will be back', async () 
   expect((await retryAll()).status).toBe(202)
 })
 
-test('a retrier that was not seen lately counts for nothing', async () => {
+test('a retrier that was not seen recently does not count', async () => {
   await note('one', 'nothing')
   await database.sql`update dlq.dlq_retriers set seen_at = now() - interval '1 minute'`
   expect((await retry()).status).toBe(202)

@@ -1,13 +1,13 @@
-// Retries are refused where nobody could ever carry them out.
+// Refuses retries that no retrier could carry out.
 
-import { isWithoutKafka } from 'dlq-core/queries/retriers.ts'
+import { isWithoutKafka } from 'dlq-core/queries/retry/retriers.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
-import { ApiError } from './api-error.ts'
+import { ApiError } from '../http/api-error.ts'
 
-/** Some times as long as the retriers take to say that they live. */
+/** Several times the interval of the retriers' heartbeats. */
 const aliveMs = 15_000
 
-/** @throws {ApiError} where retriers run, and none of them has a Kafka configured */
+/** @throws {ApiError} 503 where retriers run, and none of them has Kafka configured */
 export async function refuseWithoutKafka(sql: Sql): Promise<void> {
   if (!(await isWithoutKafka(sql, { aliveMs }))) return
   throw new ApiError(

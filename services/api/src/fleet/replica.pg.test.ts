@@ -1,16 +1,16 @@
-// database.read_url: lists come from there, all else from the database itself. Here the two are not copies of each
-// other, so that it shows which one has answered.
+// database.read_url: the replica answers lists, the primary everything else. Here the two have different rows, so that
+// the tests see which one has answered.
 
-import { loadConfig } from 'dlq-core/runtime/config.ts'
-import { followLogin } from 'dlq-core/runtime/database-login.ts'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
+import { followLogin } from 'dlq-core/runtime/database/database-login.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { insertDueRows } from 'dlq-testing/due-rows.ts'
-import { freePort } from 'dlq-testing/free-port.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { freePort } from 'dlq-testing/process/free-port.ts'
+import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { beforeAll, expect, test } from 'vitest'
+import { createTestApp } from '../test-app.ts'
 import { connectReplica } from './connect-replica.ts'
-import { createTestApp } from './test-app.ts'
 
 const database = useDatabase()
 const copy = useDatabase()
@@ -50,13 +50,13 @@ test.each(lists)('GET %s asks the replica', async (path) => {
   await withReplica(copy.url, async (app) => expect(await lengthOf(await app(`GET ${path}`))).toBe(2))
 })
 
-test('a replica whose URL has no user is asked as the API is known to the database', async () => {
+test('a replica whose URL has no user is queried with the login of the primary', async () => {
   const url = new URL(copy.url)
   url.username = ''
   await withReplica(url.href, async (app) => expect(await lengthOf(await app(`GET ${lists[0]}`))).toBe(2))
 })
 
-test('one message, and what changes anything, asks the database itself', async () => {
+test('a single message and every change use the primary', async () => {
   const [row] = await database.sql<{ id: string }[]>`
     select id from dlq.dlq_messages order by original_offset desc limit 1`
   await withReplica(copy.url, async (app) => {
@@ -66,7 +66,7 @@ test('one message, and what changes anything, asks the database itself', async (
   await insertDueRows(database.sql, { count: 1, from: 5, topics: ['orders'] })
 })
 
-test('where the replica is away, or is no copy, the database answers', async () => {
+test('where the replica is away, or its database is missing, the primary answers', async () => {
   const url = new URL(copy.url)
   url.port = String(await freePort())
   await withReplica(url.href, async (app) => expect(await lengthOf(await app(`GET ${lists[0]}`))).toBe(3))

@@ -1,10 +1,10 @@
-// Counts, as the API shows them.
+// Counts as the API shows them.
 
-import { type Status, statuses } from 'dlq-core/message.ts'
+import { type Status, statuses } from 'dlq-core/domain/retry/message-state.ts'
 import * as v from 'valibot'
-import { count } from './message-json.ts'
+import { count } from '../messages/message-json.ts'
 
-/** Exact, or "at least so many". */
+/** Exact, or a lower bound. */
 export const totalSchema = v.pipe(
   v.strictObject({ value: count, relation: v.picklist(['eq', 'gte']) }),
   v.title('Total'),

@@ -1,11 +1,10 @@
-// Telling the retriers that something is due: at once, and then at most so often however many ask,
-// because every NOTIFY takes a lock that all of PostgreSQL's notifying commits share. A hint only: the
-// retriers poll as well.
+// Tells the retriers that messages are due: at once, and then at most once per interval, because every NOTIFY
+// takes a lock that all notifying commits of PostgreSQL share. It is only a hint: the retriers poll as well.
 
-import { notifyDue } from 'dlq-core/queries/message-retry.ts'
+import { notifyDue } from 'dlq-core/queries/retry/notify-due.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 
-/** Returns the function that tells them. It never throws, and nobody waits for it. */
+/** Returns the function that tells them. It never throws, and returns before the notification is sent. */
 export function createWakeRetriers(sql: Sql, { intervalMs = 100 } = {}): () => void {
   let quietUntil = 0
   let waiting: NodeJS.Timeout | null = null

@@ -1,11 +1,11 @@
-// What the API does with requests that it cannot serve, and while the database is away.
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { freePort } from 'dlq-testing/free-port.ts'
-import { insertMessageRow, readMessageRow } from 'dlq-testing/message-rows.ts'
-import { connectAsService, useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// The API's answers to requests that it cannot serve, and while the database is away.
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { connectAsService, useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { freePort } from 'dlq-testing/process/free-port.ts'
+import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { describe, expect, test } from 'vitest'
-import { answerOf, createTestApp } from './test-app.ts'
+import { answerOf, createTestApp } from '../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -22,7 +22,7 @@ const invalid = (message: unknown, details: unknown = expect.any(Array)) => ({
   body: errorOf('SYS_DLQ_VALIDATION_ERROR', message, details),
 })
 
-describe('a query that makes no sense', () => {
+describe('an invalid query', () => {
   const list = (query: string) => answerOf(request(`GET /api/v1/dlq/orders?${query}`))
 
   test.each(['0', '-1', '1.5', '1e3', 'two', '', '%20', '99999999999999999999', '1000001', '%00', '１'])(
@@ -62,7 +62,7 @@ describe('a query that makes no sense', () => {
     expect(await list(`${name}=1`)).toEqual(invalid(`unknown query parameter: ${name}`))
   })
 
-  // A filter that is ignored would retry or delete what nobody asked for.
+  // An ignored filter would retry or delete messages that the client did not mean.
   test.each([
     `GET /api/v1/dlq/messages/${id}`,
     `DELETE /api/v1/dlq/messages/${id}`,
@@ -77,7 +77,7 @@ describe('a query that makes no sense', () => {
   })
 })
 
-describe('a path that makes no sense', () => {
+describe('an invalid path', () => {
   test.each([
     'GET messages/not-a-uuid',
     'DELETE messages/1',
@@ -183,7 +183,7 @@ describe('a body that is too large', () => {
     expect(await answerOf(request(`POST /api/v1/dlq/messages/${id}/retry`, init))).toEqual(tooLarge)
   })
 
-  test('is refused while it comes in, when no length was announced', async () => {
+  test('is refused while it arrives, when no length was announced', async () => {
     let sent = 0
     const body = new ReadableStream({
       pull(controller) {
@@ -198,7 +198,7 @@ describe('a body that is too large', () => {
     expect(sent).toBeLessThan(tenMegabytes.length)
   })
 
-  test('is looked at before the path is', async () => {
+  test('is refused before the path is examined', async () => {
     expect(await answerOf(request('POST /nothing', { body: tenMegabytes }))).toEqual(tooLarge)
   })
 })
@@ -244,14 +244,14 @@ describe('while the database is away', () => {
     })
   })
 
-  test('faults of the request are still told apart', async () => {
+  test('faults of the request still have their own answers', async () => {
     await withoutDatabase(async (request) => {
       expect(await answerOf(request('GET /api/v1/dlq/messages/1'))).toMatchObject({ status: 400 })
       expect(await answerOf(request('GET /api/v1/dlq/orders?page=0'))).toMatchObject({ status: 400 })
     })
   })
 
-  test('a fault of the database that is not its absence answers 500 without telling what it was', async () => {
+  test('another fault of the database answers 500 without its details', async () => {
     await database.sql`alter table dlq.dlq_messages rename to hidden`
     try {
       const answer = await answerOf(request(`GET /api/v1/dlq/messages/${id}`))

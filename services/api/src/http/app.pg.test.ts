@@ -1,14 +1,15 @@
-// The specification's endpoints, each example as a whole answer.
+// The specification's endpoints, with each of its examples as a whole answer.
 
 import { randomUUID } from 'node:crypto'
-import { recordTopics } from 'dlq-core/queries/topics.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
+import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answerOf, createTestApp, startRetrier } from './test-app.ts'
+import { answerOf, createTestApp } from '../test-app.ts'
+import { startRetrier } from '../test-retrier.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -43,7 +44,7 @@ beforeEach(async () => {
 describe('GET /api/v1/dlq/:topic', () => {
   const list = (path: string) => answerOf(request(`GET /api/v1/dlq/${path}`))
 
-  test('answers with the messages and, unless told otherwise, the first page of twenty', async () => {
+  test('answers with the messages, by default the first page of twenty', async () => {
     await insert(example)
     expect(await list('orders.events.v1')).toEqual({
       status: 200,
@@ -58,7 +59,7 @@ describe('GET /api/v1/dlq/:topic', () => {
     })
   })
 
-  test('pages through everything once, newest first', async () => {
+  test('pages through all messages once, newest first', async () => {
     const ids = []
     for (let n = 0; n < 7; n += 1) ids.push(await insert())
     const pages = []
@@ -82,8 +83,11 @@ describe('GET /api/v1/dlq/:topic', () => {
     })
   })
 
-  test('means what was read from a DLQ topic, and what came from any other topic', async () => {
-    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', topicId: null, partitions: 1 }] })
+  test('lists the messages that were read from a DLQ topic, or those of any other original topic', async () => {
+    await recordTopics(service.sql, {
+      cluster: 'c',
+      found: [{ topic: 'orders.dlq.v1', topic_id: null, partitions: 1 }],
+    })
     const both = await insert({ original_topic: 'orders.events.v1', dlq_topic: 'orders.dlq.v1' })
     const other = await insert({ original_topic: 'orders.events.v1', dlq_topic: 'late.dlq.v1' })
     const confusing = await insert({ original_topic: 'orders.dlq.v1', dlq_topic: 'late.dlq.v1' })
@@ -91,14 +95,17 @@ describe('GET /api/v1/dlq/:topic', () => {
       ((await list(topic)).body as { messages: { id: string }[] }).messages.map(({ id }) => id)
 
     expect(await idsOf('orders.dlq.v1')).toEqual([both])
-    // Sorted, because both may be of one millisecond.
+    // Sorted, because both may have the same millisecond.
     expect((await idsOf('orders.events.v1')).toSorted()).toEqual([other, both].toSorted())
     expect(await idsOf('late.dlq.v1')).toEqual([])
     expect(confusing).toBeTypeOf('string')
   })
 
   test('keeps showing the messages of a DLQ topic that is gone', async () => {
-    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', topicId: null, partitions: 1 }] })
+    await recordTopics(service.sql, {
+      cluster: 'c',
+      found: [{ topic: 'orders.dlq.v1', topic_id: null, partitions: 1 }],
+    })
     await recordTopics(service.sql, { cluster: 'c', found: [] })
     const id = await insert({ dlq_topic: 'orders.dlq.v1' })
     expect(await list('orders.dlq.v1')).toMatchObject({ body: { messages: [{ id }] } })
@@ -106,7 +113,7 @@ describe('GET /api/v1/dlq/:topic', () => {
 })
 
 describe('GET /api/v1/dlq/messages/:id', () => {
-  /** The specification's fields come first; what is added to them stands behind. */
+  /** The specification's fields come first; further fields follow them. */
   const specified = async (response: Response) => {
     const { status, body } = await answerOf(response)
     return { status, body: Object.fromEntries(Object.entries(body as object).slice(0, 10)) }
@@ -218,7 +225,7 @@ describe('POST /api/v1/dlq/messages/:id/retry', () => {
     })
   })
 
-  test('answers 202 when nobody settles it within the time that the client waits', async () => {
+  test('answers 202 when no retrier settles it within the time that the client waits', async () => {
     const id = await insert()
     expect(await retry(id, { Prefer: 'wait=0' })).toEqual({
       status: 202,
@@ -231,7 +238,7 @@ describe('POST /api/v1/dlq/messages/:id/retry', () => {
     })
   })
 
-  test('waits for the attempt that is running', async () => {
+  test('waits for the attempt that is under way', async () => {
     const id = await insert({ next_retry_at: new Date(0) })
     const retrier = startRetrier(service.sql)
     await retrier.stop()
@@ -254,9 +261,9 @@ describe('POST /api/v1/dlq/messages/:id/retry', () => {
     expect(await pending).toMatchObject({ status: 202, body: { status: 'PENDING' } })
   })
 
-  test('takes the outcome of an attempt whose lease was lost for no answer to a later request', async () => {
+  test('does not answer a later request with the outcome of an attempt whose lease was lost', async () => {
     const id = await insert()
-    // Attempt 1 was given back when its lease ended; the retrier that had published it wrote its outcome down afterwards.
+    // Attempt 1 was given back when its lease ended. The retrier that had published it stored the outcome afterwards.
     await database.sql`
       insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, settled_at) values (${id}, 1, ${randomUUID()}, 'published', now())`
     expect(await retry(id, { Prefer: 'wait=0' })).toMatchObject({ status: 202, body: { status: 'PENDING' } })
@@ -335,7 +342,7 @@ describe('DELETE /api/v1/dlq/messages/:id', () => {
 })
 
 describe('the platform', () => {
-  test('learns from /healthz that the process lives, and from /readyz that the database answers', async () => {
+  test('sees at /healthz that the process lives, and at /readyz that the database answers', async () => {
     expect(await answerOf(request('GET /healthz'))).toEqual({ status: 200, body: { status: 'ok' } })
     expect(await answerOf(request('GET /readyz'))).toEqual({
       status: 200,
@@ -343,7 +350,7 @@ describe('the platform', () => {
     })
   })
 
-  test('reads at /metrics how many requests each route had', async () => {
+  test('sees at /metrics how many requests each route had', async () => {
     const request = createTestApp(service.sql)
     await request('GET /api/v1/dlq/orders')
     await request('GET /api/v1/dlq/payments')

@@ -1,59 +1,58 @@
-// The HTTP application: what surrounds every route. It does not listen, so tests call app.request().
+// The HTTP application: it mounts every declared route, each behind its own checks. It does not listen, so tests call app.request().
 
-import type { Database } from 'dlq-core/runtime/database.ts'
-import { isDatabaseAway, isReplicaFault } from 'dlq-core/runtime/database-errors.ts'
+import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { isDatabaseAway, isReplicaFault } from 'dlq-core/runtime/database/database-errors.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
-import type { MiddlewareHandler } from 'hono'
-import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
+import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
-import { anonymous, mayActAs, roleNames } from './access.ts'
+import { actAs, roleNames } from '../access/access.ts'
+import { type BrowserGuardDeps, createBrowserGuard } from '../access/browser-guard.ts'
+import { createIdentify, type IdentifyDeps, letAnybodyIn } from '../access/identify.ts'
+import { createFleetMetrics } from '../fleet/fleet-metrics.ts'
+import { auditRead } from '../messages/audit-read.ts'
+import { readBody } from '../request/read-body.ts'
+import { readRequest } from '../request/read-request.ts'
+import { allRoutes } from '../routes/all-routes.ts'
 import { ApiError, sendError } from './api-error.ts'
-import type { Authenticate } from './authenticate.ts'
-import { authenticateWith, type BrokerTokens } from './broker-tokens.ts'
+import { allowedMethods } from './declared-paths.ts'
 import type { ApiDeps, ApiEnv, Route } from './define-route.ts'
-import { createFleetMetrics } from './fleet-metrics.ts'
+import { createEventStreams } from './event-streams.ts'
 import { linkMessage } from './link-message.ts'
 import { observeRequests } from './observe-requests.ts'
 import { openApiDocument } from './open-api.ts'
-import { createRateLimit } from './rate-limit.ts'
-import { readRequest } from './read-request.ts'
-import { findRoute, methodsAt } from './route-table.ts'
-import { allRoutes } from './routes/all-routes.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
-export type AppDeps = ApiDeps & {
-  /** A copy of the database for lists, some moments behind it. */
-  replica?: Database | undefined
-  /** Ends the waits of retries, because the service stops. */
-  stopping: AbortSignal
-  version: string
-  authenticate: Authenticate
-  brokerTokens: BrokerTokens
-  /** Requests per second and asker; not for those who need not authenticate. */
-  rateLimit: number
-  requestTimeoutMs: number
-  slowRequestMs: number
-  tracing: Tracing
-  /** Origins of web pages that may use the API. */
-  corsOrigins: readonly string[]
-}
+export type AppDeps = Omit<ApiDeps, 'eventStreams'> &
+  IdentifyDeps &
+  BrowserGuardDeps & {
+    /** A replica of the database for lists. It may be some moments behind. */
+    replica?: Database | undefined
+    /** Aborted when the service stops: retries stop waiting for their outcome. */
+    stopping: AbortSignal
+    version: string
+    requestTimeoutMs: number
+    /** Whether requests that are shown payloads are audited. */
+    auditReads: Config['audit']['reads']
+    slowRequestMs: number
+    tracing: Tracing
+  }
 
 const defaultMaxBodyBytes = 1024 * 1024
 
 const documentPath = '/openapi.json'
 const maxUrlBytes = 8192
 
-export function createApp(deps: AppDeps): Hono<ApiEnv> {
-  const { sql, log, registry, tracing, version, authenticate, brokerTokens, rateLimit, slowRequestMs, corsOrigins } =
-    deps
+export function createApp(given: AppDeps): Hono<ApiEnv> {
+  const deps = { ...given, eventStreams: createEventStreams(given.registry) }
+  const { sql, log, registry, tracing, version, requestTimeoutMs, slowRequestMs, corsOrigins } = deps
   const app = new Hono<ApiEnv>()
-  const limit = createRateLimit(rateLimit)
-
   createFleetMetrics({ sql, registry, log })
   app.use(observeRequests({ registry, log, tracing, slowRequestMs }))
   app.use(securityHeaders)
   if (corsOrigins.length > 0) app.use(cors({ origin: [...corsOrigins], ...corsOptions }))
+  const probed = new Set(allRoutes.filter(({ role }) => role === null).map(({ path }) => path))
+  app.use(createBrowserGuard({ ...deps, probed }))
   app.use(async (c, next) => {
     const { pathname, search } = new URL(c.req.url)
     if (pathname.length + search.length > maxUrlBytes)
@@ -63,39 +62,28 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
       throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the path is not percent-encoded UTF-8')
     await next()
   })
-  app.use(async (c, next) => {
-    const isPublic = c.req.path === documentPath || findRoute(allRoutes, c.req.method, c.req.path)?.role === null
-    const asked = { path: c.req.path, header: (name: string) => c.req.header(name) }
-    const access = isPublic
-      ? anonymous
-      : await authenticateWith(brokerTokens, asked, () => authenticate(c.req.header('authorization')))
-    if (access !== anonymous) limit(access.actor)
-    c.set('access', access)
-    await next()
-  })
-  // After the token, so that nobody without one is listened to for long.
-  app.use(async (c, next) => {
-    const maxSize = findRoute(allRoutes, c.req.method, c.req.path)?.maxBodyBytes ?? defaultMaxBodyBytes
-    // Made where it is needed: an error's stack trace costs as much as reading the query.
-    const tooLarge = () => new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxSize} bytes`)
-    return bodyLimit({ maxSize, onError: (c) => sendError(c, tooLarge()) })(c, next)
-  })
-  // Made when somebody asks for it: that takes longer than starting does.
+
+  // Who asks comes before the body: a sender without a token cannot keep the service reading.
+  const identify = createIdentify(deps)
+  const admit = ({ role, maxBodyBytes = defaultMaxBodyBytes }: Pick<Route, 'role' | 'maxBodyBytes'>) =>
+    [role === null ? letAnybodyIn : identify, readBody({ maxBytes: maxBodyBytes, limitMs: requestTimeoutMs })] as const
+
+  // Made at the first request for it: making it takes longer than starting the service.
   let document: string | undefined
-  app.get(documentPath, (c) => {
+  app.get(documentPath, ...admit({ role: null }), (c) => {
     document ??= JSON.stringify(openApiDocument(allRoutes, { version }))
     return c.body(document, 200, { 'content-type': 'application/json' })
   })
-  for (const route of allRoutes) mount(app, route, deps)
+  for (const route of allRoutes) app.on(route.method.toUpperCase(), route.path, ...admit(route), handlerOf(route, deps))
 
-  app.notFound((c) => {
-    const allowed = methodsAt(allRoutes, c.req.path)
-    if (allowed.length === 0)
-      return sendError(c, new ApiError('SYS_DLQ_NOT_FOUND', `no such endpoint: ${c.req.method} ${c.req.path}`))
-    c.header('Allow', allowed.join(', '))
-    const message = `${c.req.method} is not allowed here; allowed: ${allowed.join(', ')}`
-    return sendError(c, new ApiError('SYS_DLQ_METHOD_NOT_ALLOWED', message))
+  // A request for an undeclared path is identified and limited as well: only known senders learn which paths exist.
+  const readUndeclared = readBody({ maxBytes: defaultMaxBodyBytes, limitMs: requestTimeoutMs })
+  app.notFound(async (c) => {
+    await identify(c, async () => {})
+    await readUndeclared(c, async () => {})
+    return answerUndeclared(app, c)
   })
+
   app.onError((error, c) => {
     if (error instanceof ApiError) return sendError(c, error)
     if (isDatabaseAway(error)) {
@@ -111,27 +99,44 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   return app
 }
 
-function mount(app: Hono<ApiEnv>, route: Route, deps: AppDeps): void {
+/** 405 where the path is declared for other methods, else 404. */
+function answerUndeclared(app: Hono<ApiEnv>, c: Context<ApiEnv>): Response {
+  const { method, path } = c.req
+  const allowed = allowedMethods(app, path)
+  if (allowed.length === 0)
+    return sendError(c, new ApiError('SYS_DLQ_NOT_FOUND', `no such endpoint: ${method} ${path}`))
+  c.header('Allow', allowed.join(', '))
+  const message = `${method} is not allowed here; allowed: ${allowed.join(', ')}`
+  return sendError(c, new ApiError('SYS_DLQ_METHOD_NOT_ALLOWED', message))
+}
+
+function handlerOf(route: Route, deps: AppDeps & ApiDeps): Handler<ApiEnv> {
   const limitMs = deps.requestTimeoutMs + (route.waits ? deps.retryWaitMs : 0)
-  app.on(route.method.toUpperCase(), route.path, async (c) => {
-    const access = c.get('access')
-    if (route.role !== null && !mayActAs(access.role, route.role))
-      throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames[route.role]}`)
-    const read = await readRequest(c.req, route)
+  return async (c) => {
+    const access = actAs(c.get('access'), route.role ?? 'read')
+    if (access === null)
+      throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames[route.role ?? 'read']}`)
+    if (route.allTopics && access.topics !== null)
+      throw new ApiError('SYS_DLQ_FORBIDDEN', 'this needs a token for all topics; this one is limited to some')
+    const read = readRequest(c.req, c.get('body'), route)
     if (deps.tracing.isOn) await linkMessage(deps.sql, c.get('span'), c.req.param('id'))
     const by = { actor: access.actor, role: access.role, request_id: c.get('requestId') }
-    const handle = (timeUp: AbortSignal, sql = deps.sql) => {
+    const handle = async (timeUp: AbortSignal, sql = deps.sql) => {
       const signal = AbortSignal.any([c.req.raw.signal, deps.stopping, timeUp])
-      return route.handle({ ...deps, ...read, sql, c, access, by, signal })
+      const answer = await route.handle({ ...deps, ...read, sql, c, access, by, signal })
+      // Before the answer goes out: without the entry nothing is shown.
+      if (deps.auditReads === 'payloads' && route.showsPayloads && answer.status === 200)
+        await auditRead(deps.sql, { by, path: route.path, params: read.params, query: read.query })
+      return answer
     }
     const { replica } = deps
     if (replica && route.readsReplica) return withTimeLimit(limitMs, (timeUp) => fromReplica(handle, replica, timeUp))
-    // What the platform asks has bounds of its own, and its own words for what is away.
+    // Health checks have time limits and error texts of their own.
     return route.role === null ? handle(deps.stopping) : withTimeLimit(limitMs, handle)
-  })
+  }
 }
 
-/** A replica that is away, or had to break the reading off for what it replays, is nobody's fault: the database answers. */
+/** Asks the primary where the replica is away, or cancelled the query because of a recovery conflict. */
 async function fromReplica(
   handle: (timeUp: AbortSignal, sql?: Database) => Promise<Response>,
   replica: Database,
@@ -147,10 +152,12 @@ async function fromReplica(
 
 const securityHeaders: MiddlewareHandler = async (c, next) => {
   c.header('X-Content-Type-Options', 'nosniff')
-  // Payloads are nobody's to keep on the way.
+  // No cache between us and the client may keep payloads.
   c.header('Cache-Control', 'no-store')
   c.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
   c.header('Referrer-Policy', 'no-referrer')
+  // No page of another origin may embed what the API answers; those of server.cors_origins read it all the same.
+  c.header('Cross-Origin-Resource-Policy', 'same-origin')
   await next()
 }
 

@@ -2,18 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from 'dlq-core/runtime/config.ts'
-import { connectDatabase } from 'dlq-core/runtime/database.ts'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
+import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { startPostgres } from 'dlq-testing/postgres.ts'
-import { freezeProcess } from 'dlq-testing/process-tree.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { startTransactionPooler } from 'dlq-testing/transaction-pooler.ts'
+import { startPostgres } from 'dlq-testing/postgres/postgres.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { startTransactionPooler } from 'dlq-testing/postgres/transaction-pooler.ts'
+import { freezeProcess } from 'dlq-testing/process/process-tree.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { expect, test, vi } from 'vitest'
-import { migrateUp } from '../../../db/migrate.ts'
-import { answerOf, createTestApp, startRetrier } from './test-app.ts'
+import { migrateUp } from '../../../../db/migrate.ts'
+import { answerOf, createTestApp } from '../test-app.ts'
+import { startRetrier } from '../test-retrier.ts'
 
 const database = useDatabase()
 
@@ -31,7 +32,7 @@ function connect(url: string, { silenceMs, ...env }: { silenceMs?: number } & Re
   })
 }
 
-test('while PostgreSQL is frozen every answer comes in bounded time, and afterwards all is well again', async () => {
+test('while PostgreSQL is frozen every answer comes in bounded time, and afterwards requests succeed again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'dlq-frozen-'))
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
@@ -72,14 +73,14 @@ test('while PostgreSQL is frozen every answer comes in bounded time, and afterwa
   await untilWell()
 })
 
-test('a connection on which PostgreSQL says nothing any more is given up, and the query fails', async () => {
+test('a connection on which PostgreSQL is silent is closed, and the query fails', async () => {
   await using stack = new AsyncDisposableStack()
   const sql = stack.adopt(connect(database.url, { silenceMs: 300 }), (sql) => sql.end({ timeout: 1 }))
   await expect(sql`select pg_sleep(30)`).rejects.toMatchObject({ code: expect.stringMatching(/ETIMEDOUT|CONNECTION_/) })
   expect(await sql`select 1 as one`).toMatchObject([{ one: 1 }])
 })
 
-test('behind a pooler in transaction mode everything works that works without one', async () => {
+test('behind a pooler in transaction mode everything works as without one', async () => {
   await using stack = new AsyncDisposableStack()
   const pooler = stack.adopt(await startTransactionPooler(database.url), (pooler) => pooler.close())
   const sql = stack.adopt(connect(pooler.url, { DLQ_DATABASE_PREPARE: 'false' }), (sql) => sql.end({ timeout: 1 }))
@@ -127,7 +128,7 @@ test('behind a pooler in transaction mode everything works that works without on
   expect(pooler.transactions()).toBeGreaterThan(30)
 })
 
-test('with prepared statements it would not work, which is what the setting is for', async () => {
+test('with prepared statements it fails, so the setting is needed', async () => {
   await using stack = new AsyncDisposableStack()
   const pooler = stack.adopt(await startTransactionPooler(database.url), (pooler) => pooler.close())
   const sql = stack.adopt(connect(pooler.url), (sql) => sql.end({ timeout: 1 }))

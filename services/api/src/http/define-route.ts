@@ -22,8 +22,8 @@
 // depends on the body, the handler refuses by throwing an ApiError whose code stands in `faults`.
 // Schemas with v.title('Thing') become components of that name in the OpenAPI document.
 
-import type { PolicyLayers } from 'dlq-core/effective-policy.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import type { PolicyLayers } from 'dlq-core/domain/retry/effective-policy.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 import type { Readiness } from 'dlq-core/runtime/readiness.ts'
@@ -31,12 +31,22 @@ import type { Span } from 'dlq-core/runtime/tracing.ts'
 import type { Context } from 'hono'
 import type { Registry } from 'prom-client'
 import * as v from 'valibot'
-import type { Access, Role } from './access.ts'
+import type { Access, Acting, Role } from '../access/access.ts'
 import type { ApiErrorCode } from './api-error.ts'
+import type { EventStreams } from './event-streams.ts'
 
-export type ApiEnv = { Variables: { requestId: string; access: Access; span: Span } }
+export type ApiEnv = {
+  Variables: {
+    requestId: string
+    access: Access
+    /** Who the sender is now: tokens expire while an answer goes on. @throws {ApiError} as at the beginning */
+    identifyAgain: () => Promise<Access>
+    body: Buffer
+    span: Span
+  }
+}
 
-/** What handlers work with. */
+/** The dependencies of handlers. */
 export type ApiDeps = {
   sql: Database
   log: Log
@@ -44,26 +54,28 @@ export type ApiDeps = {
   readiness: Readiness
   /** Look policies up after `await policies.refresh()`, which costs one row where nothing has changed. */
   policies: PolicySource
-  /** What the configuration says of policies. */
+  /** The policies of the configuration. */
   policyLayers: Omit<PolicyLayers, 'rows'>
-  /** Tells the retriers that something is due; after the transaction that made it so. */
+  /** Tells the retriers that messages are due. Call it after the transaction has committed. */
   wakeRetriers: () => void
   /** Globs of the topics that are ingested. */
   dlqPatterns: readonly string[]
   /** How long a retry waits for its outcome, at most. */
   retryWaitMs: number
+  eventStreams: EventStreams
 }
 
-export type Method = 'get' | 'put' | 'post' | 'patch' | 'delete'
+export const methods = ['get', 'put', 'post', 'patch', 'delete'] as const
+export type Method = (typeof methods)[number]
 
 export type Answer = {
   description: string
-  /** Of a JSON body. Absent: the body is not JSON, or there is none. */
+  /** The schema of a JSON body. Absent: the body is not JSON, or there is none. */
   schema?: v.GenericSchema
   example?: unknown
   /** Media types of a body that is not JSON. */
   types?: readonly string[]
-  /** Headers of the answer, by name, with what they say. */
+  /** Headers of the answer, by name, with their descriptions. */
   headers?: Readonly<Record<string, string>>
 }
 
@@ -75,12 +87,14 @@ export type RouteSpec<Params, Query, Headers, Body> = {
   description?: string
   /** Null: everybody may, also without a token. */
   role: Role | null
+  /** The route is about all topics at once: a token that is limited to some is refused. */
+  allTopics?: boolean
   params?: Params
   /** A strict object: what is not declared is refused, because a filter that is ignored does harm. */
   query?: Query
-  /** The headers that mean something here; their names in lower case. */
+  /** The headers that the route reads, with names in lower case. */
   headers?: Headers
-  /** Of a JSON body; in v.optional(…, {}) where it may be left out. */
+  /** The schema of a JSON body, in v.optional(…, {}) where a request may omit it. */
   body?: Body
   /** An example of the body, for the OpenAPI document. */
   bodyExample?: unknown
@@ -88,9 +102,11 @@ export type RouteSpec<Params, Query, Headers, Body> = {
   maxBodyBytes?: number
   answers: Readonly<Record<number, Answer>>
   faults?: readonly ApiErrorCode[]
-  /** It only reads, and what it reads may be some moments old: a replica will do, where there is one. */
+  /** The route only reads, and may read data that is some moments old: a replica answers where there is one. */
   readsReplica?: boolean
-  /** It may take as long as `retryWaitMs` besides the time that every request has. */
+  /** It shows payloads, keys or values: `audit.reads: payloads` audits it. */
+  showsPayloads?: boolean
+  /** The request may take `retryWaitMs` longer than other requests. */
   waits?: boolean
 }
 
@@ -98,7 +114,7 @@ export const noFields = v.strictObject({})
 type None = typeof noFields
 const noBody = v.optional(noFields, {})
 
-/** What a handler is given; validated. */
+/** The argument of a handler; everything in it is validated. */
 export type Call<
   Params extends v.GenericSchema = None,
   Query extends v.GenericSchema = None,
@@ -106,8 +122,8 @@ export type Call<
   Body extends v.GenericSchema = typeof noBody,
 > = ApiDeps & {
   c: Context<ApiEnv>
-  /** Who asks, what they may do, and which topics they may see: every query takes `access.topics`. */
-  access: Access
+  /** Who asks, and for which topics they have the route's role: every query takes `access.topics`. */
+  access: Acting
   /** What `writeAudit` wants to know about who asks. */
   by: { actor: string; role: Role; request_id: string }
   /** Aborted when the client is gone, the time is up, or the service stops. */

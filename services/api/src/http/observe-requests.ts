@@ -1,13 +1,13 @@
-// Every request gets an id, and is counted and timed by its route. Slow ones are logged, without what
-// they asked for: a filter may hold what a payload holds.
+// Every request gets an id, and is counted and timed by its route. Slow ones are logged without their query, because a
+// filter may hold parts of a payload.
 
 import { randomBytes } from 'node:crypto'
-import type { Header } from 'dlq-core/record.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { noTracing, type Tracing, traceparentOf } from 'dlq-core/runtime/tracing.ts'
 import type { MiddlewareHandler } from 'hono'
-import { routePath } from 'hono/route'
 import { Counter, Histogram, type Registry } from 'prom-client'
+import { routeLabel } from './declared-paths.ts'
 import type { ApiEnv } from './define-route.ts'
 
 export function observeRequests({
@@ -47,7 +47,7 @@ export function observeRequests({
     c.set('span', span)
     await next()
     const ms = performance.now() - start
-    const [method, route, status] = [c.req.method, routePath(c, -1), c.res.status]
+    const [method, route, status] = [c.req.method, routeLabel(c), c.res.status]
     requests.inc({ method, route, status })
     seconds.observe({ method, route }, ms / 1000)
     span.rename(`${method} ${route}`)

@@ -1,9 +1,9 @@
-// The OpenAPI document: it is one, its examples are what the schemas say, and every declared route stands in it.
+// The OpenAPI document is valid, its examples match their schemas, and it has every declared route.
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { allRoutes } from '../routes/all-routes.ts'
 import { openApiDocument, operationId } from './open-api.ts'
-import { allRoutes } from './routes/all-routes.ts'
 
 const document = openApiDocument(allRoutes, { version: '0.1.0' }) as {
   openapi: string
@@ -11,16 +11,16 @@ const document = openApiDocument(allRoutes, { version: '0.1.0' }) as {
 }
 const routes = allRoutes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const)
 
-test('the document is OpenAPI 3.1, and lint finds nothing', async () => {
+test('the document is OpenAPI 3.1, and lint finds no fault', async () => {
   const config = await createConfig({
     extends: ['recommended-strict'],
     rules: {
-      // What is served stands in the same place as the document.
+      // The server serves the API under the same address as the document.
       'no-server-example.com': 'off',
       'info-license-url': 'off',
-      // /dlq/messages/{id} goes before /dlq/{topic}/…, as routes/all-routes.ts says.
+      // /dlq/messages/{id} is matched before /dlq/{topic}/…, as routes/all-routes.ts says.
       'no-ambiguous-paths': 'off',
-      // /healthz, /readyz and /metrics have nothing that a client could do wrong.
+      // A client cannot send a wrong request to /healthz, /readyz and /metrics.
       'operation-4xx-response': 'off',
       'operation-tag-defined': 'off',
     },
@@ -31,7 +31,7 @@ test('the document is OpenAPI 3.1, and lint finds nothing', async () => {
   )
 })
 
-test('every operation has a name of its own', () => {
+test('every operation has a unique name', () => {
   const names = allRoutes.map(operationId)
   expect(new Set(names).size).toBe(names.length)
 })
@@ -39,7 +39,7 @@ test('every operation has a name of its own', () => {
 describe.each(routes)('%s', (_, route) => {
   const operation = document.paths[route.path.replaceAll(/:(\w+)/g, '{$1}')]?.[route.method]
 
-  test('stands in the document with every status that it answers', () => {
+  test('is in the document with every status that it answers', () => {
     expect(operation?.operationId).toBe(operationId(route))
     for (const status of Object.keys(route.answers)) expect(operation?.responses).toHaveProperty(status)
     expect(operation?.responses).toHaveProperty('500')
@@ -47,12 +47,12 @@ describe.each(routes)('%s', (_, route) => {
       for (const status of ['401', '403', '429', '503']) expect(operation?.responses).toHaveProperty(status)
   })
 
-  test.each(Object.entries(route.answers))('shows an example for %s that is what its schema says', (status, answer) => {
+  test.each(Object.entries(route.answers))('has an example for %s that matches its schema', (status, answer) => {
     if (!answer.schema) return expect(answer.types ?? status).not.toEqual([])
     expect(v.safeParse(answer.schema, answer.example).issues).toBeUndefined()
   })
 
-  test('takes the example of its body', () => {
+  test('accepts the example of its body', () => {
     if (route.bodyExample === undefined) return expect(v.safeParse(route.body, undefined).success).toBe(true)
     expect(v.safeParse(route.body, route.bodyExample).issues).toBeUndefined()
   })

@@ -1,8 +1,8 @@
-// The OpenAPI 3.1 document, made from the declared routes: what validates is what is documented.
+// Makes the OpenAPI 3.1 document from the declared routes: the schemas that validate also document.
 
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
-import { roleNames } from './access.ts'
+import { roleNames } from '../access/access.ts'
 import { type ApiErrorCode, errorSchema, statusOf } from './api-error.ts'
 import type { Answer, Route } from './define-route.ts'
 
@@ -11,7 +11,7 @@ type Schemas = Record<string, v.GenericSchema>
 
 export const documentTitle = 'dlq-manager'
 
-/** The document as an object; JSON as it stands. */
+/** The document as an object, ready for JSON. */
 export function openApiDocument(routes: readonly Route[], { version }: { version: string }): Json {
   const schemas = titledSchemas(routes)
   const paths: Record<string, Json> = {}
@@ -44,8 +44,9 @@ export function openApiDocument(routes: readonly Route[], { version }: { version
 }
 
 function operationOf(route: Route, schemas: Schemas): Json {
-  const { method, path, summary, description, role } = route
-  const roleNote = role === null ? '' : `Needs the role \`${roleNames[role]}\`.`
+  const { method, path, summary, description, role, allTopics } = route
+  const roleNote =
+    role === null ? '' : `Needs the role \`${roleNames[role]}\`${allTopics ? ', and a token for all topics' : ''}.`
   return {
     operationId: operationId(route),
     tags: [tagOf(route)],
@@ -73,7 +74,7 @@ export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): s
   return [method, ...words].map((word, at) => (at === 0 ? word : word[0]!.toUpperCase() + word.slice(1))).join('')
 }
 
-/** The first part of the path that says what it is about. */
+/** The first part of the path that names a resource. */
 function tagOf({ path, role }: Pick<Route, 'path' | 'role'>): string {
   if (role === null) return 'operations'
   return path.split('/').find((part, at) => at > 0 && part !== 'api' && part !== 'v1')!
@@ -134,6 +135,7 @@ const errorExamples: Record<ApiErrorCode, string> = {
   SYS_DLQ_FORBIDDEN: 'this needs the role sys_operator',
   SYS_DLQ_NOT_FOUND: 'dlq message not found: 550e8400-e29b-41d4-a716-446655440000',
   SYS_DLQ_METHOD_NOT_ALLOWED: 'PUT is not allowed here; allowed: GET',
+  SYS_DLQ_REQUEST_TIMEOUT: 'the body has not come within 15 s',
   SYS_DLQ_CONFLICT: 'message is not retryable: status=DEAD, retry_count=3/3',
   SYS_DLQ_PRECONDITION_FAILED: 'the message has changed since it was read; read it again',
   SYS_DLQ_PAYLOAD_TOO_LARGE: 'the body is larger than 1048576 bytes',
@@ -149,17 +151,20 @@ const errorExamples: Record<ApiErrorCode, string> = {
 
 /** The codes that a route may answer with. */
 export function faultsOf(route: Route): ApiErrorCode[] {
-  const codes: ApiErrorCode[] = ['SYS_DLQ_VALIDATION_ERROR', 'SYS_DLQ_URI_TOO_LONG', 'SYS_DLQ_INTERNAL_ERROR']
-  if (route.method !== 'get') codes.push('SYS_DLQ_PAYLOAD_TOO_LARGE', 'SYS_DLQ_UNSUPPORTED_MEDIA_TYPE')
+  const codes: ApiErrorCode[] = [
+    ...(['SYS_DLQ_VALIDATION_ERROR', 'SYS_DLQ_FORBIDDEN', 'SYS_DLQ_URI_TOO_LONG', 'SYS_DLQ_INTERNAL_ERROR'] as const),
+  ]
+  if (route.method !== 'get')
+    codes.push('SYS_DLQ_REQUEST_TIMEOUT', 'SYS_DLQ_PAYLOAD_TOO_LARGE', 'SYS_DLQ_UNSUPPORTED_MEDIA_TYPE')
   if (route.role !== null) {
-    codes.push('SYS_DLQ_UNAUTHENTICATED', 'SYS_DLQ_FORBIDDEN', 'SYS_DLQ_TOO_MANY_REQUESTS', 'SYS_DLQ_UNAVAILABLE')
+    codes.push('SYS_DLQ_UNAUTHENTICATED', 'SYS_DLQ_TOO_MANY_REQUESTS', 'SYS_DLQ_UNAVAILABLE')
   }
   return [...new Set([...codes, ...(route.faults ?? [])])]
 }
 
 function errorsOf(route: Route, { path }: { path: string }): Json {
   const byStatus = Map.groupBy(faultsOf(route), (code) => statusOf[code])
-  // What a route answers with itself goes before, such as /readyz with its 503.
+  // An answer that the route declares itself takes precedence, such as the 503 of /readyz.
   const statuses = [...byStatus].filter(([status]) => !(status in route.answers)).sort(([a], [b]) => a - b)
   return Object.fromEntries(
     statuses.map(([status, codes]) => {
@@ -181,7 +186,7 @@ function convert(schema: v.GenericSchema, { mode, schemas }: { mode: 'input' | '
   } = toJsonSchema(schema, {
     target: 'draft-2020-12',
     typeMode: mode,
-    // Checks that JSON Schema has no word for are left out; the server makes them all the same.
+    // The document omits checks that JSON Schema cannot express. The server makes them all the same.
     errorMode: 'ignore',
     definitions: schemas,
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
@@ -205,7 +210,7 @@ type Inner = Partial<{
   pipe: readonly { kind: string; type: string; title?: string }[]
 }>
 
-/** Every schema with a title, wherever it stands in what the routes answer with. */
+/** Every schema with a title, at any depth of the routes' answers. */
 function titledSchemas(routes: readonly Route[]): Schemas {
   const found: Schemas = {}
   const seen = new Set<unknown>()

@@ -1,11 +1,11 @@
-// So many requests per second and asker, in this process: a bucket each that holds two seconds' worth.
+// Limits the requests per second of each actor, in this process: a token bucket that holds two seconds' worth.
 
 import { ApiError } from './api-error.ts'
 
-/** A plain bound; whoever is forgotten has a full bucket again. */
+/** Bounds the memory. A forgotten actor begins with a full bucket. */
 const maxRemembered = 10_000
 
-/** @throws {ApiError} 429 from the function that it returns, where the asker has used its share up */
+/** The returned function throws 429 when the actor's bucket is empty. */
 export function createRateLimit(
   perSecond: number,
   { now = performance.now.bind(performance) } = {},

@@ -16,7 +16,7 @@ test('the pieces arrive, in their order', async () => {
   expect(await response.text()).toBe('0é🚚1é🚚2é🚚3é🚚4é🚚5é🚚6é🚚7é🚚8é🚚9é🚚')
 })
 
-test('what is not read yet is not made yet, and a reader who goes away ends it', async () => {
+test('a piece is produced only when it is read, and a client that goes away ends the stream', async () => {
   let made = 0
   let ended = false
   const response = await answer(async function* () {
@@ -37,7 +37,7 @@ test('what is not read yet is not made yet, and a reader who goes away ends it',
   expect(ended).toBe(true)
 })
 
-test('a fault in the middle cuts the answer off, so that it is not taken for whole', async () => {
+test('a fault in the middle cuts the answer off, so that clients see that it is incomplete', async () => {
   const response = await answer(async function* () {
     yield piece
     yield piece

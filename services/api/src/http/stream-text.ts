@@ -1,4 +1,4 @@
-// An answer that is sent piece by piece, no faster than the client reads it: what is not read yet is not made yet.
+// Streams an answer piece by piece. A piece is produced only when the client has read the one before.
 
 import type { Context } from 'hono'
 

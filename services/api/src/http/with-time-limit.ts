@@ -2,7 +2,7 @@
 
 import { ApiError } from './api-error.ts'
 
-/** What `work` returns, or 503 after `limitMs`. What is still running then is told by the signal. */
+/** The result of `work`, or 503 after `limitMs`; then the signal tells `work` to stop. */
 export async function withTimeLimit<T>(limitMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const timeUp = new AbortController()
   let timer: NodeJS.Timeout | undefined

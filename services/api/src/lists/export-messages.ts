@@ -1,15 +1,15 @@
 // A filter's messages as a file: page after page along the list's cursor, no faster than the client reads, so
 // that memory holds one page however many there are.
 
-import type { MessageSearch } from 'dlq-core/queries/message-scan.ts'
-import { type MessageRow, searchMessages } from 'dlq-core/queries/message-search.ts'
+import type { MessageSearch } from 'dlq-core/queries/reading/message-scan.ts'
+import { type MessageRow, searchMessages } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { Context } from 'hono'
+import { streamText } from '../http/stream-text.ts'
+import { listedFields, messageJson } from '../messages/message-json.ts'
 import { keyOf } from './find-page.ts'
 import { csvHeader, csvLine } from './message-csv.ts'
-import { listedFields, messageJson } from './message-json.ts'
 import { withPayload } from './message-list.ts'
-import { streamText } from './stream-text.ts'
 
 export const exportFormats = ['ndjson', 'json', 'csv'] as const
 export type ExportFormat = (typeof exportFormats)[number]

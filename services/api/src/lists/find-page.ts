@@ -1,24 +1,31 @@
-// One page of a search. The query looks at a bounded number of rows; here it is asked again from where it came
-// to, until the page is full, all is seen, or the time for one answer is up. Then the page says that it is
-// bounded, and its cursor goes on from there: what is rare is found in several short answers instead of one
-// that takes minutes.
+// One page of a search. One statement looks at a bounded number of rows. It is repeated from where it stopped
+// until the page is full, all rows are seen, or the time for one answer is up. In the last case the page is
+// marked as bounded, and its cursor continues there: rare messages are found in several short answers instead
+// of one that takes minutes.
 
-import { type Cursor, decodeCursor, encodeCursor } from 'dlq-core/message-cursor.ts'
-import { bindingOf, canonicalFilter } from 'dlq-core/message-filter.ts'
-import type { MessageSearch } from 'dlq-core/queries/message-scan.ts'
-import { type MessageRow, searchMessages } from 'dlq-core/queries/message-search.ts'
+import { canonicalFilter } from 'dlq-core/domain/message/message-filter.ts'
+import type { MessageSearch } from 'dlq-core/queries/reading/message-scan.ts'
+import { type MessageRow, searchMessages } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
-import { ApiError } from './api-error.ts'
+import * as v from 'valibot'
+import { bindingOf, decodeCursor, encodeCursor, keyParts } from './cursor.ts'
 
-/** Rows looked at by one statement, and how long further ones are sent. */
+/** Rows that one statement looks at, and how long further statements are started. */
 const defaultEffort = { examine: 5_000, budgetMs: 500 }
 export type Effort = typeof defaultEffort
+
+/** Forwards or backwards from a row: its time, where the list is sorted by one, and its id. */
+const direction = v.picklist(['f', 'b'])
+const pageKey = v.union([
+  v.strictTuple([direction, keyParts.uuid]),
+  v.strictTuple([direction, keyParts.time, keyParts.uuid]),
+])
 
 export type Page = {
   rows: MessageRow[]
   nextCursor: string | null
   prevCursor: string | null
-  /** There may be more between here and the next cursor's place. */
+  /** The time was up before the page was full: more rows may match behind the next cursor. */
   bounded: boolean
 }
 
@@ -33,12 +40,13 @@ export async function findPage(
   }: { search: MessageSearch; cursor: string | undefined; limit: number; signal: AbortSignal; effort?: Effort },
 ): Promise<Page> {
   const binding = bindingOf(canonicalFilter(search.filter), search.sort)
-  const cursor = text === undefined ? null : readCursor(text, binding)
-  const backwards = cursor?.direction === 'back'
+  const [direction, ...key] = text === undefined ? (['f'] as const) : decodeCursor(text, binding, pageKey)
+  const backwards = direction === 'b'
   const deadline = performance.now() + effort.budgetMs
 
   const found: MessageRow[] = []
-  let after = cursor?.key ?? null
+  const from: readonly string[] | null = key.length === 0 ? null : key
+  let after = from
   let examinedTo: readonly string[] | null
   do {
     // One more than the page has, to know whether there are more.
@@ -50,24 +58,15 @@ export async function findPage(
 
   const rows = found.slice(0, limit)
   const onwards = found.length > limit ? keyOf(rows.at(-1)!) : examinedTo
-  const backTo = cursor === null ? null : rows.length > 0 ? keyOf(rows[0]!) : cursor.key
-  const encode = (key: readonly string[] | null, direction: Cursor['direction']) =>
-    key && encodeCursor({ direction, key }, binding)
+  const backTo = from === null ? null : rows.length > 0 ? keyOf(rows[0]!) : from
+  const encode = (key: readonly string[] | null, direction: 'f' | 'b') =>
+    key && encodeCursor([direction, ...key], binding)
   return {
     rows: backwards ? rows.toReversed() : rows,
-    nextCursor: encode(backwards ? backTo : onwards, 'forward'),
-    prevCursor: encode(backwards ? onwards : backTo, 'back'),
+    nextCursor: encode(backwards ? backTo : onwards, 'f'),
+    prevCursor: encode(backwards ? onwards : backTo, 'b'),
     bounded: found.length <= limit && examinedTo !== null,
   }
-}
-
-/** @throws {ApiError} 400 where it is none, or belongs to another filter or order */
-export function readCursor(text: string, binding: string, id?: RegExp): Cursor {
-  const cursor = decodeCursor(text, binding, id)
-  if (typeof cursor !== 'string') return cursor
-  const message =
-    cursor === 'invalid' ? 'cursor: invalid cursor' : 'cursor: it belongs to a list with another filter or sort'
-  throw new ApiError('SYS_DLQ_VALIDATION_ERROR', message, [{ field: 'cursor', message }])
 }
 
 export function keyOf({ sort_time, id }: MessageRow): readonly string[] {

@@ -16,6 +16,6 @@ test.each([
   ['@SUM(A1)', `"'@SUM(A1)"`],
   ['\t=1', `"'\t=1"`],
   ['\r=1', `"'\r=1"`],
-])('a spreadsheet takes %s for no formula and no other cells: %s', (value, cell) => {
+])('a spreadsheet takes %s neither for a formula nor for several cells: %s', (value, cell) => {
   expect(csvCell(value)).toBe(cell)
 })

@@ -1,7 +1,7 @@
 // Messages as lines of CSV (RFC 4180).
 
-import type { MessageRow } from 'dlq-core/queries/message-search.ts'
-import { payloadJson, timestamp } from './message-json.ts'
+import type { MessageRow } from 'dlq-core/queries/reading/message-search.ts'
+import { payloadJson, timestamp } from '../messages/message-json.ts'
 
 const csvColumns: readonly [name: string, read: (row: MessageRow) => string | number | bigint | null][] = [
   ['id', (row) => row.id],
@@ -35,9 +35,8 @@ export function csvLine(row: MessageRow): string {
 }
 
 /**
- * A cell as RFC 4180 has it. Text that begins as a formula would gets an apostrophe in front: whoever can send
- * a record could otherwise have the spreadsheet of an operator run it
- * (https://owasp.org/www-community/attacks/CSV_Injection).
+ * A cell in the format of RFC 4180. Text that begins like a formula gets an apostrophe in front. Otherwise the sender
+ * of a record could run a formula in an operator's spreadsheet (https://owasp.org/www-community/attacks/CSV_Injection).
  */
 export function csvCell(value: string | number | bigint | null): string {
   if (value === null) return ''

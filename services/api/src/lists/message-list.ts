@@ -1,13 +1,13 @@
 // Lists of messages as JSON: one text where the payloads are small; where one is large, piece by piece, with the
 // large ones read one at a time, so that a page of a thousand megabytes takes no more memory than one of them.
 
-import { getPayload, type MessageRow } from 'dlq-core/queries/message-search.ts'
+import { getPayload, type MessageRow } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { Context } from 'hono'
-import { listedFields, messageJson, sendJsonText } from './message-json.ts'
-import { streamText } from './stream-text.ts'
+import { streamText } from '../http/stream-text.ts'
+import { listedFields, messageJson, sendJsonText } from '../messages/message-json.ts'
 
-/** `fields`: the specification's ten, or those that lists add to them. `tail`: what stands beside the messages. */
+/** `fields`: the specification's ten, or the longer list. `tail`: the members beside the messages. */
 export function sendMessages(
   c: Context,
   sql: Sql,

@@ -1,6 +1,6 @@
 // An attempt as the API shows it.
 
-import type { Attempt } from 'dlq-core/queries/attempts.ts'
+import type { Attempt } from 'dlq-core/queries/retry/attempts.ts'
 import * as v from 'valibot'
 import { count, timestamp, timestampText } from './message-json.ts'
 
@@ -15,7 +15,7 @@ export const attemptSchema = v.pipe(
     outcome: v.pipe(
       v.picklist(['requested', 'published', 'resolved', 'failed', 'unknown']),
       v.description(
-        '`unknown`: given back, to be made again under the same id, because nobody knows whether it was published. `resolved`: handled by the application itself.',
+        '`unknown`: it is not known whether the record was published; the attempt is repeated under the same id. `resolved`: the application handled the message itself.',
       ),
     ),
     error: v.nullable(v.string()),
@@ -24,7 +24,7 @@ export const attemptSchema = v.pipe(
     settled_at: v.nullable(timestampText),
     unknown_at: v.pipe(
       v.nullable(timestampText),
-      v.description('When it was given back as unknown: a second record of it may be there.'),
+      v.description('When the outcome became unknown: Kafka may hold a second record of this attempt.'),
     ),
     failed_again: v.pipe(
       v.nullable(
@@ -38,7 +38,7 @@ export const attemptSchema = v.pipe(
           error_changed: v.nullable(v.boolean()),
         }),
       ),
-      v.description('The dead letter that said that the republished record failed too.'),
+      v.description('The dead letter that the consumer wrote when the retried record failed again.'),
     ),
   }),
   v.title('Attempt'),

@@ -1,31 +1,32 @@
-// One change of one message, with its audit entry, in one transaction. Whoever comes second finds
-// another ETag, or a state that allows the change no more.
+// One change of one message, with its audit entry, in one transaction. A second client finds another ETag, or a state
+// that no longer allows the change.
 
-import { type MessageEvent, nextState } from 'dlq-core/message.ts'
-import { restoreArchived } from 'dlq-core/queries/archive.ts'
-import { type AuditEntry, writeAudit } from 'dlq-core/queries/audit.ts'
-import { type HeldMessage, holdMessage, writeState } from 'dlq-core/queries/message-change.ts'
+import { type MessageEvent, nextState, type RetryState } from 'dlq-core/domain/retry/message-state.ts'
+import { type AuditEntry, writeAudit } from 'dlq-core/queries/change/audit.ts'
+import { type HeldMessage, holdMessage, writeState } from 'dlq-core/queries/change/message-change.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
-import { ApiError, notFound } from './api-error.ts'
-import type { ApiDeps, Call } from './define-route.ts'
+import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
+import { ApiError, notFound } from '../http/api-error.ts'
+import type { ApiDeps, Call } from '../http/define-route.ts'
+import { valueIsNotStored } from './why-not-retried.ts'
 
 export type Asked = {
   id: string
   scope: TopicScope
   by: Call['by']
-  /** As the header says it; undefined: whatever the message is now. */
+  /** The header's text. Undefined: the message may have any ETag. */
   ifMatch: string | undefined
   reason: string | null
 }
 
-/** Locks the message, wherever it is. @throws {ApiError} 404 where it is not to be seen, 412 where it is not as the asker saw it */
+/** Locks the message, also an archived one. @throws {ApiError} 404 where the scope hides it, 412 where its ETag is another */
 export async function holdAsSeen(
   sql: Sql,
   { id, scope, ifMatch }: Pick<Asked, 'id' | 'scope' | 'ifMatch'>,
 ): Promise<HeldMessage> {
   let message = await holdMessage(sql, { id, scope })
-  // What is archived comes back first. Where the change is refused, the transaction takes that back too.
+  // An archived message is restored first. If the change is refused, the rollback archives it again.
   if (!message && (await restoreArchived(sql, [id])).length > 0) message = await holdMessage(sql, { id, scope })
   if (!message) throw notFound(id)
   if (ifMatch !== undefined && !matches(ifMatch, message.etag))
@@ -33,7 +34,7 @@ export async function holdAsSeen(
   return message
 }
 
-/** If-Match (RFC 9110, section 13.1.1): any, or one of a list of strong tags. */
+/** If-Match (RFC 9110, section 13.1.1): "*", or a list of strong tags. */
 function matches(ifMatch: string, etag: string): boolean {
   return ifMatch.trim() === '*' || ifMatch.split(',').some((tag) => tag.trim() === etag)
 }
@@ -52,16 +53,14 @@ export async function changeState(
     now,
   }: { event: StateEvent; action: string; asked: Asked; policies: ApiDeps['policies']; now: Date },
 ): Promise<void> {
-  const { policy } = policies.policyFor({ originalTopic: message.original_topic, dlqTopic: message.dlq_topic })
-  const before = {
-    status: message.status,
-    retryCount: message.retryCount,
-    maxRetries: message.maxRetries,
-    nextRetryAt: message.nextRetryAt,
-  }
+  const policy = policies.policyOf(message)
+  const { status, retry_count, max_retries, next_retry_at } = message
+  const before = { status, retry_count, max_retries, next_retry_at }
   const after = nextState(before, { type: event }, { policy, now, random: Math.random() })
   if (after === null) throw notPossible(event, message)
   const requested = event === 'retry_requested' || event === 'retry_forced'
+  if (requested && message.unstored_value_bytes !== null)
+    throw new ApiError('SYS_DLQ_CONFLICT', valueIsNotStored(message.unstored_value_bytes))
   await writeState(sql, { ...after, id: message.id, requested })
   await auditMessage(sql, message, { action, asked, before: stateJson(before), after: stateJson(after) })
 }
@@ -89,14 +88,14 @@ export async function auditMessage(
   })
 }
 
-function stateJson({ status, maxRetries, nextRetryAt }: Pick<HeldMessage, 'status' | 'maxRetries' | 'nextRetryAt'>) {
-  return { status, max_retries: maxRetries, next_retry_at: nextRetryAt }
+function stateJson({ status, max_retries, next_retry_at }: RetryState) {
+  return { status, max_retries, next_retry_at }
 }
 
 function notPossible(event: StateEvent, message: HeldMessage): ApiError {
-  const { id, status, retryCount, maxRetries } = message
+  const { id, status, retry_count: retryCount, max_retries: maxRetries } = message
   if (event === 'retry_requested' || event === 'retry_forced') {
-    // The specification's words.
+    // The wording is the specification's.
     return new ApiError(
       'SYS_DLQ_CONFLICT',
       `message is not retryable: status=${status}, retry_count=${retryCount}/${maxRetries}`,

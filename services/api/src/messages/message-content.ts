@@ -1,14 +1,14 @@
 // Bytes of a record in JSON: as text, as base64, or as the JSON value that they are.
 
 import { isUtf8 } from 'node:buffer'
-import { decodeHeaders } from 'dlq-core/header-json.ts'
-import { projectPayload } from 'dlq-core/payload-projection.ts'
-import type { Header } from 'dlq-core/record.ts'
+import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
 import * as v from 'valibot'
 
 const form = 'must be null, {"text": …}, {"base64": …} or {"json": …}'
 
-/** Text that survives UTF-8. */
+/** Text that UTF-8 can encode. */
 export function wellFormed(maxLength: number) {
   return v.pipe(
     v.string('must be text'),
@@ -28,7 +28,7 @@ export const base64 = v.pipe(
   v.check(isBase64, 'must be base64, padded'),
 )
 
-/** In a loop and not by a pattern: V8 recurses per group, and this text may have megabytes. */
+/** A pattern without groups: V8 recurses for each repetition of a group, and this text may have megabytes. */
 function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 }
@@ -37,11 +37,11 @@ const textForm = v.strictObject({ text: wellFormed(maxContentLength) }, form)
 const base64Form = v.strictObject({ base64 }, form)
 const jsonForm = v.strictObject({ json: v.unknown() }, form)
 
-/** A key or a value, as it is sent. */
+/** A key or a value in a request. */
 export const contentInput = v.nullable(v.union([textForm, base64Form, jsonForm], form))
 export type ContentInput = v.InferOutput<typeof contentInput>
 
-/** The bytes meant. `exactJson` gives the text of the field "json". */
+/** The bytes of that key or value. `exactJson` is the exact text of the field "json". */
 export function bytesOf(content: ContentInput, exactJson: () => string): Buffer | null {
   if (content === null) return null
   if ('text' in content) return Buffer.from(content.text)
@@ -49,7 +49,7 @@ export function bytesOf(content: ContentInput, exactJson: () => string): Buffer 
   return Buffer.from(exactJson())
 }
 
-/** A key or a value, as it is shown. */
+/** A key or a value in an answer. */
 export const contentSchema = v.nullable(
   v.union([
     v.strictObject({ text: v.string() }),
@@ -58,7 +58,7 @@ export const contentSchema = v.nullable(
   ]),
 )
 
-/** JSON text of bytes: as JSON where they are, else as text where they are UTF-8, else as base64. */
+/** JSON text for bytes: as JSON if they are JSON, else as text if they are UTF-8, else as base64. */
 export function contentJson(bytes: Buffer | null): string {
   if (bytes === null) return 'null'
   const json = projectPayload(bytes)
@@ -66,7 +66,7 @@ export function contentJson(bytes: Buffer | null): string {
   return JSON.stringify(isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') })
 }
 
-/** Headers as they are sent: in order, names may repeat. */
+/** Headers in a request, in order. Names may repeat. */
 export const headersInput = v.pipe(
   v.array(
     v.strictObject({
@@ -91,7 +91,7 @@ export const headersSchema = v.nullable(
   ),
 )
 
-/** Stored headers, to be shown. */
+/** Stored headers in the form of an answer. */
 export function shownHeaders(
   stored: string | null,
   columns: Record<string, string | null> = {},

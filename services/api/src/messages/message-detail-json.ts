@@ -1,15 +1,16 @@
-// All that is known of one message, as JSON: the specification's fields first, the others behind them.
+// Everything stored about one message, as JSON: the specification's fields first, then the others.
 
-import type { EffectivePolicy } from 'dlq-core/effective-policy.ts'
-import { decodeHeaders } from 'dlq-core/header-json.ts'
-import type { Attempt } from 'dlq-core/queries/attempts.ts'
-import type { MessageDetail } from 'dlq-core/queries/message-detail.ts'
-import { readable, readableHeaders } from 'dlq-core/readable-record.ts'
-import { heldUpBy, whyNotRetryable } from 'dlq-core/why-not-retried.ts'
+import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
+import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import type { EffectivePolicy } from 'dlq-core/domain/retry/effective-policy.ts'
+import type { MessageDetail } from 'dlq-core/queries/reading/message-detail.ts'
+import type { Attempt } from 'dlq-core/queries/retry/attempts.ts'
 import * as v from 'valibot'
+import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../fleet/policy-json.ts'
 import { attemptJson, attemptSchema, exampleAttempt } from './attempt-json.ts'
 import { count, exampleMessage, messageEntries, messageJson, timestamp, timestampText } from './message-json.ts'
-import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from './policy-json.ts'
+import { readable, readableHeaders } from './readable-record.ts'
+import { heldUpBy, whyNotRetryable } from './why-not-retried.ts'
 
 const text = v.nullable(v.string())
 const time = v.nullable(timestampText)
@@ -33,7 +34,7 @@ export const detailSchema = v.pipe(
       offset: text,
       timestamp: time,
     }),
-    target_topic: v.pipe(text, v.description('Where it is sent instead, because somebody edited it.')),
+    target_topic: v.pipe(text, v.description('The topic to which the edited message is sent instead.')),
     consumer_group: text,
     error_class: text,
     error_stacktrace: text,
@@ -41,7 +42,7 @@ export const detailSchema = v.pipe(
     key: v.nullable(v.strictObject({ value: text, encoding })),
     headers: v.pipe(
       v.nullable(v.array(v.strictObject({ name: v.string(), value: text, encoding }))),
-      v.description('In the order of the record. Null where there never was a record.'),
+      v.description('In the order of the record. Null for a message without a record.'),
     ),
     value_bytes: v.nullable(count),
     record_timestamp: time,
@@ -52,7 +53,13 @@ export const detailSchema = v.pipe(
     last_failed_at: timestampText,
     run_id: text,
     successor_of: text,
-    edits: v.pipe(count, v.description('How often it was edited.')),
+    related_to: v.pipe(
+      text,
+      v.description(
+        'The message whose record failed here, or which the dead letter claimed to be without being believed.',
+      ),
+    ),
+    edits: v.pipe(count, v.description('The number of edits.')),
     archived_at: time,
     attempts: v.array(attemptSchema),
     policy: effectivePolicySchema,
@@ -91,6 +98,7 @@ export const exampleDetail = {
   last_failed_at: '2026-02-20T10:30:00.000+00:00',
   run_id: null,
   successor_of: null,
+  related_to: null,
   edits: 0,
   archived_at: null,
   attempts: [exampleAttempt],
@@ -102,6 +110,7 @@ export function detailJson(
   { attempts, policy }: { attempts: readonly Attempt[]; policy: EffectivePolicy },
 ): string {
   const m = message
+  const target = m.target_topic ?? policy.policy.redirectTopic ?? m.original_topic
   const facts = {
     status: m.status,
     retryCount: m.retry_count,
@@ -110,6 +119,12 @@ export function detailJson(
     retryRequested: m.retry_requested,
     archived: m.archived_at !== null,
     groupPaused: m.group_paused,
+    routeClosed:
+      m.held_by_route && m.dlq_topic !== null
+        ? notAllowed({ dlq_topic: m.dlq_topic, original_topic: m.original_topic })
+        : null,
+    unstoredValueBytes: m.unstored_value_bytes,
+    topicHeld: m.held_topics.find(({ topic }) => topic === target) ?? null,
   }
   const notRetryable = whyNotRetryable(facts)
   const time = (date: Date | null) => date && timestamp(date)
@@ -149,6 +164,7 @@ export function detailJson(
     last_failed_at: timestamp(m.last_failed_at),
     run_id: m.run_id,
     successor_of: m.successor_of,
+    related_to: m.related_to,
     edits: m.edits,
     archived_at: time(m.archived_at),
     attempts: attempts.map(attemptJson),

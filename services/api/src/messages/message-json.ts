@@ -1,10 +1,10 @@
 // A message as JSON text. The payload is JSON text already and is put in as it is: parsing it would
 // round a number like 12345678901234567890.12.
 
-import { statuses } from 'dlq-core/message.ts'
-import { projectPayload } from 'dlq-core/payload-projection.ts'
-import type { SpecifiedMessage } from 'dlq-core/queries/message-read.ts'
-import type { MessageRow } from 'dlq-core/queries/message-search.ts'
+import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
+import { statuses } from 'dlq-core/domain/retry/message-state.ts'
+import type { MessageRow } from 'dlq-core/queries/reading/message-search.ts'
+import type { SpecifiedMessage } from 'dlq-core/queries/reading/message-view.ts'
 import type { Context } from 'hono'
 import * as v from 'valibot'
 
@@ -50,7 +50,7 @@ export const exampleMessage = {
   last_retry_at: null,
 }
 
-/** The specification's message object, field by field in its order; `more` comes behind. */
+/** The specification's message object, with the fields in its order, followed by those of `more`. */
 export function messageJson(message: SpecifiedMessage, more: object = {}): string {
   const before = JSON.stringify({
     id: message.id,
@@ -69,7 +69,7 @@ export function messageJson(message: SpecifiedMessage, more: object = {}): strin
   return `${before.slice(0, -1)},"payload":${payloadJson(message)},${after.slice(1)}`
 }
 
-/** A topic's policy may keep no projection of the value; then it is made here. */
+/** The payload. Where the topic's policy stores none, it is read from the value. */
 export function payloadJson({
   payload,
   unprojected_value,
@@ -77,7 +77,7 @@ export function payloadJson({
   return payload ?? projectPayload(unprojected_value) ?? 'null'
 }
 
-/** What lists show beside the specification's fields. */
+/** Fields that lists show beside the specification's. */
 export function listedFields(row: MessageRow) {
   return {
     dlq_topic: row.dlq_topic,

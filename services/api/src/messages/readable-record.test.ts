@@ -1,4 +1,4 @@
-import { int32, int64 } from 'dlq-testing/big-endian.ts'
+import { int32, int64 } from 'dlq-testing/rows/big-endian.ts'
 import { expect, test } from 'vitest'
 import { readable, readableHeaders } from './readable-record.ts'
 

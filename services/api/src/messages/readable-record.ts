@@ -1,13 +1,13 @@
-// A record's key and headers as people read them: text where they are text, the numbers that frameworks write as
-// bytes, and base64 for all else.
+// Makes a record's key and headers readable: as text, as a number where frameworks write numbers as bytes, or else as
+// base64.
 
 import { isUtf8 } from 'node:buffer'
-import { fixedInteger, variableInteger } from './families/decode.ts'
-import type { Header } from './record.ts'
+import { fixedInteger, variableInteger } from 'dlq-core/domain/failure/families/decode.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
 
 export type ReadableValue = {
   readonly value: string | null
-  /** `number`: decimal text of what stands there as big-endian bytes. */
+  /** `number`: the big-endian bytes as decimal text. */
   readonly encoding: 'text' | 'number' | 'base64'
 }
 
@@ -27,7 +27,7 @@ export function readableHeaders(headers: readonly Header[]): ReadableHeader[] {
   return headers.map(([name, value]) => ({ name, ...(readableNumber(name, value) ?? readable(value)) }))
 }
 
-/** Text without control characters (apart from white space) as it is, anything else in base64. */
+/** Text without control characters (apart from white space) unchanged, all other bytes in base64. */
 export function readable(bytes: Buffer | null): ReadableValue {
   if (bytes === null) return { value: null, encoding: 'text' }
   const text = isUtf8(bytes) ? bytes.toString('utf8') : null

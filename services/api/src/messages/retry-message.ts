@@ -1,19 +1,21 @@
-// A retry that somebody asks for: mark the message due, then wait a little for what comes of it.
-// Only the retrier publishes.
+// A retry that a client asks for: marks the message due, then waits a little for the outcome. Only retriers publish.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { deriveAttemptId } from 'dlq-core/message-id.ts'
-import { getAttempt, requestAttempt } from 'dlq-core/queries/attempts.ts'
-import { getMessage } from 'dlq-core/queries/message-read.ts'
-import { notFound } from './api-error.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-names.ts'
+import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
+import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
+import type { HeldMessage } from 'dlq-core/queries/change/message-change.ts'
+import { getMessage } from 'dlq-core/queries/reading/message-view.ts'
+import { getAttempt, requestAttempt } from 'dlq-core/queries/retry/attempts.ts'
+import { refuseWithoutKafka } from '../fleet/refuse-without-kafka.ts'
+import { ApiError, notFound } from '../http/api-error.ts'
+import type { ApiDeps } from '../http/define-route.ts'
 import { type Asked, changeState, holdAsSeen } from './change-message.ts'
-import type { ApiDeps } from './define-route.ts'
-import { refuseWithoutKafka } from './refuse-without-kafka.ts'
 
 const pollMs = 25
 
 export type RetryRequest = Asked & {
-  /** Override the state and the budget. */
+  /** Overrides the state and the budget. */
   force: boolean
   waitMs: number
   signal: AbortSignal
@@ -23,7 +25,7 @@ export type RetryAnswer = { done: boolean; body: { id: string; status: string; m
 
 /**
  * @throws {ApiError} 404 where there is no such message, 409 where it may not be retried, 412 where it is not as
- *   the asker saw it, 503 where no retrier has a Kafka
+ *   the sender saw it, 503 where no retrier has Kafka configured
  */
 export async function retryMessage(
   deps: Pick<ApiDeps, 'sql' | 'policies' | 'wakeRetriers'>,
@@ -66,15 +68,28 @@ async function requestNext(
   await policies.refresh()
   return sql.begin(async (sql) => {
     const message = await holdAsSeen(sql, request)
-    if (message.status === 'RETRYING') return message.retryCount
+    if (message.status === 'RETRYING') return message.retry_count
     const [event, action] = force
       ? (['retry_forced', 'message.retry_forced'] as const)
       : (['retry_requested', 'message.retry'] as const)
+    const policy = policies.policyOf(message)
+    if (message.held_by_route) refuseHeld(message, { ...request, redirectTopic: policy.redirectTopic })
     await changeState(sql, message, { event, action, asked: request, policies, now: new Date() })
-    const { policy } = policies.policyFor({ originalTopic: message.original_topic, dlqTopic: message.dlq_topic })
     if (policy.delivery !== 'pull') await refuseWithoutKafka(sql)
-    const number = message.retryCount + 1
+    const number = message.retry_count + 1
     await requestAttempt(sql, { message_id: id, number, attempt_id: deriveAttemptId(id, number), actor: by.actor })
     return number
   })
+}
+
+/** A message whose route is not open is sent only if it is forced, by somebody who may send to its target. */
+function refuseHeld(
+  { original_topic, dlq_topic, target_topic }: HeldMessage,
+  { force, scope, redirectTopic }: Pick<RetryRequest, 'force' | 'scope'> & { redirectTopic: string | null },
+): void {
+  const target = target_topic ?? redirectTopic ?? original_topic
+  const why = notAllowed({ dlq_topic: dlq_topic!, original_topic })
+  if (!force) throw new ApiError('SYS_DLQ_CONFLICT', `${why}; approve the route, or force the retry`)
+  if (scope !== null && !matchesTopicGlobs(scope, target))
+    throw new ApiError('SYS_DLQ_FORBIDDEN', `${why}; to force it needs a token whose topics include ${target}`)
 }

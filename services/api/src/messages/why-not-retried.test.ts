@@ -9,6 +9,9 @@ const waiting: RetryFacts = {
   retryRequested: false,
   archived: false,
   groupPaused: null,
+  routeClosed: null,
+  unstoredValueBytes: null,
+  topicHeld: null,
 }
 const policy = { paused: false, autoRetry: true, delivery: 'republish' } as const
 
@@ -26,11 +29,11 @@ describe('a message may be retried', () => {
 })
 
 describe('a message that may be retried waits', () => {
-  test('for its time alone, where nothing else holds it up', () => {
+  test('for its time alone, where no other reason holds it up', () => {
     expect(heldUpBy(waiting, policy)).toEqual([])
   })
 
-  test('for the policy of its topic, whoever asked', () => {
+  test('for the policy of its topic, even if somebody asked for it', () => {
     expect(heldUpBy({ ...waiting, retryRequested: true }, { ...policy, paused: true })).toEqual([
       'the policy pauses the topic',
     ])
@@ -49,11 +52,23 @@ describe('a message that may be retried waits', () => {
     expect(heldUpBy({ ...paused, retryRequested: true }, policy)).toEqual([])
   })
 
+  test('for its topic, where records for it are refused, whoever asked', () => {
+    const topicHeld = { topic: 'orders', reason: 'the topic does not exist' }
+    expect(heldUpBy({ ...waiting, retryRequested: true, topicHeld }, policy)).toEqual([
+      'records for orders are refused, so it is only probed: the topic does not exist',
+    ])
+  })
+
   test('for somebody to ask, where it has no time', () => {
     expect(heldUpBy({ ...waiting, nextRetryAt: null }, policy)).toEqual([expect.stringContaining('not certain')])
     expect(heldUpBy({ ...waiting, nextRetryAt: null }, { ...policy, autoRetry: false })).toEqual([
       'the policy retries nothing by itself',
     ])
+  })
+
+  test('for its route, where its DLQ topic may not send to its original topic', () => {
+    const routeClosed = 'evil.dlq.v1 has not been allowed to send to payments'
+    expect(heldUpBy({ ...waiting, nextRetryAt: null, routeClosed }, policy)).toEqual([routeClosed])
   })
 
   test('for nothing where it cannot be retried, or is being retried', () => {

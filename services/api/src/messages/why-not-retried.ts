@@ -1,7 +1,7 @@
-// Why a message may not be retried, and why one that may is not being sent yet: in words, for those who look at it.
+// Tells people why a message may not be retried, and why a message that may be retried is not sent yet.
 
-import { isRetryable, type Status } from './message.ts'
-import type { RetryPolicy } from './retry-policy.ts'
+import { isRetryable, type Status } from 'dlq-core/domain/retry/message-state.ts'
+import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 
 export type RetryFacts = {
   readonly status: Status
@@ -12,25 +12,43 @@ export type RetryFacts = {
   readonly archived: boolean
   /** Why automatic retries of its error group are paused; null where they are not. */
   readonly groupPaused: string | null
+  /** Why the retriers hold the topic that it would be sent to; null where they do not. */
+  readonly topicHeld: { readonly topic: string; readonly reason: string } | null
+  /** Why its route holds it; null where it does not. */
+  readonly routeClosed: string | null
+  /** The size of its value, where that was too large to be stored. */
+  readonly unstoredValueBytes: bigint | null
+}
+
+/** Why a message cannot be sent. */
+export function valueIsNotStored(bytes: bigint): string {
+  return `message cannot be sent: its value of ${bytes} bytes was too large to be stored; give it another value first`
 }
 
 /** Null where it may be retried. The wording is the specification's. */
-export function whyNotRetryable({ status, retryCount, maxRetries, archived }: RetryFacts): string | null {
+export function whyNotRetryable(facts: RetryFacts): string | null {
+  const { status, retryCount, maxRetries, archived, unstoredValueBytes } = facts
   if (archived) return 'message is archived; restore it first'
-  if (isRetryable({ status, retryCount, maxRetries })) return null
+  if (unstoredValueBytes !== null) return valueIsNotStored(unstoredValueBytes)
+  if (isRetryable({ status, retry_count: retryCount, max_retries: maxRetries })) return null
   return `message is not retryable: status=${status}, retry_count=${retryCount}/${maxRetries}`
 }
 
-/** What keeps a message waiting that may be retried; empty where it only waits for its time. */
+/** Reasons for which a retryable message waits; empty where only its time has not come. */
 export function heldUpBy(facts: RetryFacts, policy: Pick<RetryPolicy, 'paused' | 'autoRetry' | 'delivery'>): string[] {
   if (whyNotRetryable(facts) !== null || facts.status !== 'PENDING') return []
   const reasons: string[] = []
   if (policy.paused) reasons.push('the policy pauses the topic')
   if (policy.delivery === 'pull')
     reasons.push('its application has to claim it: the policy says that it retries by itself')
+  if (facts.topicHeld !== null && policy.delivery !== 'pull') {
+    const { topic, reason } = facts.topicHeld
+    reasons.push(`records for ${topic} are refused, so it is only probed: ${reason}`)
+  }
   if (facts.groupPaused !== null && !facts.retryRequested && policy.delivery !== 'pull')
     reasons.push(`automatic retries of the error group are paused: ${facts.groupPaused}`)
-  if (facts.nextRetryAt === null)
+  if (facts.routeClosed !== null) reasons.push(facts.routeClosed)
+  else if (facts.nextRetryAt === null)
     reasons.push(
       policy.autoRetry
         ? 'it is not retried by itself: its original topic is not certain, or somebody has taken it off the schedule'

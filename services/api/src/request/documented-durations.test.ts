@@ -1,6 +1,6 @@
-// What the OpenAPI document says of durations is what the server takes, as far as a pattern can say it.
+// The OpenAPI document's pattern for durations agrees with the server, as far as a pattern can.
 import { toJsonSchema } from '@valibot/to-json-schema'
-import { policyFieldSchemas } from 'dlq-core/runtime/policy-schema.ts'
+import { policyFieldSchemas } from 'dlq-core/runtime/config/policy-schema.ts'
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, test } from 'vitest'

@@ -1,11 +1,12 @@
-// From a request to what its route has declared. Faults come back one per field, each with its remedy.
+// Reads and validates the declared parts of a request. The answer has one fault per field, each with its remedy.
 
 import { isUtf8 } from 'node:buffer'
-import { exactJsonOf } from 'dlq-core/exact-json.ts'
+import { exactJsonOf } from 'dlq-core/domain/record/exact-json.ts'
 import type { HonoRequest } from 'hono'
 import * as v from 'valibot'
-import { ApiError, type ErrorDetail, invalidField } from './api-error.ts'
-import type { Call, Route } from './define-route.ts'
+import { ApiError, type ErrorDetail, invalidField } from '../http/api-error.ts'
+import type { Call, Route } from '../http/define-route.ts'
+import { beyondJsonBounds } from './json-bounds.ts'
 
 type Read = Pick<
   Call<v.GenericSchema, v.GenericSchema, v.GenericSchema, v.GenericSchema>,
@@ -13,11 +14,11 @@ type Read = Pick<
 >
 
 /** @throws {ApiError} 400 with one detail per faulty field, 415 where the body is not JSON */
-export async function readRequest(request: HonoRequest, route: Route): Promise<Read> {
+export function readRequest(request: HonoRequest, bytes: Buffer, route: Route): Read {
   const params = parse(route.params, request.param(), 'path')
   const query = parse(route.query, singles(request.queries()), 'query')
   const headers = parse(route.headers, declaredHeaders(route.headers, request), 'header')
-  const text = request.method === 'GET' ? '' : await readText(request)
+  const text = bytes.length === 0 ? '' : readText(request, bytes)
   const body = parse(route.body, text === '' ? undefined : parseJson(text), 'body')
   return { params, query, headers, body, exactJson: (...path) => exactJsonOf(text, path) }
 }
@@ -39,13 +40,13 @@ function declaredHeaders(schema: v.GenericSchema, request: HonoRequest): Record<
   )
 }
 
-async function readText(request: HonoRequest): Promise<string> {
-  const bytes = Buffer.from(await request.arrayBuffer())
-  if (bytes.length === 0) return ''
+function readText(request: HonoRequest, bytes: Buffer): string {
   const type = request.header('content-type') ?? ''
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type))
     throw new ApiError('SYS_DLQ_UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON: content-type application/json')
   if (!isUtf8(bytes)) throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the body is not UTF-8')
+  const problem = beyondJsonBounds(bytes)
+  if (problem !== null) throw new ApiError('SYS_DLQ_VALIDATION_ERROR', problem)
   return bytes.toString('utf8')
 }
 
@@ -53,7 +54,7 @@ async function readText(request: HonoRequest): Promise<string> {
 function parseJson(text: string): unknown {
   const body = toJson(text)
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
-    // The one name that schemas overlook.
+    // Schemas do not see a field of this name.
     if (Object.hasOwn(body, '__proto__')) throw invalidField('__proto__', 'unknown field: __proto__')
     return body
   }
@@ -82,7 +83,7 @@ function parse<Schema extends v.GenericSchema>(schema: Schema, input: unknown, p
     if (!details.has(field)) details.set(field, { field, message: messageOf(issue, field, place) })
   }
   const message = [...details.values()].map(({ field, message }) => withField(field, message)).join('; ')
-  // A fault of the path is told in one sentence, as in the specification's example.
+  // A fault of the path has one sentence and no details, as in the specification's example.
   throw new ApiError('SYS_DLQ_VALIDATION_ERROR', message, place === 'path' ? [] : [...details.values()])
 }
 

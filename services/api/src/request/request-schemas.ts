@@ -1,7 +1,7 @@
-// What may stand in requests of more than one resource.
+// Schemas for parameters and fields that several resources share.
 
-import { isUuid } from 'dlq-core/message-id.ts'
-import { textForPostgres } from 'dlq-core/text-for-postgres.ts'
+import { isUuid } from 'dlq-core/domain/record/message-id.ts'
+import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import * as v from 'valibot'
 
 /** A whole number in a query, as a number. */
@@ -25,7 +25,7 @@ export const pageQuery = v.strictObject({
   page_size: v.optional(wholeNumber('page_size', { min: 1, max: 1000 }), '20'),
 })
 
-/** A whole number in a path; `what` is it the number of? */
+/** A whole number in a path. `what` names it in errors. */
 export function wholeNumberInPath(what: string) {
   return v.pipe(
     v.string(),
@@ -48,7 +48,7 @@ export const maxRetries = v.pipe(
   v.maxValue(1000, between1And1000),
 )
 
-/** A UUID in a path; `what` is it the id of? */
+/** A UUID in a path. `what` names it in errors. */
 export function idOf(what: string) {
   return v.pipe(
     v.string(),
@@ -62,7 +62,7 @@ export const messagePath = v.object({ id: idOf('message') })
 
 const maxTopicLength = 255
 
-/** A topic's name in a path. It need not be one that Kafka allows: rows written by SQL may say anything. */
+/** A topic's name in a path. Kafka need not allow the name, because rows that SQL wrote may have any. */
 export const topicPath = v.object({
   topic: v.pipe(
     v.string(),
@@ -76,14 +76,14 @@ export const topicPath = v.object({
   ),
 })
 
-/** What a Kafka topic may be called. */
+/** A legal name of a Kafka topic. */
 export const topicName = v.pipe(
   v.string('must be text'),
   v.regex(/^[A-Za-z0-9._-]{1,249}$/, 'must be a topic name: letters, digits, ".", "_" and "-", at most 249'),
   v.check((name) => name !== '.' && name !== '..', 'must be a topic name'),
 )
 
-/** Why somebody changes something; into the audit. */
+/** The reason for a change, for the audit. */
 export const reason = v.optional(
   v.pipe(
     v.string('must be text'),
@@ -94,7 +94,7 @@ export const reason = v.optional(
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
-/** A moment, as RFC 3339 writes it. */
+/** A time in the format of RFC 3339. */
 export const instant = v.pipe(
   v.string('must be text'),
   v.metadata({ format: 'date-time' }),
@@ -106,18 +106,21 @@ export const instant = v.pipe(
   }),
 )
 
-/** Prefer: wait=N (RFC 7240). What it says is found by `waitMsOf`; anything else is ignored, as the RFC wants. */
+/** Prefer: wait=N (RFC 7240), which `waitMsOf` reads. Other preferences are ignored, as the RFC demands. */
 export const preferHeader = {
   prefer: v.optional(v.pipe(v.string(), v.description('`wait=N`: answer after N seconds at the latest (RFC 7240)'))),
 }
 
 export const ifMatchHeader = {
   'if-match': v.optional(
-    v.pipe(v.string(), v.description('The ETag of the message as it was read, or `*`: 412 where it has changed since')),
+    v.pipe(
+      v.string(),
+      v.description('The ETag that the message was read with, or `*`: 412 where it has changed since'),
+    ),
   ),
 }
 
-/** In milliseconds; never longer than `maxMs`. */
+/** The time to wait in milliseconds, at most `maxMs`. */
 export function waitMsOf(prefer: string | undefined, maxMs: number): number {
   const seconds = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?/i.exec(prefer ?? '')?.[1]
   return seconds === undefined ? maxMs : Math.min(Number(seconds) * 1000, maxMs)

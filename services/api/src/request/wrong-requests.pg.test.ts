@@ -1,14 +1,15 @@
-// Every declared route with every wrong input that it can be given: an answer in the form of errors, and
-// never a fault of ours.
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// Sends wrong input of each kind to every declared route: each answers 4xx in the form of every error, and
+// none answers 500.
+
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import * as v from 'valibot'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { errorSchema } from './api-error.ts'
-import type { Route } from './define-route.ts'
-import { allRoutes } from './routes/all-routes.ts'
-import { createTestApp, type TestApp } from './test-app.ts'
+import { errorSchema } from '../http/api-error.ts'
+import type { Route } from '../http/define-route.ts'
+import { allRoutes } from '../routes/all-routes.ts'
+import { createTestApp, type TestApp } from '../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -48,18 +49,18 @@ async function expectRefused(
   return body as { error: { message: string; details: { field: string; message: string }[] } }
 }
 
-/** A test that there is only where it can be: not one that is skipped. */
+/** Declares the test only where it applies, so that no test passes without a check. */
 function testWhere(applies: boolean, title: string, check: () => Promise<void>): void {
   if (applies) test(title, check)
 }
 
 const json = { 'content-type': 'application/json' }
-const withBody = allRoutes.filter(({ method }) => method !== 'get')
+const takingBodies = allRoutes.filter(({ method }) => method !== 'get')
 const named = (routes: readonly Route[]) =>
   routes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const)
 
 describe.each(named(allRoutes))('%s', (_, route) => {
-  test('refuses parameters that it has not declared, by their names', async () => {
+  test('refuses undeclared parameters by their names', async () => {
     for (const name of ['unknown', '__proto__', 'Page', 'page%00']) {
       const { error } = await expectRefused(route, `${pathOf(route)}?${name}=1`)
       expect(error.details).toEqual([
@@ -78,14 +79,22 @@ describe.each(named(allRoutes))('%s', (_, route) => {
     }
   })
 
-  testWhere(entriesOf(route.query).length > 0, 'refuses a parameter given twice', async () => {
-    for (const name of entriesOf(route.query).filter((name) => !isList(route, name)))
-      await expectRefused(route, `${pathOf(route)}?${name}=1&${name}=2`)
+  const single = entriesOf(route.query).filter((name) => !isList(route, name))
+  testWhere(single.length > 0, 'refuses a parameter given twice', async () => {
+    for (const name of single) await expectRefused(route, `${pathOf(route)}?${name}=1&${name}=2`)
   })
 
   test('refuses a query that is too long', async () => {
     await expectRefused(route, `${pathOf(route)}?unknown=${'x'.repeat(9000)}`, { status: 414 })
   })
+})
+
+function needsBody({ body }: Route): boolean {
+  return !v.safeParse(body, undefined).success
+}
+
+test('some routes need a body and some do not', () => {
+  expect(new Set(takingBodies.map(needsBody))).toEqual(new Set([true, false]))
 })
 
 /** Whether the parameter may be given several times. */
@@ -109,7 +118,7 @@ describe.each(named(allRoutes.filter(({ query }) => entriesOf(query).includes('c
   )
 })
 
-describe.each(named(withBody))('%s', (_, route) => {
+describe.each(named(takingBodies))('%s', (_, route) => {
   const path = pathOf(route)
 
   test.each([
@@ -123,15 +132,15 @@ describe.each(named(withBody))('%s', (_, route) => {
   })
 
   test.each([
-    ['no JSON', '{'],
+    ['not JSON', '{'],
     ['two values', '{} {}'],
     ['a list', '[]'],
     ['null', 'null'],
     ['a number', '1'],
     ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
-    ['a field that nobody knows', '{"unknown":1}'],
+    ['an unknown field', '{"unknown":1}'],
     ['a field called __proto__', '{"__proto__":{"force":true}}'],
-    ['what nests too deeply', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+    ['a value that nests too deeply', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
   ])('refuses a body that is %s', async (_, body) => {
     await expectRefused(route, path, { headers: json, body })
   })
@@ -140,8 +149,8 @@ describe.each(named(withBody))('%s', (_, route) => {
     await expectRefused(route, path, { headers: json, body: Buffer.alloc(10_000_000, ' '), status: 413 })
   })
 
-  test('refuses a body where one is needed and none is given', async () => {
-    if (v.safeParse(route.body, undefined).success) return expect(route.body.type).toBe('optional')
-    await expectRefused(route, path, { headers: json })
+  testWhere(needsBody(route), 'refuses a request without a body', async () => {
+    const { error } = await expectRefused(route, path, { headers: json })
+    expect(error.message).toBe('a JSON body is required')
   })
 })

@@ -1,23 +1,24 @@
-// Every endpoint, one line per resource. Where two paths match, the first one goes.
+// Every endpoint, one line per resource. Where two paths match a request, the first one answers.
 
-import type { Route } from '../define-route.ts'
+import type { Route } from '../http/define-route.ts'
 import { auditRoutes } from './audit.ts'
-import { cronRoutes } from './cron.ts'
-import { dlqStatusRoutes } from './dlq-status.ts'
+import { cronRoutes } from './fleet/cron.ts'
+import { dlqRouteRoutes } from './fleet/dlq-routes.ts'
+import { dlqStatusRoutes } from './fleet/dlq-status.ts'
+import { operationRoutes } from './fleet/operations.ts'
+import { positionRoutes } from './fleet/positions.ts'
+import { statusRoutes } from './fleet/status.ts'
+import { topicRoutes } from './fleet/topics.ts'
 import { groupRoutes } from './groups.ts'
-import { messageChangeRoutes } from './message-changes.ts'
-import { messageEditRoutes } from './message-edits.ts'
-import { messageListRoutes } from './message-lists.ts'
-import { messageReportRoutes } from './message-reports.ts'
-import { messageRoutes } from './messages.ts'
-import { operationRoutes } from './operations.ts'
+import { messageChangeRoutes } from './messages/message-changes.ts'
+import { messageEditRoutes } from './messages/message-edits.ts'
+import { messageListRoutes } from './messages/message-lists.ts'
+import { messageReportRoutes } from './messages/message-reports.ts'
+import { messageRoutes } from './messages/messages.ts'
+import { retryAllRoutes } from './messages/retry-all.ts'
 import { policyRoutes } from './policies.ts'
-import { positionRoutes } from './positions.ts'
 import { runRoutes } from './runs.ts'
 import { sagaRoutes } from './sagas.ts'
-import { statusRoutes } from './status.ts'
-import { topicMessageRoutes } from './topic-messages.ts'
-import { topicRoutes } from './topics.ts'
 
 export const allRoutes: readonly Route[] = [
   ...operationRoutes,
@@ -27,10 +28,11 @@ export const allRoutes: readonly Route[] = [
   ...messageEditRoutes,
   ...messageReportRoutes,
   ...messageListRoutes,
-  ...topicMessageRoutes,
+  ...retryAllRoutes,
   ...topicRoutes,
   ...statusRoutes,
   ...positionRoutes,
+  ...dlqRouteRoutes,
   ...groupRoutes,
   ...policyRoutes,
   ...auditRoutes,

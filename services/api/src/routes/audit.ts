@@ -1,12 +1,11 @@
 // Who changed what, and why.
 
-import { hash } from 'node:crypto'
-import { listAudit, type WrittenEntry } from 'dlq-core/queries/audit.ts'
+import { listAudit, type WrittenEntry } from 'dlq-core/queries/change/audit.ts'
 import * as v from 'valibot'
-import { invalidField } from '../api-error.ts'
-import { defineRoute } from '../define-route.ts'
-import { sendJsonText, timestamp, timestampText } from '../message-json.ts'
-import { instant, wholeNumber } from '../request-schemas.ts'
+import { defineRoute } from '../http/define-route.ts'
+import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
+import { sendJsonText, timestamp, timestampText } from '../messages/message-json.ts'
+import { instant, wholeNumber } from '../request/request-schemas.ts'
 
 const auditEntry = v.pipe(
   v.strictObject({
@@ -27,6 +26,8 @@ const auditEntry = v.pipe(
   v.title('AuditEntry'),
 )
 
+const auditKey = v.strictTuple([keyParts.bigint])
+
 const shortText = v.optional(
   v.pipe(
     v.string('must be given once'),
@@ -41,7 +42,7 @@ export const auditRoutes = [
       method: 'get',
       path: '/api/v1/audit',
       summary: 'Who changed what, newest first',
-      description: 'Who may see only some topics sees the changes of these topics’ messages only.',
+      description: 'A token for some topics sees only the changes to messages of these topics.',
       role: 'read',
       query: v.strictObject({
         actor: shortText,
@@ -81,11 +82,12 @@ export const auditRoutes = [
       },
     },
     async ({ c, sql, access, query: { limit, cursor, ...filter } }) => {
-      const beforeId = cursor === undefined ? null : readCursor(cursor, bindingOf(filter))
+      const binding = bindingOf('audit', filter)
+      const [beforeId] = cursor === undefined ? [null] : decodeCursor(cursor, binding, auditKey)
       // One more than asked for tells whether there is a next page.
       const found = await listAudit(sql, { filter, scope: access.topics, beforeId, limit: limit + 1 })
       const entries = found.slice(0, limit)
-      const next = found.length > limit ? writeCursor(entries.at(-1)!.id, bindingOf(filter)) : null
+      const next = found.length > limit ? encodeCursor([String(entries.at(-1)!.id)], binding) : null
       return sendJsonText(c, `{"entries":[${entries.map(entryJson).join()}],"next_cursor":${JSON.stringify(next)}}`)
     },
   ),
@@ -95,21 +97,4 @@ export const auditRoutes = [
 function entryJson({ before, after, ...entry }: WrittenEntry): string {
   const json = JSON.stringify({ ...entry, id: String(entry.id), at: timestamp(entry.at) })
   return `${json.slice(0, -1)},"before":${before},"after":${after}}`
-}
-
-/** A cursor goes with the filter that it was made for: under another one, it would skip entries unnoticed. */
-function bindingOf(filter: object): string {
-  return hash('sha256', JSON.stringify(filter), 'base64url').slice(0, 11)
-}
-
-function writeCursor(id: bigint, binding: string): string {
-  return Buffer.from(`${binding}.${id}`).toString('base64url')
-}
-
-/** @throws {ApiError} 400 */
-function readCursor(cursor: string, binding: string): bigint {
-  const [, boundTo, id] = /^([\w-]{11})\.(\d{1,18})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
-  if (id === undefined) throw invalidField('cursor', 'is none of this list')
-  if (boundTo !== binding) throw invalidField('cursor', 'belongs to another filter')
-  return BigInt(id)
 }

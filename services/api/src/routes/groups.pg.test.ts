@@ -1,10 +1,10 @@
-// Error groups, and what people say about them.
+// Error groups, and the state, owner and note that people give them.
 
-import { listAudit } from 'dlq-core/queries/audit.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { listAudit } from 'dlq-core/queries/change/audit.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { answerOf, createTestApp, type TestApp } from '../test-app.ts'
 
@@ -12,7 +12,9 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 const request: TestApp = (...call) => createTestApp(service.sql)(...call)
 const limited: TestApp = (...call) =>
-  createTestApp(service.sql, { authenticate: async () => ({ actor: 'l', role: 'write', topics: ['pay.*'] }) })(...call)
+  createTestApp(service.sql, {
+    authenticate: async () => ({ actor: 'l', grants: [{ role: 'write', topics: ['pay.*'] }] }),
+  })(...call)
 const groupId = (n: number) => `00000000-0000-8000-8000-00000000000${n}`
 const insert = (columns = {}) => insertMessageRow(database.sql, columns)
 const get = async (path: string, app = request) =>
@@ -108,8 +110,8 @@ describe('the list of error groups', () => {
   })
 })
 
-describe('what people say about an error group', () => {
-  test('stays until somebody says something else, and is audited', async () => {
+describe('the state, owner and note of an error group', () => {
+  test('stay until somebody changes them, and changes are audited', async () => {
     const until = new Date(Date.now() + 3_600_000).toISOString()
     expect(
       await patch(1, { state: 'snoozed', snoozed_until: until, owner: 'maria', note: 'OPS-1', reason: 'known' }),
@@ -124,7 +126,12 @@ describe('what people say about an error group', () => {
       },
     })
     expect(await patch(1, { owner: null })).toMatchObject({ body: { state: 'snoozed', owner: null, note: 'OPS-1' } })
-    const [second, first] = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 2 })
+    // One entry for each DLQ topic of the group: those who may see only some see what became of theirs.
+    const entries = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 9 })
+    expect(entries.map(({ dlq_topic }) => dlq_topic)).toEqual([
+      ...['pay.dlq.v1', 'orders.dlq.v1', 'pay.dlq.v1', 'orders.dlq.v1'],
+    ])
+    const [second, first] = entries.filter(({ dlq_topic }) => dlq_topic === 'orders.dlq.v1')
     expect(first).toMatchObject({
       action: 'group.change',
       target_id: groupId(1),
@@ -135,26 +142,69 @@ describe('what people say about an error group', () => {
     expect(JSON.parse(second!.after!)).toMatchObject({ state: 'snoozed', owner: null, note: 'OPS-1' })
   })
 
-  test('ends with the snooze', async () => {
+  test('show the group as open when its snooze ends', async () => {
     await patch(1, { state: 'snoozed', snoozed_until: new Date(Date.now() + 3_600_000).toISOString() })
-    await database.sql`update dlq.dlq_groups set snoozed_until = now() - interval '1 second' where id = ${groupId(1)}`
+    await database.sql`update dlq.dlq_group_topics set snoozed_until = now() - interval '1 second' where group_id = ${groupId(1)}`
     expect(await get(`/${groupId(1)}`)).toMatchObject({ state: 'open', snoozed_until: null })
     expect(idsOf(await get('?state=snoozed'))).toEqual([])
   })
 
-  test('is shown as regressed where something comes in after it was resolved', async () => {
+  test('show the group as regressed when a message arrives after it was resolved', async () => {
     const regressed = async () => (await get(`/${groupId(1)}`)).regressed
-    await insert({ group_id: groupId(1) })
+    const fail = () => insert({ group_id: groupId(1), dlq_topic: 'orders.dlq.v1' })
+    await fail()
     await patch(1, { state: 'resolved' })
     expect(await regressed()).toBe(false)
-    await insert({ group_id: groupId(1) })
+    await fail()
     expect(await regressed()).toBe(true)
     await patch(1, { state: 'resolved' })
     expect(await regressed()).toBe(false)
-    await database.sql`update dlq.dlq_groups set last_seen_at = now() where id = ${groupId(1)}`
+    await database.sql`update dlq.dlq_group_topics set last_seen_at = now() where group_id = ${groupId(1)}`
     expect(await regressed()).toBe(true)
     await patch(1, { state: 'open' })
     expect(await regressed()).toBe(false)
+  })
+
+  test('belongs to a DLQ topic: a limited token neither reads nor changes what another team says', async () => {
+    await insert({ group_id: groupId(1), dlq_topic: 'orders.dlq.v1' })
+    await insert({ group_id: groupId(1), dlq_topic: 'pay.dlq.v1' })
+    await patch(1, { state: 'resolved', owner: 'maria', note: 'call the customer', dlq_topic: 'orders.dlq.v1' })
+    const unsaid = { state: 'open', owner: null, note: null, state_changed_at: null, regressed: false }
+    expect(await get(`/${groupId(1)}`, limited)).toMatchObject({
+      ...unsaid,
+      topics: [{ dlq_topic: 'pay.dlq.v1', ...unsaid }],
+    })
+    expect(await get('', limited)).toMatchObject({ groups: [{ id: groupId(1), ...unsaid }] })
+    expect(idsOf(await get('?state=resolved', limited))).toEqual([])
+    expect(idsOf(await get('?dlq_topic=orders.dlq.v1', limited))).toEqual([])
+
+    expect(await patch(1, { state: 'ignored', owner: 'paul', dlq_topic: 'orders.dlq.v1' }, limited)).toMatchObject({
+      status: 403,
+    })
+    expect(await patch(1, { state: 'ignored', owner: 'paul' }, limited)).toMatchObject({
+      body: { state: 'ignored', owner: 'paul', note: null },
+    })
+    expect(await get(`/${groupId(1)}`)).toMatchObject({
+      topics: [
+        { dlq_topic: 'orders.dlq.v1', state: 'resolved', owner: 'maria', note: 'call the customer' },
+        { dlq_topic: 'pay.dlq.v1', state: 'ignored', owner: 'paul', note: null },
+      ],
+      ...{ state: 'resolved', owner: 'maria', note: 'call the customer' },
+    })
+  })
+
+  test('cannot be said by a token that covers none of the group’s DLQ topics', async () => {
+    await insert({ group_id: groupId(2), original_topic: 'pay.in', dlq_topic: 'orders.dlq.v1' })
+    await patch(2, { state: 'ignored', note: 'ours' })
+    expect(await get(`/${groupId(2)}`, limited)).toMatchObject({ state: 'open', note: null, topics: [] })
+    expect(await patch(2, { state: 'open' }, limited)).toMatchObject({ status: 403 })
+  })
+
+  test('can be said of the overflow group, which a topic has without a row', async () => {
+    await insert({ group_id: groupId(4), dlq_topic: 'new.dlq.v1' })
+    expect(await patch(4, { owner: 'maria' })).toMatchObject({
+      body: { owner: 'maria', topics: [{ dlq_topic: 'new.dlq.v1', owner: 'maria' }] },
+    })
   })
 
   test.each([
@@ -165,7 +215,7 @@ describe('what people say about an error group', () => {
     [{ owner: '' }, 'owner'],
     [{ note: 'a\0b' }, 'note'],
     [{ colour: 'red' }, 'colour'],
-  ])('is not %j', async (body, field) => {
+  ])('are refused as %j', async (body, field) => {
     expect(await patch(1, body)).toMatchObject({ status: 400, body: { error: { details: [{ field }] } } })
   })
 })

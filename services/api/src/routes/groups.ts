@@ -1,24 +1,44 @@
-// Error groups: what fails for the same reason, since when, how often, and what people say about it.
+// Error groups: messages that failed for the same reason, with state, owner and note.
 
-import { encodeCursor } from 'dlq-core/message-cursor.ts'
-import { bindingOf, escapeLike } from 'dlq-core/message-filter.ts'
-import { writeAudit } from 'dlq-core/queries/audit.ts'
-import { hourlyByGroup } from 'dlq-core/queries/group-trend.ts'
-import { changeGroup, type Group, type GroupPlace, getGroup, groupStates, listGroups } from 'dlq-core/queries/groups.ts'
-import { countByValue } from 'dlq-core/queries/summary.ts'
+import { escapeLike } from 'dlq-core/domain/message/message-filter.ts'
+import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
+import { writeAudit } from 'dlq-core/queries/change/audit.ts'
+import { hourlyByGroup } from 'dlq-core/queries/groups/group-trend.ts'
+import {
+  addGroupTopics,
+  changeGroup,
+  type Group,
+  type GroupOpinion,
+  getGroup,
+  groupStates,
+  listGroups,
+  listOpinions,
+} from 'dlq-core/queries/groups/groups.ts'
+import { countByValue } from 'dlq-core/queries/reading/summary.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
-import { textForPostgres } from 'dlq-core/text-for-postgres.ts'
 import * as v from 'valibot'
-import { ApiError, invalidField } from '../api-error.ts'
-import { type Call, defineRoute } from '../define-route.ts'
-import { requireExactCounts } from '../exact-counts.ts'
-import { readCursor } from '../find-page.ts'
-import { timestamp, timestampText } from '../message-json.ts'
-import { idOf, instant, reason, wholeNumber } from '../request-schemas.ts'
-import { exampleStatusCounts, noMessages, statusCountsSchema, totalSchema } from '../totals-json.ts'
+import { requireExactCounts } from '../fleet/exact-counts.ts'
+import { exampleStatusCounts, noMessages, statusCountsSchema, totalSchema } from '../fleet/totals-json.ts'
+import { ApiError, invalidField } from '../http/api-error.ts'
+import { type Call, defineRoute } from '../http/define-route.ts'
+import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
+import { timestamp, timestampText } from '../messages/message-json.ts'
+import { idOf, instant, reason, wholeNumber } from '../request/request-schemas.ts'
 
 const time = v.nullable(timestampText)
 const text = v.nullable(v.string())
+
+/** Topics of a group that are shown, one by one. */
+const maxTopics = 20
+
+const opinionEntries = {
+  state: v.pipe(v.picklist(groupStates), v.description('A group whose snooze has ended is open.')),
+  snoozed_until: time,
+  state_changed_at: time,
+  regressed: v.pipe(v.boolean(), v.description('A message arrived after the group was set to resolved.')),
+  owner: text,
+  note: text,
+}
 
 const groupSchema = v.pipe(
   v.strictObject({
@@ -27,12 +47,15 @@ const groupSchema = v.pipe(
     error_class: text,
     location: text,
     message: v.string(),
-    state: v.pipe(v.picklist(groupStates), v.description('A snooze that is over is open.')),
-    snoozed_until: time,
-    state_changed_at: time,
-    regressed: v.pipe(v.boolean(), v.description('Something came in after it was set to resolved.')),
-    owner: text,
-    note: text,
+    ...opinionEntries,
+    topics: v.pipe(
+      v.nullable(
+        v.array(v.pipe(v.strictObject({ dlq_topic: v.string(), ...opinionEntries }), v.title('ErrorGroupTopic'))),
+      ),
+      v.description(
+        `What is said for each DLQ topic, ${maxTopics} at most; null in lists. The group itself has the state that needs most attention, and the first owner and note, of the topics that the token may see.`,
+      ),
+    ),
     first_seen_at: timestampText,
     last_seen_at: timestampText,
     dlq_topics: v.pipe(v.array(v.string()), v.description('Twenty at most.')),
@@ -47,18 +70,23 @@ const groupSchema = v.pipe(
   v.title('ErrorGroup'),
 )
 
-const exampleGroup = {
-  id: '1c9e5a3c-6d7e-8f00-a1b2-c3d4e5f60718',
-  title: 'OutOfStockException in Billing.take',
-  error_class: 'com.example.OutOfStockException',
-  location: 'com.example.Billing.take',
-  message: 'stock of item <int> is <int>',
+const exampleOpinion = {
   state: 'snoozed',
   snoozed_until: '2026-02-21T08:00:00.000+00:00',
   state_changed_at: '2026-02-20T18:00:00.000+00:00',
   regressed: false,
   owner: 'maria',
   note: 'OPS-4711: the supplier’s feed is late',
+}
+
+const exampleGroup = {
+  id: '1c9e5a3c-6d7e-8f00-a1b2-c3d4e5f60718',
+  title: 'OutOfStockException in Billing.take',
+  error_class: 'com.example.OutOfStockException',
+  location: 'com.example.Billing.take',
+  message: 'stock of item <int> is <int>',
+  ...exampleOpinion,
+  topics: [{ dlq_topic: 'orders.dlq.v1', ...exampleOpinion }],
   first_seen_at: '2026-02-20T10:30:00.000+00:00',
   last_seen_at: '2026-02-20T17:59:00.000+00:00',
   dlq_topics: ['orders.dlq.v1'],
@@ -86,6 +114,9 @@ const shortText = (maxChars: number) =>
 
 const groupPath = v.object({ id: idOf('group') })
 const orNull = (maxChars: number) => v.exactOptional(v.nullable(shortText(maxChars)))
+
+/** When the group was seen last, and its id. */
+const groupKey = v.strictTuple([keyParts.time, keyParts.uuid])
 
 export const groupRoutes = [
   defineRoute(
@@ -119,20 +150,20 @@ export const groupRoutes = [
     },
     async ({ c, sql, log, access: { topics: scope }, query }) => {
       const { state, dlq_topic: dlqTopic, q, limit, cursor, trend } = query
-      const binding = bindingOf('groups', JSON.stringify([state, dlqTopic, q]))
+      const binding = bindingOf('groups', state, dlqTopic, q)
       const groups = await listGroups(sql, {
         ...(state && { state }),
         ...(dlqTopic !== undefined && { dlqTopic }),
         ...(q !== undefined && { likePattern: `%${escapeLike(q)}%` }),
         scope,
-        after: cursor === undefined ? null : placeOf(cursor, binding),
+        after: cursor === undefined ? null : decodeCursor(cursor, binding, groupKey),
         limit: limit + 1,
       })
       const shown = groups.slice(0, limit)
       const last = groups.length > limit ? shown.at(-1)! : null
       return c.json({
         groups: await withCounts({ sql, log }, shown, { scope, trend }),
-        next_cursor: last && encodeCursor({ direction: 'forward', key: [last.place, last.id] }, binding),
+        next_cursor: last && encodeCursor([last.place, last.id], binding),
       })
     },
   ),
@@ -150,8 +181,7 @@ export const groupRoutes = [
     async ({ c, sql, log, access: { topics: scope }, params: { id } }) => {
       const group = await getGroup(sql, { id, scope })
       if (!group) throw noGroup(id)
-      const [shown] = await withCounts({ sql, log }, [group], { scope, trend: true })
-      return c.json(shown)
+      return c.json(await withTopics({ sql, log }, group, scope))
     },
   ),
 
@@ -159,14 +189,18 @@ export const groupRoutes = [
     {
       method: 'patch',
       path: '/api/v1/groups/:id',
-      summary: 'Say what is done about an error group',
-      description:
-        'State, owner and note are for people: retries go by policies. What the body does not name stays. A state that is set again counts from now, so setting resolved again ends regressed.',
+      summary: 'Set state, owner and note of an error group',
+      description: [
+        'State, owner and note are for people; they change no retry. They belong to the group’s DLQ topics: `dlq_topic` names',
+        'one, else all that the token covers are changed. Fields that the body leaves out stay. A state that is set again',
+        'counts from now, so setting resolved again clears regressed.',
+      ].join(' '),
       role: 'write',
       params: groupPath,
       body: v.strictObject({
         state: v.exactOptional(v.picklist(groupStates, `must be one of ${groupStates.join(', ')}`)),
         snoozed_until: v.exactOptional(v.pipe(instant, v.description('With the state snoozed, and only then.'))),
+        dlq_topic: v.exactOptional(shortText(255)),
         owner: orNull(200),
         note: orNull(4000),
         reason,
@@ -184,40 +218,73 @@ export const groupRoutes = [
       const clean = (text: string | null | undefined) =>
         typeof text === 'string' ? textForPostgres(text, 16_000) : text
 
-      // Before the change: an answer of 503 means that nothing was done.
+      // Checked before the change, so that an answer of 503 means that nothing was changed.
       await requireExactCounts({ sql, log })
       const after = await sql.begin(async (sql) => {
-        const before = await getGroup(sql, { id, scope, hold: true })
-        if (!before) throw noGroup(id)
-        await changeGroup(sql, { id, state, snoozedUntil: until ?? null, owner: clean(owner), note: clean(note) })
-        const after = (await getGroup(sql, { id, scope }))!
-        await writeAudit(sql, {
-          ...by,
-          ...{ action: 'group.change', target_type: 'group', target_id: id, reason: body.reason },
-          // Of several topics, one: who may see only some sees entries by it.
-          dlq_topic: before.dlq_topics[0] ?? null,
-          ...{ before: saidOf(before), after: saidOf(after) },
-        })
-        return after
+        if (!(await getGroup(sql, { id, scope, hold: true }))) throw noGroup(id)
+        await addGroupTopics(sql, { id, scope })
+        const topics = { id, scope, dlqTopic: body.dlq_topic, limit: maxChanged }
+        const before = await listOpinions(sql, topics)
+        if (before.length === 0) throw noTopic(id, body.dlq_topic)
+        const dlqTopics = before.map(({ dlq_topic }) => dlq_topic)
+        const change = { state, snoozedUntil: until ?? null, owner: clean(owner), note: clean(note) }
+        await changeGroup(sql, { id, dlqTopics, ...change })
+        for (const [at, after] of (await listOpinions(sql, topics)).entries()) {
+          await writeAudit(sql, {
+            ...by,
+            ...{ action: 'group.change', target_type: 'group', target_id: id, reason: body.reason },
+            ...{ dlq_topic: after.dlq_topic, before: saidOf(before[at]!), after: saidOf(after) },
+          })
+        }
+        return (await getGroup(sql, { id, scope }))!
       })
-      const [shown] = await withCounts({ sql, log }, [after], { scope, trend: true })
-      return c.json(shown)
+      return c.json(await withTopics({ sql, log }, after, scope))
     },
   ),
 ]
 
-function saidOf({ state, snoozed_until, owner, note }: Group) {
-  return { state, snoozed_until, owner, note }
+/** Of how many topics one request may change what is said. */
+const maxChanged = 1000
+
+function noTopic(id: string, dlqTopic: string | undefined): ApiError {
+  return new ApiError(
+    'SYS_DLQ_FORBIDDEN',
+    dlqTopic === undefined
+      ? `what is said about error group ${id} belongs to its DLQ topics; this token covers none of them`
+      : `error group ${id} has no DLQ topic ${dlqTopic} that this token covers`,
+  )
 }
 
-function placeOf(cursor: string, binding: string): GroupPlace {
-  const { key } = readCursor(cursor, binding)
-  if (key.length !== 2) throw invalidField('cursor', 'invalid cursor')
-  return [key[0]!, key[1]!]
+function saidOf({ state, snoozed_until, owner, note }: GroupOpinion) {
+  return { state, snoozed_until, owner, note }
 }
 
 function noGroup(id: string): ApiError {
   return new ApiError('SYS_DLQ_NOT_FOUND', `error group not found: ${id}`)
+}
+
+async function withTopics({ sql, log }: Pick<Call, 'sql' | 'log'>, group: Group, scope: TopicScope) {
+  const [[shown], opinions] = await Promise.all([
+    withCounts({ sql, log }, [group], { scope, trend: true }),
+    listOpinions(sql, { id: group.id, scope, limit: maxTopics }),
+  ])
+  return { ...shown, topics: opinions.map((one) => ({ dlq_topic: one.dlq_topic, ...opinionJson(one) })) }
+}
+
+function opinionJson({
+  state,
+  snoozed_until,
+  state_changed_at,
+  regressed,
+  owner,
+  note,
+}: Omit<GroupOpinion, 'dlq_topic'>) {
+  return {
+    state,
+    snoozed_until: snoozed_until && timestamp(snoozed_until),
+    state_changed_at: state_changed_at && timestamp(state_changed_at),
+    ...{ regressed, owner, note },
+  }
 }
 
 async function withCounts(
@@ -237,12 +304,8 @@ async function withCounts(
     error_class: group.error_class,
     location: group.location,
     message: group.message,
-    state: group.state,
-    snoozed_until: group.snoozed_until && timestamp(group.snoozed_until),
-    state_changed_at: group.state_changed_at && timestamp(group.state_changed_at),
-    regressed: group.regressed,
-    owner: group.owner,
-    note: group.note,
+    ...opinionJson(group),
+    topics: null as object[] | null,
     first_seen_at: timestamp(group.first_seen_at),
     last_seen_at: timestamp(group.last_seen_at),
     dlq_topics: group.dlq_topics,

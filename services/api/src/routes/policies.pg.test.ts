@@ -1,8 +1,8 @@
-// Policies by HTTP, and what they would match.
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// Policies by HTTP, and previews of the topics that they match.
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { answerOf, createTestApp, type TestApp } from '../test-app.ts'
 
@@ -50,7 +50,7 @@ test('a policy is written, read, listed, replaced and deleted, each with its aud
     body: { policy: shown },
   })
 
-  // What is not said is not said afterwards.
+  // A setting that the body leaves out is removed.
   expect((await answerOf(put('orders.*', { weight: 2 }))).body).toMatchObject({
     policy: { pattern: 'orders.*', weight: 2, updated_at },
   })
@@ -70,7 +70,7 @@ test('a policy is written, read, listed, replaced and deleted, each with its aud
   ])
 })
 
-test('what PUT shows, PUT takes', async () => {
+test('PUT accepts the answer of PUT', async () => {
   const body = {
     run_every: 21_600_000,
     run_limit: 50,
@@ -86,7 +86,7 @@ test('what PUT shows, PUT takes', async () => {
   expect(pattern).toBe('a')
 })
 
-test('a preview shows the topics that a pattern matches, and what it decides there', async () => {
+test('a preview shows the topics that a pattern matches, and the settings that it decides for them', async () => {
   await put('orders.events.*', { max_retries: 9 })
   const preview = await answerOf(put('orders.*', { max_retries: 5, weight: 3 }, '?dry_run=true'))
   expect(preview).toMatchObject({
@@ -102,7 +102,7 @@ test('a preview shows the topics that a pattern matches, and what it decides the
   })
   expect(await database.sql`select from dlq.dlq_policies`).toHaveLength(1)
   expect(await database.sql`select from dlq.dlq_audit`).toHaveLength(1)
-  // Written, it is the same.
+  // The answer is the same once the policy is stored.
   expect(
     ((await answerOf(put('orders.*', { max_retries: 5, weight: 3 }))).body as { matches: unknown }).matches,
   ).toEqual((preview.body as { matches: unknown }).matches)
@@ -122,7 +122,7 @@ test.each([
   })
 })
 
-test('what says who retries, and for how long messages are kept, is read back as it was written', async () => {
+test('delivery and retention are read back as they were written', async () => {
   const policy = { delivery: 'pull', retention: '90d' }
   expect(await answerOf(put('orders.*', policy))).toMatchObject({ status: 200, body: { policy } })
 })
@@ -131,7 +131,7 @@ test.each(['a b', 'a/b', 'ü', 'x'.repeat(250)])('the pattern %s is refused', as
   expect((await put(pattern, {})).status).toBe(400)
 })
 
-test('eight writers of one policy leave a story without gaps', async () => {
+test('eight writers of one policy leave an audit without gaps', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => put('orders.*', { weight: n + 1 })))
   expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200))
   const audit =

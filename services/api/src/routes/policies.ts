@@ -1,7 +1,15 @@
-// How the dead letters of topics are retried: the rows of dlq_policies.
+// The policies that people set: the rows of dlq_policies.
 
-import { type PolicySettings, settingNames } from 'dlq-core/policy-settings.ts'
-import { writeAudit } from 'dlq-core/queries/audit.ts'
+import { type PolicySettings, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
+import {
+  backoffs,
+  deliveries,
+  orderings,
+  payloadChoices,
+  timestampChoices,
+} from 'dlq-core/domain/retry/retry-policy.ts'
+import { writeAudit } from 'dlq-core/queries/change/audit.ts'
+import { listTopicPairs } from 'dlq-core/queries/reading/summary.ts'
 import {
   deletePolicy,
   findPolicy,
@@ -9,24 +17,21 @@ import {
   lockPolicies,
   type PolicyRow,
   upsertPolicy,
-} from 'dlq-core/queries/policies.ts'
-import { listTopicPairs } from 'dlq-core/queries/summary.ts'
+} from 'dlq-core/queries/retry/policies.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
-import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from 'dlq-core/retry-policy.ts'
-import { policySettingsSchema } from 'dlq-core/runtime/policy-schema.ts'
+import { policySettingsSchema } from 'dlq-core/runtime/config/policy-schema.ts'
 import * as v from 'valibot'
-import type { Access } from '../access.ts'
-import { ApiError } from '../api-error.ts'
-import { type ApiDeps, defineRoute } from '../define-route.ts'
-import { timestamp, timestampText } from '../message-json.ts'
-import { shownSetting } from '../policy-json.ts'
-import { previewPolicy } from '../policy-preview.ts'
-import { reason } from '../request-schemas.ts'
+import { shownSetting } from '../fleet/policy-json.ts'
+import { previewPolicy } from '../fleet/policy-preview.ts'
+import { ApiError } from '../http/api-error.ts'
+import { type ApiDeps, defineRoute } from '../http/define-route.ts'
+import { timestamp, timestampText } from '../messages/message-json.ts'
+import { reason } from '../request/request-schemas.ts'
 
 const number = v.optional(v.number())
 const durationText = v.optional(v.string())
 
-/** What is not said is not there. Durations as text, as PUT takes them. */
+/** Settings that the policy leaves out are absent. Durations are text, as PUT takes them. */
 const policySchema = v.pipe(
   v.strictObject({
     pattern: v.string(),
@@ -49,6 +54,7 @@ const policySchema = v.pipe(
     payload: v.optional(v.picklist(payloadChoices)),
     delivery: v.optional(v.picklist(deliveries)),
     refailure_threshold: number,
+    refailure_share: number,
     refailure_window: durationText,
     retention: durationText,
     updated_at: v.nullable(timestampText),
@@ -107,7 +113,8 @@ export const policyRoutes = [
       method: 'get',
       path: '/api/v1/policies',
       summary: 'The policies, in the order of their patterns',
-      description: 'Not those of the configuration. Who may see only some topics sees the patterns within them.',
+      description:
+        'Without those of the configuration. A token for some topics sees only the patterns within these topics.',
       role: 'read',
       answers: {
         200: {
@@ -150,12 +157,14 @@ export const policyRoutes = [
     {
       method: 'put',
       path: '/api/v1/policies/:pattern',
-      summary: 'Make or replace a policy',
+      summary: 'Create or replace a policy',
       description: [
-        'What the body does not say, the policy does not say afterwards: a wider pattern, the configuration or the',
-        'default decides. With `dry_run=true` nothing changes, and the answer shows what would. Needs a token for all topics.',
+        'The body replaces the whole policy. For settings that it leaves out, a wider pattern, the configuration or the',
+        'default decides. With `dry_run=true` nothing changes, and the answer shows the policy as it would be.',
       ].join(' '),
       role: 'admin',
+      // A pattern may match topics that the token may not see, now or later.
+      allTopics: true,
       params: patternPath,
       query: v.strictObject({
         dry_run: v.optional(
@@ -177,8 +186,7 @@ export const policyRoutes = [
         },
       },
     },
-    async ({ c, sql, access, by, policyLayers, params: { pattern }, query, body }) => {
-      refuseLimited(access)
+    async ({ c, sql, by, policyLayers, params: { pattern }, query, body }) => {
       if (query.dry_run) {
         const rows = await listPolicies(sql, { scope: null })
         const wanted = { ...body, pattern, updated_at: null }
@@ -210,21 +218,21 @@ export const policyRoutes = [
       method: 'delete',
       path: '/api/v1/policies/:pattern',
       summary: 'Delete a policy',
-      description: 'Needs a token for all topics.',
       role: 'admin',
+      // A pattern may match topics that the token may not see, now or later.
+      allTopics: true,
       params: patternPath,
       query: v.strictObject({ reason }),
       answers: {
         200: {
-          description: 'It is gone.',
+          description: 'It is deleted.',
           schema: v.strictObject({ success: v.literal(true), message: v.string() }),
           example: { success: true, message: 'policy orders.* deleted' },
         },
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access, by, params: { pattern }, query }) => {
-      refuseLimited(access)
+    async ({ c, sql, by, params: { pattern }, query }) => {
       await sql.begin(async (sql) => {
         await lockPolicies(sql)
         const before = await findPolicy(sql, pattern)
@@ -243,12 +251,6 @@ export const policyRoutes = [
 
 function noPolicy(pattern: string): ApiError {
   return new ApiError('SYS_DLQ_NOT_FOUND', `policy not found: ${pattern}`)
-}
-
-/** A pattern may match topics that the asker may not see, now or later. */
-function refuseLimited({ topics }: Access): void {
-  if (topics !== null)
-    throw new ApiError('SYS_DLQ_FORBIDDEN', 'policies are changed by tokens for all topics only; this one is limited')
 }
 
 type Said = PolicySettings & { pattern: string; updated_at: Date | null }

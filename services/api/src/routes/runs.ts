@@ -1,22 +1,32 @@
-// Bulk runs: one operation over many dead letters, frozen when it is asked for, carried out by the retriers.
+// Bulk runs: one operation on a frozen selection of dead letters, which the retriers carry out.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listRunItems, runOutcomes } from 'dlq-core/queries/run-items.ts'
-import { changeRate, listRuns } from 'dlq-core/queries/runs.ts'
-import { isSent, type RunKind, type RunSelection, runKinds, runStatuses } from 'dlq-core/run.ts'
-import { streamSSE } from 'hono/streaming'
+import {
+  beyondScope,
+  isSent,
+  type RunKind,
+  type RunSelection,
+  runKinds,
+  runStatuses,
+} from 'dlq-core/domain/message/run.ts'
+import { listRunItems, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
+import { changeRate, listRuns } from 'dlq-core/queries/runs/runs.ts'
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as v from 'valibot'
-import { mayActAs, roleNames } from '../access.ts'
-import { ApiError } from '../api-error.ts'
-import { auditRun, changeRun, createRun, findRun, type RunChange } from '../create-run.ts'
-import { type Call, defineRoute } from '../define-route.ts'
-import { previewPatch } from '../preview-patch.ts'
-import { refuseTarget } from '../refuse-target.ts'
-import { refuseWithoutKafka } from '../refuse-without-kafka.ts'
-import { idOf, pageQuery, reason, wholeNumber } from '../request-schemas.ts'
-import { exampleRun, runJson, runSchema } from '../run-json.ts'
-import { rateSchema, runBody } from '../run-request.ts'
-import { surveySelection, toSelection } from '../run-selection.ts'
+import { actAs, roleNames } from '../access/access.ts'
+import { refuseTarget } from '../fleet/refuse-target.ts'
+import { refuseWithoutKafka } from '../fleet/refuse-without-kafka.ts'
+import { ApiError } from '../http/api-error.ts'
+import { type Call, defineRoute } from '../http/define-route.ts'
+import { idOf, pageQuery, reason, wholeNumber } from '../request/request-schemas.ts'
+import { auditRun } from '../runs/audit-run.ts'
+import { changeRun, type RunChange } from '../runs/change-run.ts'
+import { createRun } from '../runs/create-run.ts'
+import { findRun } from '../runs/find-run.ts'
+import { previewPatch } from '../runs/preview-patch.ts'
+import { exampleRun, runJson, runSchema } from '../runs/run-json.ts'
+import { rateSchema, runBody } from '../runs/run-request.ts'
+import { surveySelection, toSelection } from '../runs/run-selection.ts'
 
 const runPath = v.object({ id: idOf('run') })
 const count = v.pipe(v.number(), v.integer())
@@ -42,7 +52,7 @@ const surveySchema = v.pipe(
             problem: v.nullable(v.picklist(['no_json', 'patch_does_not_fit', 'unchanged'])),
           }),
         ),
-        v.description('Of an edit: what it would make of the sample.'),
+        v.description('For runs of kind edit: sample messages before and after the edit.'),
       ),
     ),
   }),
@@ -69,7 +79,7 @@ function changeRoute(change: RunChange, { summary, description }: { summary: str
   )
 }
 
-/** @throws {ApiError} where nobody could send it; what programs pull is made due for them, which needs no Kafka */
+/** @throws {ApiError} where no retrier could send it. Messages that applications pull are only made due, without Kafka. */
 async function refuseUnsendable(
   { sql, access, policies }: Pick<Call, 'sql' | 'access' | 'policies'>,
   kind: RunKind,
@@ -81,9 +91,9 @@ async function refuseUnsendable(
     if (kind !== 'retry') throw refusal
     await policies.refresh()
     const isPulled = (topic: string) =>
-      policies.policyFor({ originalTopic: topic, dlqTopic: null }).policy.delivery === 'pull'
+      policies.policyOf({ original_topic: topic, dlq_topic: null }).delivery === 'pull'
     const { complete, eligible, topics } = await surveySelection(sql, selection, { kind, scope: access.topics })
-    // Of very many topics a survey names only the first.
+    // A survey names only the first of very many topics.
     const named = Object.values(topics).reduce((sum, count) => sum + count, 0)
     if (!complete || named < eligible || !Object.keys(topics).every(isPulled)) throw refusal
   }
@@ -94,13 +104,15 @@ export const runRoutes = [
     {
       method: 'post',
       path: '/api/v1/runs',
-      summary: 'Do something with many dead letters',
+      summary: 'Create a run over many dead letters',
       description: [
-        'The selection is frozen: what arrives later is not touched. `expect_count` guards against a filter that means',
-        'more than was thought. `dry_run` changes nothing and tells what would be done. A canary sends the first messages,',
-        'waits whether they come back, then a share, then all.',
+        'The selection is frozen: messages that arrive later are not touched. With `expect_count`, the run is refused where',
+        'more or fewer messages match. `dry_run` changes nothing and shows what the run would do. A canary sends the first messages,',
+        'waits to see whether they fail again, sends a share, waits again, and sends the rest.',
       ].join(' '),
       role: 'write',
+      // The dry run of an edit does.
+      showsPayloads: true,
       body: runBody,
       bodyExample: {
         kind: 'retry',
@@ -113,7 +125,7 @@ export const runRoutes = [
       },
       answers: {
         200: {
-          description: 'Of a dry run: what would be done.',
+          description: 'The preview of a dry run.',
           schema: surveySchema,
           example: {
             ...{ dry_run: true, complete: true, eligible: 3000, ineligible: { dead: 12 }, topics: { orders: 3000 } },
@@ -133,8 +145,12 @@ export const runRoutes = [
       const { c, sql, access, by, body } = call
       const { kind, expect_count: expected, expect_tolerance: tolerance } = body
       const scope = access.topics
-      if (kind === 'purge' && !mayActAs(access.role, 'admin'))
+      // As an admin: who is one of some topics, and a writer of all, purges nothing.
+      const purging = actAs(c.get('access'), 'admin')
+      if (kind === 'purge' && purging === null)
         throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames.admin}`)
+      const fault = beyondScope(body, kind === 'purge' ? purging!.topics : scope)
+      if (fault !== null) throw new ApiError('SYS_DLQ_FORBIDDEN', fault)
       const selection = toSelection(body.selection, { kind, all: body.all })
       if ('failed_again_in' in selection) await findRun(sql, { id: selection.failed_again_in, scope })
       if (body.target_topic !== null) await refuseTarget(call, body.target_topic)
@@ -148,13 +164,13 @@ export const runRoutes = [
       const id = await createRun(
         sql,
         {
-          ...{ kind, selection, scope, reason: body.reason ?? null, retryAllTopic: null, patch },
+          ...{ kind, selection, scope, reason: body.reason ?? null, retry_all_topic: null, patch },
           expect: expected === undefined ? null : { expected, tolerance },
-          targetTopic: body.target_topic,
-          ratePerSecond: body.rate_per_second,
+          target_topic: body.target_topic,
+          rate_per_second: body.rate_per_second,
           canary: body.canary === null ? null : JSON.stringify(body.canary),
-          onRefailure: body.on_refailure,
-          maxRefailure: body.max_refailure,
+          on_refailure: body.on_refailure,
+          max_refailure: body.max_refailure,
         },
         by,
       )
@@ -196,9 +212,14 @@ export const runRoutes = [
 
   defineRoute(
     {
-      ...{ method: 'get', path: '/api/v1/runs/:id', summary: 'One run: how far it is', role: 'read', params: runPath },
-      description:
-        'The counts are exact at every moment: `taken` is the sum of what became of the messages and `waiting`.',
+      ...{
+        method: 'get',
+        path: '/api/v1/runs/:id',
+        summary: 'One run with its progress',
+        role: 'read',
+        params: runPath,
+      },
+      description: 'The counts are always exact: `taken` is the sum of `waiting` and of all outcomes.',
       answers: oneRun,
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
@@ -209,9 +230,9 @@ export const runRoutes = [
     {
       method: 'get',
       path: '/api/v1/runs/:id/items',
-      summary: 'The messages of a run, by what became of them',
+      summary: 'The messages of a run, by their outcome',
       description:
-        'In the order of ids; the next page begins `after` the last one. Of what was skipped, the first ten thousand.',
+        'In the order of ids; the next page begins `after` the last one. Of the skipped messages, the first ten thousand.',
       role: 'read',
       params: runPath,
       query: v.strictObject({
@@ -242,9 +263,9 @@ export const runRoutes = [
     {
       method: 'get',
       path: '/api/v1/runs/:id/events',
-      summary: 'The progress of a run, as it goes on',
+      summary: 'The progress of a run as a stream of events',
       description:
-        'An event "progress" with the run whenever it has changed, at most one a second; the last one is its end.',
+        'An event "progress" with the run whenever it has changed, at most one a second; the last one is its end. The stream also ends when the token does. A token holds ten streams at most, and the service 200.',
       role: 'read',
       params: runPath,
       answers: { 200: { description: 'Server-sent events.', types: ['text/event-stream'] } },
@@ -259,16 +280,16 @@ export const runRoutes = [
   changeRoute('pause', {
     summary: 'Pause a run',
     description:
-      'Nothing more of it is sent, from the moment of the answer; what a retriers has in its hands is finished.',
+      'From this answer on, no further message is claimed for the run. Retriers finish the batches that they hold.',
   }),
   changeRoute('resume', {
-    summary: 'Let a paused run go on',
-    description: 'Where a canary paused it, it goes on all the same.',
+    summary: 'Resume a paused run',
+    description: 'Also resumes a run that its canary paused.',
   }),
   changeRoute('cancel', {
     summary: 'Cancel a run',
     description:
-      'Nothing more of it is sent, from the moment of the answer; what was not sent is given back as it was.',
+      'From this answer on, no further message is claimed for the run. Messages that were not sent become as they were before it.',
   }),
 
   defineRoute(
@@ -314,17 +335,29 @@ export const runRoutes = [
 
 const pollMs = 1000
 
-function streamProgress({ c, sql, access, params: { id }, signal }: Call<typeof runPath>): Response {
-  return streamSSE(c, async (stream) => {
-    let sent = ''
-    while (!stream.aborted && !signal.aborted) {
-      const run = runJson(await findRun(sql, { id, scope: access.topics }))
-      // What only time changes is no news.
-      const news = JSON.stringify({ ...run, progress: { ...run.progress, rate: null, eta_seconds: null } })
-      if (news !== sent) await stream.writeSSE({ event: 'progress', data: JSON.stringify(run) })
-      sent = news
-      if (run.ended_at !== null) return
-      await sleep(pollMs, undefined, { signal }).catch(() => {})
-    }
-  })
+function streamProgress(call: Call<typeof runPath>): Response {
+  const close = call.eventStreams.open(call.access.actor)
+  return streamSSE(call.c, (stream) => writeProgress(call, stream).finally(close))
+}
+
+/** Until the run or the sender's permission ends. */
+async function writeProgress(
+  { c, sql, access, params: { id }, signal }: Call<typeof runPath>,
+  stream: SSEStreamingApi,
+): Promise<void> {
+  const permission = JSON.stringify(access)
+  let sent = ''
+  while (!stream.aborted && !signal.aborted) {
+    const now = await c
+      .get('identifyAgain')()
+      .catch(() => null)
+    if (JSON.stringify(now && actAs(now, 'read')) !== permission) return
+    const run = runJson(await findRun(sql, { id, scope: access.topics }))
+    // Fields that change with time alone do not count as a change.
+    const news = JSON.stringify({ ...run, progress: { ...run.progress, rate: null, eta_seconds: null } })
+    if (news !== sent) await stream.writeSSE({ event: 'progress', data: JSON.stringify(run) })
+    sent = news
+    if (run.ended_at !== null) return
+    await sleep(pollMs, undefined, { signal }).catch(() => {})
+  }
 }

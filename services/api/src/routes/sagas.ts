@@ -1,14 +1,14 @@
-// The workflows behind bulk runs, with what each of their steps did.
+// The workflows behind bulk runs, with the log of their steps.
 
-import { runWorkflows } from 'dlq-core/run.ts'
+import { runWorkflows } from 'dlq-core/domain/message/run.ts'
 import { cancelSaga } from 'saga-core/cancel-saga.ts'
 import { sagaStatuses } from 'saga-core/decide.ts'
-import { getSaga, listSagas, type SagaView, type StepLogView } from 'saga-core/saga-list.ts'
+import { getSaga, listSagas, type SagaView, type StepLogView } from 'saga-core/store/saga-list.ts'
 import * as v from 'valibot'
-import { ApiError } from '../api-error.ts'
-import { changeRun } from '../create-run.ts'
-import { defineRoute } from '../define-route.ts'
-import { idOf, pageQuery, reason } from '../request-schemas.ts'
+import { ApiError } from '../http/api-error.ts'
+import { defineRoute } from '../http/define-route.ts'
+import { idOf, pageQuery, reason } from '../request/request-schemas.ts'
+import { changeRun } from '../runs/change-run.ts'
 
 const sagaPath = v.object({ id: idOf('saga') })
 const instantText = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
@@ -102,8 +102,8 @@ export const sagaRoutes = [
       method: 'get',
       path: '/api/v1/sagas',
       summary: 'Sagas, newest first',
-      // A saga belongs to no topic, so who may see only some sees none.
-      description: 'By workflow, status and correlation id; of a run, its id is the correlation id.',
+      // A saga belongs to no topic, so a caller who may see only some topics sees no saga.
+      description: 'By workflow, status and correlation id. The correlation id of a run’s saga is the run’s id.',
       role: 'read',
       query: v.strictObject({
         ...pageQuery.entries,
@@ -169,14 +169,14 @@ export const sagaRoutes = [
       path: '/api/v1/sagas/:id/cancel',
       summary: 'Cancel a saga',
       description:
-        'It compensates what it has executed, in reverse order, and is CANCELLED then. The saga of a run takes the run along.',
+        'The saga compensates its executed steps in reverse order; then it is CANCELLED. Cancelling the saga of a run cancels the run.',
       role: 'write',
       params: sagaPath,
       body: v.optional(v.strictObject({ reason }), {}),
       bodyExample: { reason: 'the wrong topic' },
       answers: {
         202: {
-          description: 'It is being compensated.',
+          description: 'The saga compensates its steps.',
           schema: sagaSchema,
           example: { ...exampleSaga, status: 'COMPENSATING' },
         },

@@ -1,8 +1,8 @@
-// What a run that edits would make of messages, before anybody asks for it.
+// Shows messages before and after a run of kind edit, without creating the run.
 
-import { patchValue } from 'dlq-core/edit-message.ts'
-import { parseExact } from 'dlq-core/exact-json.ts'
-import { readContents } from 'dlq-core/queries/message-change.ts'
+import { patchValue } from 'dlq-core/domain/message/edit-message.ts'
+import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
+import { readContents } from 'dlq-core/queries/change/message-change.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 

@@ -1,7 +1,7 @@
 // A run as the API shows it.
 
-import type { RunView } from 'dlq-core/queries/runs.ts'
-import { progressOf, type RunSelection, runKinds, runStatuses, waitingOf } from 'dlq-core/run.ts'
+import { progressOf, type RunSelection, runKinds, runStatuses, waitingOf } from 'dlq-core/domain/message/run.ts'
+import type { RunView } from 'dlq-core/queries/runs/runs.ts'
 import * as v from 'valibot'
 
 const count = v.pipe(v.number(), v.integer())
@@ -17,7 +17,7 @@ export const runSchema = v.pipe(
     reason: v.nullable(v.string()),
     selection: v.pipe(
       v.record(v.string(), v.unknown()),
-      v.description('As it was frozen; of a list of ids only how many.'),
+      v.description('The frozen selection; for a list of ids, only their number.'),
     ),
     cutoff: instantText,
     matched: v.strictObject({ value: count, relation: v.picklist(['eq', 'gte']) }),
@@ -77,9 +77,9 @@ export function runJson(run: RunView, now = new Date()): RunJson {
       done: run.done,
       resolved: run.resolved,
       failed: run.failed,
-      failed_again: run.failedAgain,
+      failed_again: run.failed_again,
       withdrawn: run.withdrawn,
-      given_back: run.givenBack,
+      given_back: run.given_back,
       skipped: JSON.parse(run.skipped),
       rate,
       eta_seconds: etaSeconds,

@@ -1,28 +1,12 @@
-// What may stand in the request for a run.
+// The schema of a request for a run.
 
-import { parseDuration } from 'dlq-core/duration.ts'
-import { jsonPatchSchema } from 'dlq-core/json-patch.ts'
-import { runKinds } from 'dlq-core/run.ts'
+import { runKinds } from 'dlq-core/domain/message/run.ts'
+import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
+import { parseDuration } from 'dlq-core/domain/retry/duration.ts'
+import { share } from 'dlq-core/runtime/config/config-values.ts'
 import * as v from 'valibot'
-import { reason, topicName } from './request-schemas.ts'
+import { reason, topicName } from '../request/request-schemas.ts'
 import { selectionSchema } from './run-selection.ts'
-
-/** "5%" or 0.05 → 0.05. */
-export const shareSchema = v.pipe(
-  v.union(
-    [
-      v.number(),
-      v.pipe(
-        v.string(),
-        v.check((text) => /^\d{1,3}(\.\d+)?%$/.test(text), 'must be a share'),
-      ),
-    ],
-    'must be a share such as "5%" or 0.05',
-  ),
-  v.transform((share) => (typeof share === 'string' ? Number(share.slice(0, -1)) / 100 : share)),
-  v.minValue(0, 'must be a share such as "5%" or 0.05'),
-  v.maxValue(1, 'must be a share such as "5%" or 0.05'),
-)
 
 const duration = v.pipe(
   v.string('must be a time such as "60s"'),
@@ -46,14 +30,14 @@ const count = (what: string) =>
     v.minValue(0, 'must not be negative'),
   )
 
-/** The first go, then the share, then all; each only when what went before did not come back. */
+/** First a few, then a share, then all; each step only where the messages before it did not fail again. */
 const canarySchema = v.pipe(
   v.strictObject({
     first: v.optional(v.pipe(count('first'), v.maxValue(10_000, 'must be at most 10000')), 1),
     // biome-ignore lint/suspicious/noThenProperty: the name that people write; nobody awaits it
-    then: v.optional(shareSchema, 0.01),
+    then: v.optional(share, 0.01),
     wait: v.optional(duration, '60s'),
-    max_refailure: v.optional(shareSchema, 0.05),
+    max_refailure: v.optional(share, 0.05),
   }),
   v.transform(({ first, then: share, wait, max_refailure }) => ({
     first,
@@ -69,14 +53,14 @@ export const runBody = v.pipe(
     selection: selectionSchema,
     all: v.optional(v.boolean('must be true or false'), false),
     expect_count: v.optional(count('expect_count')),
-    expect_tolerance: v.optional(shareSchema, 0),
+    expect_tolerance: v.optional(share, 0),
     rate_per_second: v.optional(v.nullable(rateSchema), null),
     canary: v.optional(v.nullable(canarySchema), null),
     on_refailure: v.optional(
       v.picklist(['continue', 'pause', 'cancel'], 'must be continue, pause or cancel'),
       'continue',
     ),
-    max_refailure: v.optional(shareSchema, 0.05),
+    max_refailure: v.optional(share, 0.05),
     target_topic: v.optional(v.nullable(topicName), null),
     patch: v.optional(jsonPatchSchema),
     reason,

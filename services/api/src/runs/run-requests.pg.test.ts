@@ -1,14 +1,14 @@
-// What may be asked of runs, and what is refused.
+// Requests for runs: those that are accepted, and those that are refused.
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { answerOf } from '../test-app.ts'
 import type { RunJson } from './run-json.ts'
-import { answerOf } from './test-app.ts'
 import { orders, thenShare, useRuns } from './test-run-requests.ts'
 
 const { database, request, insert, insertMany, ask, begin } = useRuns()
 
-describe('asking', () => {
-  test('for a dry run changes nothing and tells what would be done', async () => {
+describe('a request', () => {
+  test('for a dry run changes nothing and answers with a preview', async () => {
     const [id] = await insertMany(3)
     await insert({ status: 'DEAD' })
     await insert({ retry_count: 3 })
@@ -21,7 +21,7 @@ describe('asking', () => {
     expect(await database.sql`select from dlq.dlq_runs`).toHaveLength(0)
   })
 
-  test('guards against what means more than was thought', async () => {
+  test('is refused where it matches another number of messages than expected, or everything without "all"', async () => {
     await insertMany(10)
     const expecting = (expect_count: number, expect_tolerance = '0%') =>
       ask({ kind: 'retry', selection: orders, expect_count, expect_tolerance })
@@ -49,7 +49,7 @@ describe('asking', () => {
     expect(await ask(body)).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining(why) } } })
   })
 
-  test('for a run that is not there answers 404', async () => {
+  test('for a missing run answers 404', async () => {
     const id = randomUUID()
     for (const path of [`GET /api/v1/runs/${id}`, `POST /api/v1/runs/${id}/cancel`, `GET /api/v1/sagas/${id}`])
       expect((await request(path)).status, path).toBe(404)

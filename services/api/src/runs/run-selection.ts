@@ -1,28 +1,33 @@
-// Which messages a run is about: what may stand in a request, how many that are, and what a run would do to them.
+// The selection of a run: its schema in requests, how many messages match, and the preview of a dry run.
 
-import { type MessageFilter, messageFilterSchema } from 'dlq-core/message-filter.ts'
-import { isUuid } from 'dlq-core/message-id.ts'
-import { countMessages, searchIds } from 'dlq-core/queries/message-search.ts'
-import { resolveTopic } from 'dlq-core/queries/message-topic.ts'
-import { countFailedAgain, listFailedAgain } from 'dlq-core/queries/run-items.ts'
-import { type SurveyRow, surveyMessages } from 'dlq-core/queries/run-messages.ts'
+import { type MessageFilter, messageFilterSchema } from 'dlq-core/domain/message/message-filter.ts'
+import {
+  archiveKinds,
+  eligibleStatuses,
+  ineligibility,
+  type RunKind,
+  type RunSelection,
+} from 'dlq-core/domain/message/run.ts'
+import { greatestId, isUuid } from 'dlq-core/domain/record/message-id.ts'
+import { countMessages, searchIds, type Total } from 'dlq-core/queries/reading/message-search.ts'
+import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
+import { countFailedAgain, listFailedAgain } from 'dlq-core/queries/runs/run-items.ts'
+import { type SurveyRow, surveyMessages } from 'dlq-core/queries/runs/run-messages.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
-import { archiveKinds, eligibleStatuses, ineligibility, type RunKind, type RunSelection } from 'dlq-core/run.ts'
 import * as v from 'valibot'
-import { invalidField } from './api-error.ts'
+import { invalidField } from '../http/api-error.ts'
 
 const mostIds = 10_000
 /** Counting ends here; a run may well be larger. */
 const mostCounted = 1_000_000
-/** So many messages a dry run looks at. */
+/** The number of messages that a dry run examines. */
 const mostSurveyed = 20_000
 const sampleSize = 20
-const greatestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 const uuid = v.pipe(v.string('must be an id'), v.check(isUuid, 'must be an id'), v.toLowerCase())
 
-/** Exactly one of them. */
+/** Exactly one of these fields. */
 export const selectionSchema = v.pipe(
   v.strictObject({
     filter: v.exactOptional(messageFilterSchema),
@@ -40,7 +45,7 @@ export const selectionSchema = v.pipe(
 
 export type SelectionInput = v.InferOutput<typeof selectionSchema>
 
-/** @throws {ApiError} 400 where it would mean everything and nobody said so, or the wrong tables */
+/** @throws {ApiError} 400 where it would match everything without "all", or names the wrong tables */
 export function toSelection(input: SelectionInput, { kind, all }: { kind: RunKind; all: boolean }): RunSelection {
   if (input.ids) return { ids: [...new Set(input.ids)].sort() }
   if (input.failed_again_in) return { failed_again_in: input.failed_again_in }
@@ -57,20 +62,19 @@ export function toSelection(input: SelectionInput, { kind, all }: { kind: RunKin
   return { filter }
 }
 
-export type Matched = { value: number; relation: 'eq' | 'gte' }
-
-/** How many messages the selection has that a run of the kind could touch. */
+/** How many messages the selection has that a run of the kind could touch. `literally`: its topic is a name, not a glob. */
 export async function countSelection(
   sql: Sql,
   selection: RunSelection,
-  { kind, scope }: { kind: RunKind; scope: TopicScope },
-): Promise<Matched> {
+  { kind, scope, literally = false }: { kind: RunKind; scope: TopicScope; literally?: boolean },
+): Promise<Total> {
   if ('ids' in selection) return { value: selection.ids.length, relation: 'eq' }
   if ('failed_again_in' in selection)
     return { value: await countFailedAgain(sql, selection.failed_again_in), relation: 'eq' }
   const search = await searchOf(sql, selection.filter, {
     statuses: eligibleStatuses(kind, selection.filter),
     scope,
+    literally,
   })
   if (search === null) return { value: 0, relation: 'eq' }
   return countMessages(sql, { search: { ...search, sort: 'oldest' }, atMost: mostCounted })
@@ -79,10 +83,14 @@ export async function countSelection(
 async function searchOf(
   sql: Sql,
   filter: MessageFilter,
-  { statuses, scope }: { statuses: MessageFilter['status'] | null; scope: TopicScope },
+  {
+    statuses,
+    scope,
+    literally = false,
+  }: { statuses: MessageFilter['status'] | null; scope: TopicScope; literally?: boolean },
 ) {
   if (statuses?.length === 0) return null
-  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic)
+  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic, { literally })
   return { filter: statuses ? { ...filter, status: statuses } : filter, topic, scope }
 }
 
@@ -108,7 +116,7 @@ async function listIds(
   return { ids, isAll: ids.length < limit && examinedTo === null }
 }
 
-/** What a run would do, as a dry run tells it. */
+/** The answer of a dry run. */
 export async function surveySelection(
   sql: Sql,
   selection: RunSelection,
@@ -119,13 +127,13 @@ export async function surveySelection(
   const rows = await surveyMessages(sql, { ids, scope, archived })
   const ineligible: Record<string, number> = {}
   const eligible = rows.filter((row) => {
-    // What is archived has ended already, and is sent all the same.
-    const reason = archived ? null : ineligibility(kind, candidateOf(row))
+    // Archived messages are RESOLVED or DEAD; the run sends them all the same.
+    const reason = archived ? heldReason(row) : ineligibility(kind, candidateOf(row))
     if (reason !== null) ineligible[reason] = (ineligible[reason] ?? 0) + row.count
     return reason === null
   })
   return {
-    /** False: only the first messages were looked at. */
+    /** False: only the first messages were examined. */
     complete: isAll,
     eligible: sum(eligible),
     ineligible,
@@ -136,8 +144,13 @@ export async function surveySelection(
   }
 }
 
-function candidateOf({ status, is_spent, is_held }: SurveyRow) {
-  return { status, retryCount: is_spent ? 1 : 0, maxRetries: 1, runId: is_held ? 'another' : null }
+/** Archived messages are restored first; a held one stays held. */
+function heldReason({ held_by_route }: SurveyRow): string | null {
+  return held_by_route ? 'held_by_route' : null
+}
+
+function candidateOf({ status, is_spent, is_held, held_by_route }: SurveyRow) {
+  return { status, retry_count: is_spent ? 1 : 0, max_retries: 1, run_id: is_held ? 'another' : null, held_by_route }
 }
 
 function ageOf({ age_days }: SurveyRow): string {

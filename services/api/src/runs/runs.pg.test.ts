@@ -1,15 +1,16 @@
-// Bulk runs through the API, carried on job by job, with a retrier that takes every record as published.
+// Bulk runs through the API, carried on job by job, with a retrier that counts every record as published.
 
-import { randomUUID } from 'node:crypto'
-import { deriveAttemptId } from 'dlq-core/message-id.ts'
-import { archiveMessages } from 'dlq-core/queries/archive.ts'
-import { listOutstandingMessages, releaseBatch } from 'dlq-core/queries/batches.ts'
-import { recordFailedAgain } from 'dlq-core/queries/message-reopen.ts'
-import { claimDue } from 'dlq-testing/claim-due.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
+import { recordFailedAgain } from 'dlq-core/queries/ingest/message-reopen.ts'
+import { listOutstandingMessages, releaseBatch } from 'dlq-core/queries/retry/batches.ts'
+import { archiveMessages } from 'dlq-core/queries/upkeep/archive.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { claimDue } from 'dlq-testing/rows/claim-due.ts'
 import { describe, expect, test } from 'vitest'
+import { answerOf, createTestApp } from '../test-app.ts'
+import { startRetrier } from '../test-retrier.ts'
 import type { RunJson } from './run-json.ts'
-import { answerOf, startRetrier } from './test-app.ts'
 import { orders, thenShare, useRuns } from './test-run-requests.ts'
 import { workOnRuns } from './test-runs.ts'
 
@@ -44,10 +45,10 @@ async function until(id: string, wanted: object): Promise<RunJson> {
 }
 
 describe('a retry', () => {
-  test('sends what was there when it was asked for, and nothing that arrives later', async () => {
+  test('sends the messages that existed at the request, and none that arrives later', async () => {
     const ids = await insertMany(12)
     const id = await begin({})
-    // With the time of a record that was written long ago.
+    // A message with the time of a record that was written long ago.
     const late = await insert({ id: '01900000-0000-7000-8000-000000000001' })
     const later = await insert()
     expect(await until(id, { status: 'completed' })).toMatchObject({
@@ -101,7 +102,7 @@ describe('a retry', () => {
     expect(row).toEqual({ status: 'RESOLVED', run_id: null })
   })
 
-  test('counts what came back, and another run retries only that', async () => {
+  test('counts re-failures, and another run retries only these', async () => {
     const ids = await insertMany(4)
     const id = await begin({})
     await until(id, { status: 'completed', progress: { resolved: 4 } })
@@ -123,7 +124,7 @@ describe('a retry', () => {
 describe('while it runs', () => {
   const held = () => database.sql`select id from dlq.dlq_messages where run_id is not null`
 
-  test('it can be paused and resumed; paused, nothing of it is sent', async () => {
+  test('it can be paused and resumed, and no message of a paused run is sent', async () => {
     await insertMany(10)
     const id = await begin({})
     await workOnRuns(service.sql)
@@ -137,7 +138,7 @@ describe('while it runs', () => {
     await until(id, { status: 'completed', progress: { resolved: 10 } })
   })
 
-  test('it can be cancelled: what was not sent is given back as it was', async () => {
+  test('it can be cancelled, and the messages that were not sent are given back as they were', async () => {
     const waits = new Date(Date.now() + 3_600_000)
     await insertMany(10)
     await database.sql`update dlq.dlq_messages set next_retry_at = ${waits}`
@@ -198,7 +199,26 @@ describe('while it runs', () => {
     expect(last).toMatchObject({ status: 'completed', progress: { resolved: 3 } })
   })
 
-  test('no more than so many runs go on at once', async () => {
+  test('its stream ends with the token, though the run goes on, and a token holds ten of them at most', async () => {
+    await insertMany(1)
+    const id = await begin({})
+    const sha256 = createHash('sha256').update('short').digest('hex')
+    const expires_at = new Date(Date.now() + 8000).toISOString()
+    const ask = createTestApp(service.sql, {
+      auth: { tokens: [{ name: 'op', sha256, role: 'sys_auditor', expires_at }] },
+    })
+    const init = { headers: { authorization: 'Bearer short' } }
+    const streams = Array.from({ length: 10 }, () => ask(`GET /api/v1/runs/${id}/events`, init))
+    const answers = await Promise.all([...streams, ask(`GET /api/v1/runs/${id}/events`, init)])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 10 }, () => 200), 429])
+    expect(answers.find(({ status }) => status === 429)!.headers.get('retry-after')).toBe('1')
+    // Each comes to its end.
+    await Promise.all(answers.map((answer) => answer.text()))
+    expect(Date.now()).toBeGreaterThan(Date.parse(expires_at))
+    expect((await read(id)).ended_at).toBeNull()
+  })
+
+  test('the number of runs that are active at once is bounded', async () => {
     await insertMany(2)
     const first = await begin({})
     const second = await begin({ selection: { filter: { topic: 'payments' } } })
@@ -207,7 +227,7 @@ describe('while it runs', () => {
   })
 })
 
-test('what programs pull is made due for them at once, and the run is done with it', async () => {
+test('messages that applications pull are made due at once, and leave the run', async () => {
   await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
   const [id] = await insertMany(1)
   const run = await begin({})
@@ -219,7 +239,7 @@ test('what programs pull is made due for them at once, and the run is done with 
   await emptyTables(database.sql, 'dlq.dlq_policies')
 })
 
-test('what programs pull since a run took it does not wait for ever: the run is done with it', async () => {
+test('messages whose delivery became "pull" after the run took them are made due, and leave the run', async () => {
   const [id] = await insertMany(1)
   const run = await begin({})
   const afterItsJobs = async () => {
@@ -227,9 +247,9 @@ test('what programs pull since a run took it does not wait for ever: the run is 
     await workOnRuns(service.sql)
     return read(run)
   }
-  await expect.poll(afterItsJobs).toMatchObject({ status: 'running', progress: { waiting: 1 } })
+  await expect.poll(afterItsJobs, { timeout: 50_000 }).toMatchObject({ status: 'running', progress: { waiting: 1 } })
   await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
-  await expect.poll(afterItsJobs).toMatchObject({
+  await expect.poll(afterItsJobs, { timeout: 50_000 }).toMatchObject({
     ...{ status: 'completed', progress: { taken: 0, done: 1, waiting: 0, withdrawn: 0 } },
   })
   expect([...(await database.sql`select id from dlq.claim_messages('orders')`)]).toEqual([{ id }])
@@ -243,7 +263,7 @@ describe('an edit', () => {
   ]
   const insertValue = (value: string) => insert({ record_value: Buffer.from(value), record_headers: [] })
 
-  test('patches values digit by digit, keeps what was there before, and says why it left some alone', async () => {
+  test('patches values without rounding, keeps the replaced values, and has reasons for skipped messages', async () => {
     const edited = await insertValue('{"amount": 12345678901234567890.12, "currency": "EUR"}')
     for (const value of ['{"currency": "GBP"}', 'no json']) await insertValue(value)
     const run = await begin({ kind: 'edit', patch })
@@ -260,7 +280,7 @@ describe('an edit', () => {
     expect(row!.request_id).toBe(`run ${run}`)
   })
 
-  test('shows in a dry run what it would make of them, and changes nothing', async () => {
+  test('shows its result in a dry run, and changes nothing', async () => {
     const id = await insertValue('{"amount":12345678901234567890.12,"currency":"EUR"}')
     const init = {
       body: JSON.stringify({ kind: 'edit', selection: orders, patch, dry_run: true }),
@@ -273,7 +293,7 @@ describe('an edit', () => {
   })
 })
 
-test('what is archived is restored and retried', async () => {
+test('archived messages are restored and retried', async () => {
   const ids = [await insert({ status: 'RESOLVED' }), await insert({ status: 'DEAD', retry_count: 3 })]
   await archiveMessages(service.sql, { ids, now: new Date() })
   const other = await insert()
@@ -304,7 +324,7 @@ describe('a redirect', () => {
 })
 
 describe('a canary', () => {
-  test('is sent first; the run pauses by itself where it comes back, and goes on when somebody says so', async () => {
+  test('is sent first; the run pauses by itself where it fails again, and continues when somebody resumes it', async () => {
     await insertMany(20)
     const id = await begin({ canary: { first: 2, ...thenShare('10%'), wait: '0s', max_refailure: '5%' } })
     await workOnRuns(service.sql)
@@ -318,7 +338,7 @@ describe('a canary', () => {
     await until(id, { status: 'completed', progress: { taken: 20, resolved: 19, failed_again: 1, waiting: 0 } })
   })
 
-  test('that does not come back is followed by the rest', async () => {
+  test('that does not fail again is followed by the rest', async () => {
     await insertMany(20)
     const id = await begin({ canary: { first: 1, ...thenShare(0.1), wait: '0s' } })
     await until(id, { status: 'completed', progress: { taken: 20, resolved: 20 } })

@@ -1,11 +1,11 @@
-// What the tests of runs share: messages of one topic, and requests for runs of them.
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// Shared by the tests of runs: messages of one topic, and requests for runs over them.
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect } from 'vitest'
+import { answerOf, createTestApp, type TestApp } from '../test-app.ts'
 import type { RunJson } from './run-json.ts'
-import { answerOf, createTestApp, type TestApp } from './test-app.ts'
 
 /** Selects all that `insert` stores. */
 export const orders = { filter: { topic: 'orders' } }

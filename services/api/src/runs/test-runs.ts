@@ -1,10 +1,10 @@
-// Carrying runs on in the API's tests: the workflows of the retrier, job after job, as graphile-worker would.
+// Carries runs on in the API's tests: performs the retrier's jobs one after the other, as graphile-worker would.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { runSagaJob } from 'saga-core/run-saga-job.ts'
-import type { SagaJobPayload } from 'saga-core/saga-jobs.ts'
-import { createRunWorkflows } from '../../retrier/src/runs/run-workflows.ts'
+import type { SagaJobPayload } from 'saga-core/store/saga-jobs.ts'
+import { createRunWorkflows } from '../../../retrier/src/runs/run-workflows.ts'
 
 /** Runs the jobs of runs that are due, one after the other. Returns how many. */
 export async function workOnRuns(sql: Database, { maxActive = 4 } = {}): Promise<number> {

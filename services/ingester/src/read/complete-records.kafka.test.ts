@@ -1,16 +1,23 @@
-import { readDeadLetter } from 'dlq-core/new-message.ts'
-import type { DeadLetterRecord } from 'dlq-core/record.ts'
-import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
+import { readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { useTopics } from 'dlq-testing/test-topics.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { expect, test } from 'vitest'
+import type { RouteTest } from '../store/route-register.ts'
 import { completeRecords } from './complete-records.ts'
 
 const topics = useTopics()
 const log = createLog({ service: 'test', level: 'silent' })
-const settings = { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['dlq.*'] }
+const settings = { policyOf: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['dlq.*'] }
 
-/** What a broker writes for a share group that does not copy records (KIP-1191). */
+/** No database: nothing asks it where the routes are given. */
+const depsWith = (isOpen: RouteTest) => ({
+  ...{ sql: null as never, reader: topics.reader, log, maxValueBytes: 1000 },
+  routes: { testOf: async () => isOpen },
+})
+
+/** The dead letter that a broker writes for a share group that does not copy records (KIP-1191). */
 function shareGroupLetter(topic: string, offset: number): DeadLetterRecord {
   const text = (value: string | number) => Buffer.from(String(value))
   return {
@@ -32,7 +39,7 @@ function shareGroupLetter(topic: string, offset: number): DeadLetterRecord {
   }
 }
 
-test('a dead letter without bytes gets those of its original, and the row says where they come from or that they are gone', async () => {
+test('a dead letter without bytes gets those of its original record, and the row says whether they were found', async () => {
   const topic = await topics.createTopic('orders')
   const producer = topics.kafka.producer()
   await producer.connect()
@@ -43,7 +50,10 @@ test('a dead letter without bytes gets those of its original, and the row says w
   await producer.disconnect()
 
   const letters = [shareGroupLetter(topic, 0), shareGroupLetter(topic, 99)]
-  const completed = await completeRecords({ admin: topics.admin, log }, letters)
+  const completed = await completeRecords(
+    depsWith(() => true),
+    letters,
+  )
   const [found, gone] = completed.map((record) => readDeadLetter(record, settings, new Date(), 0.5).message)
 
   expect(found).toMatchObject({
@@ -58,4 +68,21 @@ test('a dead letter without bytes gets those of its original, and the row says w
 
   expect(gone).toMatchObject({ record_source: 'dlq', record_value: null, next_retry_at: null })
   expect(gone!.error_message).toContain('the original record is gone')
+})
+
+test('a dead letter does not get bytes of a topic that its DLQ topic may not speak for, and says so', async () => {
+  const topic = await topics.createTopic('secret-hr')
+  const producer = topics.kafka.producer()
+  await producer.connect()
+  await producer.send({ topic, messages: [{ key: 'maria', value: '{"salary":1}' }] })
+  await producer.disconnect()
+
+  const [letter] = await completeRecords(
+    depsWith(() => false),
+    [shareGroupLetter(topic, 0)],
+  )
+  expect(letter).toMatchObject({ key: null, value: null, original: 'not-allowed' })
+  const { message } = readDeadLetter(letter!, settings, new Date(), 0.5)
+  expect(message).toMatchObject({ record_source: 'dlq', record_key: null, record_value: null, next_retry_at: null })
+  expect(message.error_message).toContain('has not been allowed to speak for the original topic')
 })

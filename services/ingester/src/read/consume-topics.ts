@@ -2,25 +2,35 @@
 // change a running consumer's topics and does not restart after every fault, so a consumer here is
 // something that is built, runs, ends, and is built again by its caller.
 
-import { listPositions } from 'dlq-core/queries/positions.ts'
-import type { DeadLetterRecord } from 'dlq-core/record.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { listPositions } from 'dlq-core/queries/ingest/positions.ts'
+import type { LogBounds } from 'dlq-core/queries/ingest/topic-partitions.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
+import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Consumer, EachBatchPayload, Kafka, Batch as KafkaBatch, KafkaMessage } from 'kafkajs'
-import { logBounds } from './log-bounds.ts'
+import type { Batch, StoreOutcome } from '../store/store-batch.ts'
+import { askTogether } from '../watch/ask-together.ts'
+import type { DecodePool } from './decode-budget.ts'
+import { noRoomNow } from './kafka-codecs.ts'
+import { missingAcl } from './missing-acl.ts'
 import { partsOfBatch } from './parts-of-batch.ts'
-import type { Batch, StoreOutcome } from './store-batch.ts'
 import { untilStored } from './until-stored.ts'
+import { withinBounds } from './value-bounds.ts'
 import { watchForStall } from './watch-for-stall.ts'
 
 export type ConsumeDeps = {
   kafka: Kafka
+  reader: Pick<TopicReader, 'fetchLogBounds' | 'fetchRecords'>
   sql: Database
   log: Log
   cluster: string
   groupId: string
   topics: readonly string[]
+  /** Bounds what its fetches decompress. */
+  pool: DecodePool
+  maxValueBytes: number
   /** Ends this consumer: the service stops, or the topics have changed. */
   signal: AbortSignal
   store: (batch: Batch, options?: { lowOffset: bigint }) => Promise<StoreOutcome>
@@ -30,7 +40,7 @@ export type ConsumeDeps = {
   onCrash: () => void
   /** Kafka has given it its partitions. */
   onAssigned: () => void
-  /** The topic was deleted and made anew: its offsets begin again. */
+  /** The topic was deleted and created again, so its offsets begin again. */
   onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
   onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
   /** Retention has deleted records before they were read; control records may be among them. */
@@ -44,7 +54,7 @@ export type ConsumeDeps = {
  */
 const sessionTimeoutMs = 6000
 const rebalanceTimeoutMs = 30_000
-/** What one answer of a broker may hold, over all its partitions; kafkajs decodes all of it before it hands on any. */
+/** The largest answer of a broker, over all its partitions. kafkajs decodes all of it before it hands on any record. */
 const maxFetchBytes = 4 * 1024 * 1024
 /** By its heartbeat a member learns that the group waits for it: so long all of them may stand still. */
 const heartbeatIntervalMs = 1000
@@ -65,6 +75,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true })
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       log.warn({ error: payload.error, restart: payload.restart }, 'consumer_crashed')
+      void nameMissingAcl(deps, payload.error)
       deps.onCrash()
       deps.onFault()
       if (!payload.restart)
@@ -74,6 +85,8 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     })
   })
   watchForFailedFetches(consumer, deps.onFault)
+  // The listener runs in the context of the fetch.
+  consumer.on(consumer.events.FETCH_START, ({ payload: { nodeId } }) => deps.pool.begin(nodeId))
   const watchdog = watchForStall(consumer)
   // Awaited below; until then a crash during connect() must not count as unhandled.
   ended.catch(() => {})
@@ -101,8 +114,14 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     await Promise.race([ended, watchdog.stalled])
   } finally {
     watchdog.stop()
+    deps.pool.clear()
     await consumer.disconnect()
   }
+}
+
+async function nameMissingAcl(deps: ConsumeDeps, error: Error): Promise<void> {
+  const missing = await missingAcl(error, deps)
+  if (missing !== null) deps.log.error({ missing }, 'acl_missing')
 }
 
 /** kafkajs tells of fetches that succeed; one that failed shows when the broker is asked once more. */
@@ -124,19 +143,21 @@ async function seekToPositions(
   consumer: Consumer,
   assignment: Record<string, number[]>,
 ): Promise<void> {
-  const { kafka, sql, cluster } = deps
+  const { reader, sql, cluster, log } = deps
   const topics = Object.keys(assignment).filter((topic) => deps.topics.includes(topic))
   const positions = new Map(
-    (await listPositions(sql, { cluster, topics })).map((row) => [`${row.topic}:${row.partition}`, row.nextOffset]),
+    (await listPositions(sql, { cluster, topics })).map((row) => [`${row.topic}:${row.partition}`, row.next_offset]),
   )
-  for (const topic of topics) {
-    const bounds = await logBounds(kafka, topic)
-    for (const partition of assignment[topic]!) {
-      const position = positions.get(`${topic}:${partition}`) ?? 0n
-      const { low, high } = bounds.get(partition) ?? { low: 0n, high: 0n }
-      // Beyond the end the topic was made anew; kafkajs would silently start anywhere.
-      consumer.seek({ topic, partition, offset: String(position > low && position <= high ? position : low) })
-    }
+  for (const { topic, partition, log_start_offset, log_end_offset } of await askTogether(
+    topics,
+    reader.fetchLogBounds,
+    log,
+  )) {
+    if (!assignment[topic]!.includes(partition)) continue
+    const position = positions.get(`${topic}:${partition}`) ?? 0n
+    // A position beyond the end means that the topic was created again; kafkajs would silently start anywhere.
+    const isInLog = position > log_start_offset && position <= log_end_offset
+    consumer.seek({ topic, partition, offset: String(isInLog ? position : log_start_offset) })
   }
 }
 
@@ -171,13 +192,18 @@ async function passOver(
 
 async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBatchPayload): Promise<void> {
   const { resolveOffset, commitOffsetsIfNecessary, uncommittedOffsets } = payload
-  for (const part of partsOfBatch(toBatch(payload.batch, deps.cluster))) {
+  const { topic, partition, messages, fetchedOffset } = payload.batch as FetchedBatch
+  const left = messages.find(({ undecodable }) => undecodable?.reason === noRoomNow)
+  if (left && left === messages[0])
+    return consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
+  for (const part of partsOfBatch(toBatch(payload.batch, deps, left))) {
     if (!(await storePart(deps, consumer, payload, part))) return
     // kafkajs throws a TypeError, and ends the consumer, where the topic is not ours any more.
     if (payload.isStale() || !payload.isRunning()) return
     resolveOffset(String(part.nextOffset - 1n))
   }
   await commitOffsetsIfNecessary(uncommittedOffsets())
+  if (left) consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
 }
 
 /** False where what follows must not be stored now: it is read again, here or by somebody else. */
@@ -187,32 +213,32 @@ async function storePart(
   payload: EachBatchPayload,
   batch: Batch,
 ): Promise<boolean> {
-  const { kafka, log, store, onStored } = deps
+  const { log, store, onStored } = deps
   const { topic, partition } = batch
   let outcome = await untilStored(() => store(batch), payload, log)
   if (outcome?.kind === 'recreated') {
     const { seenOffset } = outcome
-    const bounds = (await logBounds(kafka, topic)).get(partition)
-    if (bounds === undefined || seenOffset <= bounds.high) {
-      // Not made anew: the batch is old, and another ingester has stored what came after it was fetched.
+    const bounds = await boundsOf(deps, batch)
+    if (bounds === undefined || seenOffset <= bounds.log_end_offset) {
+      // The topic was not created again. The batch is old, and another ingester has stored later records.
       consumer.seek({ topic, partition, offset: String(seenOffset) })
       return false
     }
-    await deps.onRecreated(batch, seenOffset, bounds.low)
+    await deps.onRecreated(batch, seenOffset, bounds.log_start_offset)
     outcome = await untilStored(() => store(batch), payload, log)
   }
   if (outcome?.kind === 'hole') {
     // Either the fetch began before the seek, or retention has deleted what the position still waits for.
-    const lowOffset = (await logBounds(kafka, topic)).get(partition)?.low ?? 0n
+    const lowOffset = (await boundsOf(deps, batch))?.log_start_offset ?? 0n
     const { expectedOffset } = outcome
     outcome = await untilStored(() => store(batch, { lowOffset }), payload, log)
-    // At 0 nothing was ever read: the topic is older than its ingestion, and what is gone was nobody's to read.
+    // At position 0 no record was ever read: the deleted records are older than the ingestion of the topic.
     if (outcome?.kind === 'stored' && lowOffset > expectedOffset && expectedOffset > 0n) {
       log.error({ topic, partition, expectedOffset, lowOffset }, 'records_lost_to_retention')
       deps.onLost(batch, Number(lowOffset - expectedOffset))
     }
   }
-  // Null: the consumer stops or has lost the partition; whoever reads it next starts at the position.
+  // Null: the consumer stops or has lost the partition. The partition's next reader starts at the position.
   if (outcome === null || outcome.kind === 'recreated') return false
   if (outcome.kind === 'hole') {
     consumer.seek({ topic, partition, offset: String(outcome.expectedOffset) })
@@ -222,18 +248,38 @@ async function storePart(
   return true
 }
 
-function toBatch(fetched: KafkaBatch, cluster: string): Batch {
-  // kafkajs sets fetchedOffset, but its types do not say so.
-  const { topic, partition, messages, fetchedOffset } = fetched as KafkaBatch & { fetchedOffset: string }
+async function boundsOf({ reader }: ConsumeDeps, { topic, partition }: Batch): Promise<LogBounds | undefined> {
+  const bounds = await reader.fetchLogBounds([topic])
+  return bounds.find((of) => of.partition === partition)
+}
+
+/** kafkajs sets fetchedOffset, but its types do not say so. */
+type FetchedBatch = KafkaBatch & { fetchedOffset: string }
+
+/** `left`: stands for the batch from which on the records are left for a later fetch. */
+function toBatch(
+  fetched: KafkaBatch,
+  { cluster, maxValueBytes }: Pick<ConsumeDeps, 'cluster' | 'maxValueBytes'>,
+  left: KafkaMessage | undefined,
+): Batch {
+  const { topic, partition, messages, fetchedOffset } = fetched as FetchedBatch
   return {
     cluster,
     topic,
     partition,
     fetchedOffset: BigInt(fetchedOffset),
-    nextOffset: BigInt(fetched.lastOffset()) + 1n,
+    nextOffset: left ? startOf(left, fetchedOffset) : BigInt(fetched.lastOffset()) + 1n,
     highWatermark: BigInt(fetched.highWatermark),
-    records: messages.map((message) => toRecord(message, { cluster, topic, partition })),
+    records: (left ? messages.slice(0, messages.indexOf(left)) : messages).map((message) =>
+      withinBounds(toRecord(message, { cluster, topic, partition }), maxValueBytes),
+    ),
   }
+}
+
+/** A fetch may begin in the middle of a batch. */
+function startOf(batch: KafkaMessage, fetchedOffset: string): bigint {
+  const first = BigInt(batch.undecodable!.firstOffset)
+  return first > BigInt(fetchedOffset) ? first : BigInt(fetchedOffset)
 }
 
 function toRecord(

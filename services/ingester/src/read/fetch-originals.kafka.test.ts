@@ -1,12 +1,13 @@
-// Originals of dead letters that say only where they stand, fetched from the shared broker.
+// Fetches original records from the shared broker, for dead letters that have only their coordinates.
 import { randomBytes } from 'node:crypto'
-import type { Coordinates } from 'dlq-core/record.ts'
-import { registerCodecs } from 'dlq-core/runtime/kafka-codecs.ts'
+import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
+import { createTopicReader, type TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { useTopics } from 'dlq-testing/test-topics.ts'
-import kafkajs, { type Admin, type Message, type Producer } from 'kafkajs'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import kafkajs, { type Message, type Producer } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type FetchLimits, fetchOriginals, originalKey } from './fetch-originals.ts'
+import { type FetchLimits, fetchOriginals } from './fetch-originals.ts'
+import { registerCodecs } from './kafka-codecs.ts'
 
 const { CompressionTypes } = kafkajs
 const topics = useTopics()
@@ -21,24 +22,24 @@ afterAll(() => producer.disconnect())
 
 const textsOf = (from: number, count: number) => Array.from({ length: count }, (_, i) => `value ${from + i}`)
 const messagesOf = (from: number, count: number) => textsOf(from, count).map((value) => ({ value }))
-/** What a busy broker may take. */
+/** Time enough for a busy broker. */
 const patient = { timeoutMs: 60_000 }
-const offsetsOf = (topic: string, ...offsets: (number | bigint)[]): Coordinates[] =>
+const offsetsOf = (topic: string, ...offsets: (number | bigint)[]): RecordPlace[] =>
   offsets.map((offset) => ({ topic, partition: 0, offset: BigInt(offset) }))
 
-/** Each answer in the order of the question, a found record as its value; and how many fetches it took. */
-async function fetchValues(wanted: Coordinates[], limits?: Partial<FetchLimits>) {
-  const fetchRecords = vi.fn<Admin['fetchRecords']>((options) => topics.admin.fetchRecords(options))
+/** The answers in the order of the coordinates, a found record as its value, and the number of fetches. */
+async function fetchValues(wanted: RecordPlace[], limits?: Partial<FetchLimits>) {
+  const fetchRecords = vi.fn<TopicReader['fetchRecords']>((place) => topics.reader.fetchRecords(place))
   const originals = await fetchOriginals({ fetchRecords }, wanted, { limits: { ...patient, ...limits } })
-  expect([...originals.keys()].sort()).toEqual([...new Set(wanted.map(originalKey))].sort())
+  expect([...originals.keys()].sort()).toEqual([...new Set(wanted.map(placeKey))].sort())
   const values = wanted.map((place) => {
-    const original = originals.get(originalKey(place))
+    const original = originals.get(placeKey(place))
     return typeof original === 'object' ? String(original.value) : original
   })
   return { values, fetches: fetchRecords.mock.calls.length }
 }
 
-test('a record comes back byte for byte, with its headers in their order and its timestamp', async () => {
+test('a record is returned byte for byte, with its headers in their order and its timestamp', async () => {
   const topic = await topics.createTopic('original')
   const headers: [string, Buffer | null][] = [
     ['b', Buffer.from([0xff, 0x00])],
@@ -48,12 +49,12 @@ test('a record comes back byte for byte, with its headers in their order and its
   const key = randomBytes(16)
   const value = randomBytes(1000)
   await producer.send({ topic, messages: [{ key, value, headers, timestamp: '1700000000000' }, { value: null }] })
-  const originals = await fetchOriginals(topics.admin, offsetsOf(topic, 0, 1), { limits: patient })
+  const originals = await fetchOriginals(topics.reader, offsetsOf(topic, 0, 1), { limits: patient })
   expect(originals.get(`${topic}:0:0`)).toEqual({ key, value, headers, timestamp: 1_700_000_000_000n })
   expect(originals.get(`${topic}:0:1`)).toMatchObject({ key: null, value: null, headers: [] })
 })
 
-describe('what is not there is gone', () => {
+describe('a missing record is reported as gone', () => {
   test('records that were deleted, below and amid those that were not', async () => {
     const topic = await topics.createTopic('deleted')
     for (const from of [0, 5, 10]) await producer.send({ topic, messages: messagesOf(from, 5) })
@@ -76,7 +77,7 @@ describe('what is not there is gone', () => {
     expect((await fetchValues(offsetsOf(topic, 99))).values).toEqual(['gone'])
   })
 
-  test('topics and partitions that do not exist, and the topic is not made by asking', async () => {
+  test('topics and partitions that do not exist, and the request does not create the topic', async () => {
     const topic = await topics.createTopic('one-partition')
     const absent = topics.topicName('absent')
     const places = [...offsetsOf(absent, 0, 1), { topic, partition: 1, offset: 0n }, ...offsetsOf('not/a topic', 0)]
@@ -94,7 +95,7 @@ describe('what is not there is gone', () => {
     await passing.disconnect()
     expect((await fetchValues(offsetsOf(topic, 0))).values).toEqual(['value 0'])
     await topics.admin.deleteTopics({ topics: [topic] })
-    // The broker forgets a deleted topic a moment after it has said so.
+    // The broker still knows a deleted topic for a moment after its answer.
     await eventually(async () => {
       const { values } = await fetchValues([...offsetsOf(topic, 0), ...offsetsOf(other, 0)])
       expect(values).toEqual(['gone', 'value 0'])
@@ -174,19 +175,19 @@ describe('bounds', () => {
     await producer.send({ topic, messages: [{ value }] })
     await producer.send({ topic, messages: messagesOf(1, 1) })
     for (const offsets of [[0], [0, 1]]) {
-      const originals = await fetchOriginals(topics.admin, offsetsOf(topic, ...offsets), { limits: patient })
+      const originals = await fetchOriginals(topics.reader, offsetsOf(topic, ...offsets), { limits: patient })
       const original = originals.get(`${topic}:0:0`)
       expect(typeof original === 'object' && original.value?.equals(value)).toBe(true)
     }
   })
 
-  test('what is beyond the bytes allowed is unreachable, and what still fits is found', async () => {
+  test('a record beyond the allowed bytes is unreachable, and one that still fits is found', async () => {
     const topic = await topics.createTopic('bytes')
     await producer.send({ topic, messages: ['1', '2'.repeat(2000), '3'].map((value) => ({ value })) })
     expect((await fetchValues(offsetsOf(topic, 0, 1, 2), { maxBytes: 1000 })).values).toEqual(['1', 'unreachable', '3'])
   })
 
-  test('what is beyond the fetches allowed is unreachable', async () => {
+  test('a record beyond the allowed fetches is unreachable', async () => {
     const topic = await topics.createTopic('far-apart', { partitions: 3 })
     const messages = [0, 1, 2].map((partition) => ({ value: `in ${partition}`, partition }))
     await producer.send({ topic, messages })
@@ -196,21 +197,21 @@ describe('bounds', () => {
     expect(values.filter((value) => value === 'unreachable')).toHaveLength(1)
   })
 
-  test('a broker that does not answer costs the time allowed and no more, and cannot change the answer later', async () => {
+  test('a broker that does not answer costs the allowed time and no more, and cannot change the answer later', async () => {
     const held = Promise.withResolvers<void>()
     const topic = await topics.createTopic('slow')
     await producer.send({ topic, messages: messagesOf(0, 1) })
     const warn = vi.fn()
-    const fetchRecords: Admin['fetchRecords'] = async (options) => {
+    const fetchRecords: TopicReader['fetchRecords'] = async (place) => {
       await held.promise
-      return topics.admin.fetchRecords(options)
+      return topics.reader.fetchRecords(place)
     }
     const originals = await fetchOriginals({ fetchRecords }, offsetsOf(topic, 0), {
       log: { warn },
       limits: { timeoutMs: 50 },
     })
     held.resolve()
-    await topics.admin.fetchRecords({ topic, partition: 0, offset: '0', maxBytes: 1 })
+    await topics.reader.fetchRecords({ topic, partition: 0, offset: 0n, maxBytes: 1 })
     expect([...originals.values()]).toEqual(['unreachable'])
     expect(warn).toHaveBeenCalledWith({ wanted: 1, timeoutMs: 50 }, 'originals_timed_out')
   })
@@ -222,7 +223,7 @@ describe('bounds', () => {
       logLevel: kafkajs.logLevel.NOTHING,
     })
     const warn = vi.fn()
-    const originals = await fetchOriginals(kafka.admin(), offsetsOf('orders', 1, 2), { log: { warn } })
+    const originals = await fetchOriginals(createTopicReader(kafka), offsetsOf('orders', 1, 2), { log: { warn } })
     expect([...originals.values()]).toEqual(['unreachable', 'unreachable'])
     expect(warn).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ topic: 'orders', partition: 0, error: expect.any(Error) }),

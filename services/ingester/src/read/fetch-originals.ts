@@ -1,10 +1,13 @@
-// Fetches single records by their coordinates: what failed, where a dead letter says only where it
-// stands (needs-original.ts). An original that cannot be had must not hold up its dead letter, so
-// everything here is bounded and nothing throws.
+// Fetches single records by their coordinates, for dead letters that say only where the failed record stands
+// (needs-original.ts). An original that cannot be fetched must not delay its dead letter: everything here is bounded, and
+// nothing throws.
 
-import type { Coordinates, Header } from 'dlq-core/record.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
+import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
+import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import kafkajs, { type Admin, type KafkaMessage } from 'kafkajs'
+import type { KafkaMessage } from 'kafkajs'
+import { refusalOf } from './missing-acl.ts'
 
 export type Original = {
   key: Buffer | null
@@ -21,47 +24,43 @@ export type Original = {
 export type FetchedOriginal = Original | 'gone' | 'unreachable'
 
 export type FetchLimits = {
-  /** For all of them together. */
+  /** For all fetches together. */
   timeoutMs: number
   maxFetches: number
-  /** Of the keys, values and headers returned. */
+  /** Of all keys, values and headers returned. */
   maxBytes: number
 }
 
 const defaultLimits: FetchLimits = { timeoutMs: 10_000, maxFetches: 200, maxBytes: 32 * 1024 * 1024 }
 const concurrentPartitions = 4
-/** What one fetch may return where several wanted records lie close together. */
+/** The bound of a fetch where several wanted records lie close together. */
 const maxFetchBytes = 1024 * 1024
-/** What lies further apart is fetched one by one, else all between would be read for nothing. */
+/** Records further apart are fetched one by one: Kafka would return all records between them. */
 const maxGap = 1000n
 /** Kafka returns at least one batch, however small the bound is. */
 const oneBatch = 1
 
-/** The name under which `fetchOriginals` answers. */
-export function originalKey({ topic, partition, offset }: Coordinates): string {
-  return `${topic}:${partition}:${offset}`
-}
-
 /**
- * Fetches the records at `wanted`, with an `admin` that is connected. The answer has an entry for each,
- * by "topic:partition:offset". Never throws: what fails is logged and `unreachable`.
+ * Fetches the records at `wanted`. Returns an entry for each, by `placeKey`. Never throws: a record that cannot be
+ * fetched is logged and `unreachable`.
  */
 export async function fetchOriginals(
-  admin: Pick<Admin, 'fetchRecords'>,
-  wanted: readonly Coordinates[],
+  reader: Pick<TopicReader, 'fetchRecords'>,
+  wanted: readonly RecordPlace[],
   { log, limits = {} }: { log?: Pick<Log, 'warn'>; limits?: Partial<FetchLimits> } = {},
 ): Promise<Map<string, FetchedOriginal>> {
   const { timeoutMs, maxFetches, maxBytes } = { ...defaultLimits, ...limits }
-  const originals = new Map<string, FetchedOriginal>(wanted.map((place) => [originalKey(place), 'unreachable']))
+  const originals = new Map<string, FetchedOriginal>(wanted.map((place) => [placeKey(place), 'unreachable']))
   const budget: Budget = { fetches: maxFetches, bytes: maxBytes, isOver: false }
   const partitions = byPartition(wanted)
 
   const work = async () => {
     for (let next = partitions.pop(); next !== undefined && !budget.isOver; next = partitions.pop()) {
       try {
-        await fetchPartition({ admin, budget, originals }, next)
+        await fetchPartition({ reader, budget, originals }, next)
       } catch (error) {
         log?.warn({ topic: next.topic, partition: next.partition, error }, 'originals_unreachable')
+        if (refusalOf(error) !== null) log?.warn({ missing: `Read on Topic ${next.topic}` }, 'acl_missing')
       }
     }
   }
@@ -78,11 +77,11 @@ export async function fetchOriginals(
 }
 
 type Budget = { fetches: number; bytes: number; isOver: boolean }
-type Fetching = { admin: Pick<Admin, 'fetchRecords'>; budget: Budget; originals: Map<string, FetchedOriginal> }
+type Fetching = { reader: Pick<TopicReader, 'fetchRecords'>; budget: Budget; originals: Map<string, FetchedOriginal> }
 /** The offsets ascend. */
 type PartitionOffsets = { topic: string; partition: number; offsets: bigint[] }
 
-function byPartition(wanted: readonly Coordinates[]): PartitionOffsets[] {
+function byPartition(wanted: readonly RecordPlace[]): PartitionOffsets[] {
   const partitions = Map.groupBy(wanted, ({ topic, partition }) => `${topic}:${partition}`)
   return [...partitions.values()].map((places) => ({
     topic: places[0]!.topic,
@@ -91,48 +90,43 @@ function byPartition(wanted: readonly Coordinates[]): PartitionOffsets[] {
   }))
 }
 
-async function fetchPartition({ admin, budget, originals }: Fetching, { topic, partition, offsets }: PartitionOffsets) {
+async function fetchPartition(
+  { reader, budget, originals }: Fetching,
+  { topic, partition, offsets }: PartitionOffsets,
+) {
   let done = 0
   while (done < offsets.length && budget.fetches > 0) {
     budget.fetches--
     const offset = offsets[done]!
     const next = offsets[done + 1]
     const maxBytes = next !== undefined && next - offset <= maxGap ? maxFetchBytes : oneBatch
-    const { end, messages } = await fetchStretch(admin, { topic, partition, offset, maxBytes })
+    const { end, messages } = await fetchStretch(reader, { topic, partition, offset, maxBytes })
     if (budget.isOver || end <= offset) return
     for (; done < offsets.length && offsets[done]! < end; done++) {
-      const key = originalKey({ topic, partition, offset: offsets[done]! })
+      const key = placeKey({ topic, partition, offset: offsets[done]! })
       originals.set(key, originalAt(offsets[done]!, messages, budget))
     }
   }
 }
 
-/** All committed records from an offset up to, and without, `end`. What is not among them does not exist. */
+/** All committed records from an offset up to `end`, without it. A record that is not among them does not exist. */
 type Stretch = { end: bigint; messages: readonly KafkaMessage[] }
 
 const endOfLog = 2n ** 63n
 const nothingLeft: Stretch = { end: endOfLog, messages: [] }
 
 async function fetchStretch(
-  admin: Pick<Admin, 'fetchRecords'>,
-  { topic, partition, offset, maxBytes }: Coordinates & { maxBytes: number },
+  reader: Pick<TopicReader, 'fetchRecords'>,
+  place: RecordPlace & { maxBytes: number },
 ): Promise<Stretch> {
-  try {
-    const fetched = await admin.fetchRecords({ topic, partition, offset: String(offset), maxBytes })
-    const end = BigInt(fetched.nextOffset)
-    // Nothing although the log goes on: the record is in a transaction that has not ended, and may yet come.
-    return end === offset && offset >= BigInt(fetched.highWatermark) ? nothingLeft : { end, messages: fetched.messages }
-  } catch (error) {
-    if (error instanceof kafkajs.KafkaJSOffsetOutOfRange) {
-      const low = BigInt(error.lowOffset ?? offset)
-      return low > offset ? { end: low, messages: [] } : nothingLeft
-    }
-    if (error instanceof kafkajs.KafkaJSProtocolError && missingTopic.has(error.type)) return nothingLeft
-    throw error
-  }
+  const fetched = await reader.fetchRecords(place)
+  if (fetched.kind === 'no-partition') return nothingLeft
+  if (fetched.kind === 'out-of-range')
+    return fetched.lowOffset > place.offset ? { end: fetched.lowOffset, messages: [] } : nothingLeft
+  const { messages, nextOffset: end, highWatermark } = fetched
+  // Nothing although the log goes on: the record is in a transaction that has not ended, and may yet come.
+  return end === place.offset && place.offset >= highWatermark ? nothingLeft : { end, messages }
 }
-
-const missingTopic = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION'])
 
 function originalAt(offset: bigint, messages: readonly KafkaMessage[], budget: Budget): FetchedOriginal {
   const message = messages.find((message) => {
@@ -151,7 +145,7 @@ function sizeOf({ key, value, headerPairs }: KafkaMessage): number {
   return (key?.length ?? 0) + (value?.length ?? 0) + headerBytes
 }
 
-/** kafkajs's buffers are views of all that was fetched; a copy does not keep that in memory. */
+/** kafkajs's buffers are views of the whole fetch; a copy lets that memory go. */
 function copyOf({ key, value, headerPairs, timestamp }: KafkaMessage): Original {
   const copy = (bytes: Buffer | null) => (bytes === null ? null : Buffer.from(bytes))
   return {

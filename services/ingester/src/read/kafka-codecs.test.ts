@@ -25,7 +25,7 @@ const captured: Record<CodecName, string> = {
 beforeEach(() => registerCodecs())
 
 describe.each(names)('%s', (name) => {
-  test('any bytes come back as they were', async () => {
+  test('any bytes are decompressed to themselves', async () => {
     const pieces = fc.array(fc.uint8Array({ minLength: 1, maxLength: 64 }), { maxLength: 200 })
     await fc.assert(
       fc.asyncProperty(pieces, fc.nat(50), async (parts, repetitions) => {
@@ -36,7 +36,7 @@ describe.each(names)('%s', (name) => {
     )
   })
 
-  test('megabytes of noise come back as they were', async () => {
+  test('megabytes of noise are decompressed to themselves', async () => {
     const bytes = randomBytes(3_000_001)
     const compressed = await codecOf(name).compress({ buffer: bytes })
     expect((await codecOf(name).decompress(compressed)).equals(bytes)).toBe(true)

@@ -1,12 +1,13 @@
-// The compression codecs that kafkajs lacks. Without them one compressed batch stops a consumer, on
-// all its topics. All four are bounded, gzip's included: a few kilobytes can unpack to gigabytes, and
-// such a batch must fail instead of taking the process with it.
+// The compression codecs that kafkajs lacks. Without them one compressed batch stops a consumer on all its topics. All
+// four are bounded, gzip too: a few kilobytes can unpack to gigabytes. Such a batch must fail without ending the process.
 
+import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import kafkajs from 'kafkajs'
 import lz4 from 'lz4-napi'
 import snappy from 'snappy'
+import { currentBudget } from './decode-budget.ts'
 
 const gzip = promisify<Buffer, Buffer>(zlib.gzip)
 const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip)
@@ -21,7 +22,8 @@ type Codec = {
 const codecs = {
   GZIP: {
     compress: gzip,
-    decompress: (bytes, maxBytes) => gunzip(bytes, { maxOutputLength: maxBytes }),
+    decompress: (bytes, maxBytes) =>
+      inflate({ bytes, maxBytes, whole: gunzip, stream: () => zlib.createGunzip({ chunkSize }) }),
   },
   Snappy: {
     compress: async (bytes) => frameXerial(await snappy.compress(bytes)),
@@ -36,7 +38,8 @@ const codecs = {
   },
   ZSTD: {
     compress: zstdCompress,
-    decompress: (bytes, maxBytes) => zstdDecompress(bytes, { maxOutputLength: maxBytes }),
+    decompress: (bytes, maxBytes) =>
+      inflate({ bytes, maxBytes, whole: zstdDecompress, stream: () => zlib.createZstdDecompress({ chunkSize }) }),
   },
 } satisfies Record<string, Codec>
 
@@ -56,7 +59,51 @@ export function registerCodecs({ maxBatchBytes = 256 * 1024 * 1024 }: { maxBatch
 
 type Decompression = { name: string; codec: Codec; bytes: Buffer; maxBatchBytes: number }
 
-async function decompress({ name, codec, bytes, maxBatchBytes }: Decompression): Promise<Buffer> {
+/** The reason of a batch that the same fetch had no room for. Only we say exactly this: other reasons name a codec. */
+export const noRoomNow = 'the batch is read again by a later fetch, because this one has no room for it'
+
+async function decompress(decompression: Decompression): Promise<Buffer> {
+  const budget = currentBudget()
+  if (budget === undefined) return decompressBounded(decompression)
+  if (budget.isSpent()) throw new kafkajs.KafkaJSNonRetriableError(noRoomNow)
+  const maxBatchBytes = Math.min(decompression.maxBatchBytes, budget.maxBytes)
+  const content = await decompressBounded({ ...decompression, maxBatchBytes }).catch((error) => {
+    budget.spend(maxBatchBytes)
+    throw error
+  })
+  budget.spend(content.length)
+  const bytes = content.length + countRecords(content) * recordBytes
+  if (bytes > budget.maxBytes) {
+    const problem = `${decompression.name} batch of ${decompression.bytes.length} bytes takes ${bytes} bytes in memory`
+    throw new kafkajs.KafkaJSNonRetriableError(`${problem}, which is more than ${budget.maxBytes}`)
+  }
+  if ((await budget.take(bytes)) === 'full') throw new kafkajs.KafkaJSNonRetriableError(noRoomNow)
+  return content
+}
+
+/** About what a decoded record takes besides its bytes. A batch of a megabyte may hold millions of empty records. */
+const recordBytes = 200
+
+/** How many records of format 2 the content holds: each begins with its length. */
+function countRecords(content: Buffer): number {
+  let count = 0
+  for (let at = 0; at < content.length; count++) {
+    let length = 0
+    let shift = 1
+    let byte: number
+    do {
+      byte = content[at++] ?? 0
+      length += (byte & 0x7f) * shift
+      shift *= 128
+    } while (byte >= 0x80 && at < content.length)
+    // Zigzag: an odd number is negative, which no length may be.
+    if (length % 2 === 1) return count
+    at += length / 2
+  }
+  return count
+}
+
+async function decompressBounded({ name, codec, bytes, maxBatchBytes }: Decompression): Promise<Buffer> {
   try {
     return await codec.decompress(bytes, maxBatchBytes)
   } catch (error) {
@@ -70,6 +117,44 @@ async function decompress({ name, codec, bytes, maxBatchBytes }: Decompression):
 
 function assertFits(bytes: number, maxBytes: number): void {
   if (bytes > maxBytes) throw new Error(`the content is larger than ${maxBytes} bytes`)
+}
+
+// Gzip and zstd. Node gathers chunks and then joins them, which takes twice the content. Large content is therefore
+// unpacked twice: first only to measure it, then into its place.
+
+const chunkSize = 512 * 1024
+const gatheredBytes = 8 * 1024 * 1024
+
+type Inflation = {
+  bytes: Buffer
+  maxBytes: number
+  whole: (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+  stream: () => Transform
+}
+
+async function inflate({ bytes, maxBytes, whole, stream }: Inflation): Promise<Buffer> {
+  try {
+    return await whole(bytes, { maxOutputLength: Math.min(maxBytes, gatheredBytes) })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE' || maxBytes <= gatheredBytes) throw error
+  }
+  let size = 0
+  await eachChunk(bytes, stream(), (chunk) => {
+    size += chunk.length
+    assertFits(size, maxBytes)
+  })
+  const content = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  await eachChunk(bytes, stream(), (chunk) => {
+    at += chunk.copy(content, at)
+  })
+  return content
+}
+
+/** Passes on piece by piece what the bytes unpack to. What `see` throws ends it. */
+async function eachChunk(bytes: Buffer, unpacked: Transform, see: (chunk: Buffer) => void): Promise<void> {
+  unpacked.end(bytes)
+  for await (const chunk of unpacked) see(chunk as Buffer)
 }
 
 // Snappy. Kafka's Java clients wrap raw blocks in the framing of the xerial library (a header of 16
@@ -87,13 +172,18 @@ function frameXerial(block: Buffer): Buffer {
 async function decompressSnappy(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   const isFramed = bytes.subarray(0, xerialMagic.length).equals(xerialMagic)
   const blocks = isFramed ? xerialBlocks(bytes) : [bytes]
-  assertFits(
-    blocks.map(snappyContentBytes).reduce((sum, size) => sum + size, 0),
-    maxBytes,
-  )
-  const contents: Buffer[] = []
-  for (const block of blocks) contents.push((await snappy.uncompress(block, { asBuffer: true })) as Buffer)
-  return contents.length === 1 && contents[0] ? contents[0] : Buffer.concat(contents)
+  const size = blocks.map(snappyContentBytes).reduce((sum, size) => sum + size, 0)
+  assertFits(size, maxBytes)
+  if (blocks.length === 1) return uncompress(blocks[0]!)
+  // Block by block into its place: joined at the end they would be in memory twice.
+  const content = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  for (const block of blocks) at += (await uncompress(block)).copy(content, at)
+  return content.subarray(0, at)
+}
+
+async function uncompress(block: Buffer): Promise<Buffer> {
+  return (await snappy.uncompress(block, { asBuffer: true })) as Buffer
 }
 
 function xerialBlocks(bytes: Buffer): Buffer[] {
@@ -125,7 +215,7 @@ function snappyContentBytes(block: Buffer): number {
   throw new Error('a snappy block begins with no length')
 }
 
-// LZ4. The library has no bound of its own, so the content is measured first: walking the tokens of
+// LZ4. The library has no bound, so the content is measured first: walking the tokens of
 // a block says how long it will be, without writing it.
 
 const lz4FrameMagic = 0x184d2204

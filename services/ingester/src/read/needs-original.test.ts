@@ -1,7 +1,7 @@
+import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
 import { expect, test } from 'vitest'
-import { deadLetter } from '../fixtures/dead-letter.ts'
+import { deadLetter } from '../../../../packages/dlq-core/fixtures/dead-letter.ts'
 import { needsOriginal } from './needs-original.ts'
-import { readFailure } from './read-failure.ts'
 
 type Letter = { topic?: string; partition?: string; offset?: string; key?: Buffer | null; value?: Buffer | null }
 
@@ -23,12 +23,12 @@ test('a share group’s dead letter without key and value needs the record at it
   expect(decide({})).toEqual({ topic: 'orders', partition: 3, offset: 42n })
 })
 
-test('the original may lie in a topic that nothing is ever republished to', () => {
+test('the original record may be in a topic to which no message may be sent', () => {
   for (const topic of ['orders.dlq', 'orders-retry-0', '__consumer_offsets'])
     expect(decide({ topic })).toMatchObject({ topic })
 })
 
-test('nothing is fetched where key or value were copied', () => {
+test('no record is fetched where key or value were copied', () => {
   expect(decide({ key: Buffer.alloc(0) })).toBeNull()
   expect(decide({ value: Buffer.alloc(0) })).toBeNull()
 })
@@ -41,11 +41,11 @@ test.each([
   ['the partition is no number', { partition: 'three' }],
   ['the offset is negative', { offset: '-1' }],
   ['the offset is no number', { offset: '' }],
-])('nothing is fetched where %s', (_what, letter) => {
+])('no record is fetched where %s', (_what, letter) => {
   expect(decide(letter)).toBeNull()
 })
 
-test('nothing is fetched for a tombstone of another family', () => {
+test('no record is fetched for a tombstone of another family', () => {
   const record = {
     ...deadLetter([
       ['__connect.errors.topic', 'orders'],

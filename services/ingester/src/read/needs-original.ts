@@ -1,18 +1,19 @@
-// Kafka's share groups (KIP-1191) write dead letters without key and value, unless copying is switched
-// on: only the coordinates of the original record. What failed must then be fetched from its topic.
+// Kafka's share groups (KIP-1191) write only the coordinates of the original record into a dead letter, unless copying
+// is switched on. Its key and value must then be fetched from the original topic.
 
-import type { Failure } from './read-failure.ts'
-import type { Coordinates, DeadLetterRecord } from './record.ts'
-import { replayHazard } from './topic-names.ts'
+import type { Failure } from 'dlq-core/domain/failure/read-failure.ts'
+import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import type { RecordPlace } from 'dlq-core/domain/record/record-place.ts'
 
 /**
- * Where the original of a dead letter is to be fetched from, or null where nothing is missing or the
- * coordinates are no record's: incomplete, or with a topic id in place of the topic's name.
+ * The coordinates of a dead letter's original record. Null where nothing is missing, or where the coordinates name no
+ * record: they are incomplete, or have a topic id in place of the topic's name.
  */
 export function needsOriginal(
   { key, value }: Pick<DeadLetterRecord, 'key' | 'value'>,
   { family, context }: Pick<Failure, 'family' | 'context'>,
-): Coordinates | null {
+): RecordPlace | null {
   if (family !== 'share-group' || key !== null || value !== null) return null
   const { originalTopic: topic, originalPartition: partition, originalOffset: offset } = context
   if (topic === null || partition === null || partition < 0 || offset === null || offset < 0n) return null

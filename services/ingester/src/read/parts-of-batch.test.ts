@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { batchOf, recordAt } from '../store/test-batch.ts'
 import { partsOfBatch } from './parts-of-batch.ts'
-import { batchOf, recordAt } from './test-batch.ts'
 
 const record = (offset: number, bytes: number) => ({
   ...recordAt(offset),
@@ -21,7 +21,7 @@ test('a batch that fits is one part, one without records too', () => {
   expect([...partsOfBatch({ ...batch, records: [] }, 100)]).toEqual([{ ...batch, records: [] }])
 })
 
-test('a larger one is parted where it would be too much, and a record that is too large stands alone', () => {
+test('a larger one is divided at the bound, and a record that is too large is a part by itself', () => {
   const batch = batchOf([record(3, 60), record(4, 60), record(7, 500), record(8, 10)], {
     fetchedOffset: 1n,
     nextOffset: 12n,
@@ -40,7 +40,7 @@ test('headers and keys count', () => {
 })
 
 test.each([1, 50, 100, 1000, 10_000])(
-  'parts of %i bytes follow each other without a gap, and hold all of it',
+  'parts of %i bytes follow each other without a gap, and hold the whole batch',
   (maxBytes) => {
     const sizes = [0, 90, 5, 5, 0, 100, 101, 1, 40, 40, 40, 0, 0, 600, 99, 1, 1]
     const records = sizes.map((bytes, index) => record(10 + 3 * index, bytes))

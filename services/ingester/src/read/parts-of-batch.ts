@@ -1,10 +1,10 @@
-// A batch in parts that fit into memory several times over: as rows, as text for their columns, on the way to
-// PostgreSQL. What a fetch returns is bounded as it comes over the wire, and unpacks to many times that.
+// Splits a batch into parts that fit into memory several times: as rows, as text of their columns, and on the way to
+// PostgreSQL. The bound of a fetch counts compressed bytes, which unpack to many times as much.
 
-import type { DeadLetterRecord } from 'dlq-core/record.ts'
-import type { Batch } from './store-batch.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import type { Batch } from '../store/store-batch.ts'
 
-/** Of keys, values and headers. More rows in one transaction would not be quicker. */
+/** Of keys, values and headers. More rows in one transaction would not be faster. */
 const maxPartBytes = 2 * 1024 * 1024
 
 /**

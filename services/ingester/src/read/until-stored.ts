@@ -1,5 +1,5 @@
-// Waits for a batch to be stored, however long PostgreSQL is away, while the consumer goes on
-// telling Kafka that it lives: kafkajs heartbeats only when the handler does.
+// Waits until a batch is stored, however long PostgreSQL is unavailable. Meanwhile it sends heartbeats to Kafka, because
+// kafkajs sends them only when the handler asks.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -11,10 +11,10 @@ const maxBackoffMs = 5000
 type Session = Pick<EachBatchPayload, 'heartbeat' | 'isRunning' | 'isStale'>
 
 /**
- * Runs `store` until it succeeds. Null where the consumer stops meanwhile.
+ * Runs `store` until it succeeds. Returns null where the consumer stops first.
  *
- * @throws what heartbeat() throws when the partition is taken away; a transaction that is still open
- *   then may commit later, which is harmless: its position moves with it.
+ * @throws the error of heartbeat() when the partition is revoked. A transaction that is still open then may commit
+ *   later, which is harmless: its position moves with it.
  */
 export async function untilStored<T>(store: () => Promise<T>, session: Session, log: Log): Promise<T | null> {
   for (let failures = 0; session.isRunning() && !session.isStale(); ) {
@@ -26,7 +26,7 @@ export async function untilStored<T>(store: () => Promise<T>, session: Session, 
     try {
       return await withHeartbeats(storing, session)
     } catch (error) {
-      // A heartbeat's fault is kafkajs's to handle; only the store's own is ours to wait out.
+      // kafkajs handles a fault of the heartbeat; only a fault of the store is waited out here.
       if (!storeFailed) throw error
       failures += 1
       const backoffMs = Math.min(100 * 2 ** failures, maxBackoffMs)

@@ -5,7 +5,7 @@ import { watchForStall } from './watch-for-stall.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A consumer that never connects, and what makes it show a sign of life. */
+/** A consumer that never connects, and a function by which it shows a sign of life. */
 function idleConsumer() {
   const { events } = new Kafka({ brokers: ['127.0.0.1:1'], logLevel: logLevel.NOTHING }).consumer({ groupId: 'idle' })
   const listeners = new Map<string, () => void>()

@@ -1,9 +1,9 @@
-// Notices a consumer that hangs without a word (tulios/kafkajs#659, #1441), so that it is built anew.
+// Notices a consumer that hangs silently (tulios/kafkajs#659, #1441), so that the caller can build a new one.
 
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Consumer } from 'kafkajs'
 
-/** So long a consumer may show no sign of life. While a batch waits for PostgreSQL, its heartbeats are signs. */
+/** A consumer may be silent for this long. While a batch waits for PostgreSQL, its heartbeats are signs of life. */
 const stallMs = 90_000
 const lookEveryMs = 5000
 

@@ -1,10 +1,10 @@
-// Inserts rows of which PostgreSQL refuses some: halves the rows until the refused ones stand alone,
-// and stores those in a reduced form. Poison is data; it must not stop a partition.
+// Inserts rows where PostgreSQL refuses some of them. It halves the rows until each refused one stands alone, and stores
+// those in a reduced form: a poisonous record must not stop its partition.
 
-import { type NewMessage, reduceMessage } from 'dlq-core/new-message.ts'
-import { insertMessages } from 'dlq-core/queries/message-insert.ts'
-import type { Transaction } from 'dlq-core/runtime/database.ts'
-import { isDataError } from 'dlq-core/runtime/database-errors.ts'
+import { type NewMessage, reduceMessage } from 'dlq-core/domain/message/new-message.ts'
+import { insertMessages } from 'dlq-core/queries/ingest/message-insert.ts'
+import type { Transaction } from 'dlq-core/runtime/database/database.ts'
+import { isDataError } from 'dlq-core/runtime/database/database-errors.ts'
 
 /** Stores every message, whole where possible. */
 export async function insertReducing(

@@ -1,15 +1,15 @@
-// Messages of ours that failed again, as the ingester meets them in batches.
+// Re-failures of messages, as the ingester reads them in batches.
 
 import { randomUUID } from 'node:crypto'
-import { deriveMessageId } from 'dlq-core/message-id.ts'
-import { settleAttempts } from 'dlq-core/queries/attempts.ts'
-import { settleMessages } from 'dlq-core/queries/batches.ts'
-import type { DeadLetterRecord } from 'dlq-core/record.ts'
-import { claimDue } from 'dlq-testing/claim-due.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { readMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { settleAttempts } from 'dlq-core/queries/retry/attempts.ts'
+import { settleMessages } from 'dlq-core/queries/retry/batches.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { claimDue } from 'dlq-testing/rows/claim-due.ts'
+import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { storeBatch } from './store-batch.ts'
 import { batchOf, recordAt, refailureAt, storeDeps } from './test-batch.ts'
@@ -35,7 +35,7 @@ async function storeFirst(): Promise<string> {
   return deriveMessageId(record)
 }
 
-/** Claims the message as the retrier does; the returned function settles it as published. */
+/** Claims the message as a retrier does. The returned function settles it as published. */
 async function publish(id: string) {
   await database.sql`update dlq.dlq_messages set next_retry_at = now() where id = ${id}`
   const batch = await claimDue(service.sql)
@@ -59,6 +59,22 @@ async function publish(id: string) {
     })
     return resolved
   }
+}
+
+/** Writes down that attempts were made whose messages this test did not claim. */
+async function attemptsMade(...attempts: { id: string; number: number }[]) {
+  await settleAttempts(service.sql, {
+    attempts: attempts.map(({ id, number }) => ({
+      message_id: id,
+      number,
+      attempt_id: randomUUID(),
+      outcome: 'published',
+      target_topic: 'orders.events.v1',
+      target_partition: null,
+      target_offset: null,
+      error: null,
+    })),
+  })
 }
 
 beforeEach(async () => {
@@ -101,13 +117,13 @@ test('a message that fails again after being resolved reopens its row', async ()
   expect(attempt).toEqual({ outcome: 'published', target_offset: '77', failed_again_offset: '1', error_changed: true })
 })
 
-test('a re-failure without our headers is known by the place that it names as its origin', async () => {
+test('a re-failure without our headers is recognised by the coordinates of its original record', async () => {
   const id = await storeFirst()
   await (await publish(id))()
   const headers = { 'dlq-original-partition': '0', 'dlq-original-offset': '77' }
   expect(await store([recordAt(1, { headers })])).toMatchObject({ stored: 0, reopened: 1 })
   expect(await read(id)).toMatchObject({ status: 'PENDING', retry_count: 1, error_message: 'no stock 1' })
-  // Another place is another failure.
+  // Other coordinates are another failure.
   expect(await store([recordAt(2, { headers: { ...headers, 'dlq-original-offset': '78' } })])).toMatchObject({
     stored: 1,
     reopened: 0,
@@ -126,7 +142,7 @@ test('the same re-failure read twice changes nothing the second time', async () 
   expect(await read(id)).toEqual(before)
 })
 
-test('a message whose budget is spent is DEAD, and waits for nobody', async () => {
+test('a message whose budget is spent is DEAD, and has no time for a retry', async () => {
   const id = await storeFirst()
   for (const attempt of [1, 2, 3]) {
     await (await publish(id))()
@@ -144,6 +160,7 @@ test('a message whose budget is spent is DEAD, and waits for nobody', async () =
 test('a failure and its re-failure may stand in one batch', async () => {
   const first = recordAt(0)
   const id = deriveMessageId(first)
+  await attemptsMade({ id, number: 1 })
   expect(await store([first, refailureAt(1, { id, attempt: 1 })])).toMatchObject({ stored: 1, reopened: 1 })
   expect(await read(id)).toMatchObject({
     status: 'PENDING',
@@ -157,6 +174,7 @@ test('a failure and its re-failure may stand in one batch', async () => {
 test('two re-failures of one message in one batch are taken one after the other', async () => {
   const id = await storeFirst()
   await (await publish(id))()
+  await attemptsMade({ id, number: 2 })
   const outcome = await store([
     refailureAt(1, { id, attempt: 1 }),
     refailureAt(2, { id, attempt: 2, headers: { 'dlq-error-class': 'Timeout' } }),
@@ -202,7 +220,7 @@ test('an older attempt’s re-failure that comes late is counted, and changes no
   })
 })
 
-test('the re-failure of a message that is not settled yet takes it from its retrier', async () => {
+test('the re-failure of a message that is not settled yet ends its retrier’s lease', async () => {
   const id = await storeFirst()
   const settle = await publish(id)
   expect(await store([refailureAt(1, { id, attempt: 1 })])).toMatchObject({ reopened: 1 })
@@ -215,7 +233,7 @@ test('the re-failure of a message that is not settled yet takes it from its retr
   expect(attempt).toEqual({ target_offset: '77', failed_again_offset: '1' })
 })
 
-test('the re-failure of a deleted message becomes a message of its own that names its predecessor', async () => {
+test('the re-failure of a deleted message becomes a new message that names its predecessor', async () => {
   const id = await storeFirst()
   await (await publish(id))()
   await database.sql`delete from dlq.dlq_messages`
@@ -233,7 +251,7 @@ test('the re-failure of a deleted message becomes a message of its own that name
   expect(await store([refailure])).toMatchObject({ stored: 0, reopened: 0 })
 })
 
-test('the re-failure of an archived message brings it back', async () => {
+test('the re-failure of an archived message restores it', async () => {
   const id = await storeFirst()
   await (await publish(id))()
   const before = await read(id)
@@ -269,6 +287,7 @@ test('batches of two partitions that reopen the same messages in opposite orders
   const firsts = Array.from({ length: 50 }, (_, n) => recordAt(n))
   await store(firsts)
   const ids = firsts.map((record) => deriveMessageId(record))
+  await attemptsMade(...ids.flatMap((id) => [1, 2, 3].map((number) => ({ id, number }))))
   const storeFor = (partition: number, order: string[]) =>
     storeBatch(storeDeps(service.sql), {
       ...batchOf(order.map((id, n) => ({ ...refailureAt(n, { id, attempt: partition }), partition }))),

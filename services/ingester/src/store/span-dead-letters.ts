@@ -1,14 +1,14 @@
-// A span for every dead letter of a batch that carries a trace, in that trace.
+// Adds a span to the trace of every dead letter that carries one.
 
-import { deriveMessageId } from 'dlq-core/message-id.ts'
+import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
 import { type Tracing, traceRecords } from 'dlq-core/runtime/tracing.ts'
 import type { Batch, StoreOutcome } from './store-batch.ts'
 
-type TraceDeps = { tracing: Tracing; groupId: string }
+type SpanDeps = { tracing: Tracing; groupId: string }
 
 /** Runs `store` within the spans. */
-export async function traceBatch(
-  { tracing, groupId }: TraceDeps,
+export async function spanDeadLetters(
+  { tracing, groupId }: SpanDeps,
   { topic, partition, records }: Batch,
   store: () => Promise<StoreOutcome>,
 ): Promise<StoreOutcome> {

@@ -1,12 +1,12 @@
-// Every record once: what is stored, what is dropped, and what happens to rows that PostgreSQL does not like.
+// Every record is stored once: the records that are stored, those that are dropped, and rows that PostgreSQL refuses.
 
-import { deriveMessageId } from 'dlq-core/message-id.ts'
-import { resetPosition } from 'dlq-core/queries/positions.ts'
-import type { DeadLetterRecord } from 'dlq-core/record.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { readMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { resetPosition } from 'dlq-core/queries/ingest/positions.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type StoreOutcome, storeBatch } from './store-batch.ts'
 import { batchOf, partition, recordAt, storeDeps } from './test-batch.ts'
@@ -44,7 +44,7 @@ async function position(): Promise<number | undefined> {
 }
 
 describe('a batch', () => {
-  test('becomes one row per record, as the record says', async () => {
+  test('becomes one row per record, with the record’s values', async () => {
     const record = recordAt(0, {
       timestamp: 1_771_583_400_123n,
       key: Buffer.from('k'),
@@ -91,10 +91,10 @@ describe('a batch', () => {
     expect(await offsetsStored()).toEqual([0, 1, 2, 3, 4])
   })
 
-  test('read again after its position was reset is stored once, and brings deleted messages back', async () => {
+  test('read again after its position was reset is stored once, and deleted messages are stored again', async () => {
     await store(records(0, 5))
     await database.sql`delete from dlq.dlq_messages where dlq_offset = 2`
-    await resetPosition(service.sql, { ...partition, nextOffset: 0n })
+    await resetPosition(service.sql, { ...partition, next_offset: 0n })
 
     expect(await store(records(0, 7))).toEqual(stored({ stored: 3 }))
     expect(await offsetsStored()).toEqual([0, 1, 2, 3, 4, 5, 6])
@@ -106,14 +106,14 @@ describe('a batch', () => {
     expect([await offsetsStored(), await position()]).toEqual([[0, 1, 2, 3, 4, 5, 6, 7], 8])
   })
 
-  test('that lies below the position as a whole does not move it back, and revives nothing that was deleted', async () => {
+  test('that lies below the position as a whole does not move it back, and stores no deleted message again', async () => {
     await store(records(0, 5))
     await database.sql`delete from dlq.dlq_messages`
     expect(await store(records(1, 3))).toEqual(stored({ dropped: 2 }))
     expect([await offsetsStored(), await position()]).toEqual([[], 5])
   })
 
-  test('moves the position over what it does not hold: control records and compacted ones', async () => {
+  test('moves the position over missing offsets: control records and compacted ones', async () => {
     const [first, , third] = records(0, 3)
     expect(await store([first!, third!], { nextOffset: 9n })).toEqual(stored({ stored: 2 }))
     expect(await position()).toBe(9)
@@ -134,7 +134,7 @@ describe('a batch', () => {
     expect(await position()).toBe(10)
   })
 
-  test('of a log that ends before the position says that the topic was made anew', async () => {
+  test('of a log that ends before the position shows that the topic was created again', async () => {
     await store(records(0, 5))
     expect(await store(records(0, 2), { highWatermark: 2n })).toEqual({ kind: 'recreated', seenOffset: 5n })
     expect([await offsetsStored(), await position()]).toEqual([[0, 1, 2, 3, 4], 5])
@@ -148,7 +148,7 @@ describe('a batch', () => {
     expect(await offsetsStored()).toHaveLength(300)
   })
 
-  test('of more rows than one statement takes is stored whole', async () => {
+  test('of more rows than one statement takes is stored completely', async () => {
     expect(await store(records(0, 1234))).toEqual(stored({ stored: 1234 }))
     expect(await offsetsStored()).toHaveLength(1234)
   })
@@ -168,7 +168,7 @@ describe('a batch', () => {
 
 describe('a row that PostgreSQL refuses', () => {
   test('is stored in a reduced form that says so, and the others as they are', async () => {
-    // Nothing is known that would still be refused; this stands for what is not known.
+    // No record is known that PostgreSQL would still refuse. This represents the unknown ones.
     await database.sql`
       create function refuse_payload() returns trigger language plpgsql as $$
       begin
@@ -249,7 +249,7 @@ describe('a record of any time', () => {
   })
 
   test('is stored where the batch holds the last moment of one missing month and the first of the next', async () => {
-    // Every month of two years, so that no grain of time, whatever its phase, holds both.
+    // Every month of two years, so that no unit of time contains both, wherever it begins.
     const times = Array.from({ length: 24 }, (_, month) => Date.UTC(2050, month, 1)).flatMap((first) => [
       first - 1,
       first,

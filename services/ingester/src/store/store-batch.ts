@@ -1,21 +1,21 @@
-// One batch of one partition, stored in one transaction together with the position behind it. So a
-// crash, a rebalance, a zombie or a second ingester changes nothing: what the position says is
-// stored is stored, and what lies below it is dropped.
+// Stores one batch of one partition, in one transaction with the position after it. So a crash, a rebalance, a zombie or
+// a second ingester changes nothing: every record below the position is stored, and is dropped when it is read again.
 
-import { type DeadLetter, type ReadingSettings, readDeadLetter } from 'dlq-core/new-message.ts'
-import { copyMessages, ensureMessagePartition } from 'dlq-core/queries/message-insert.ts'
-import { lockPosition, movePosition, type PartitionOf } from 'dlq-core/queries/positions.ts'
-import type { DeadLetterRecord } from 'dlq-core/record.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
-import { isDatabaseAway, isMissingPartition } from 'dlq-core/runtime/database-errors.ts'
-import { correlate } from './correlate.ts'
+import { type DeadLetter, type ReadingSettings, readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { copyMessages, ensureMessagePartition } from 'dlq-core/queries/ingest/message-insert.ts'
+import { lockPosition, movePosition, type PartitionOf } from 'dlq-core/queries/ingest/positions.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { isDatabaseAway, isMissingPartition } from 'dlq-core/runtime/database/database-errors.ts'
+import { type CorrelateDeps, correlateByAttempt } from './correlate-by-attempt.ts'
+import { correlateByPlace } from './correlate-by-place.ts'
 import type { GroupRegister } from './group-register.ts'
 import { insertReducing } from './insert-reducing.ts'
 import { reopenRepublished } from './reopen-republished.ts'
-import { type TraceDeps, traceOrigins } from './trace-origins.ts'
+import type { RouteRegister } from './route-register.ts'
 
 export type Batch = PartitionOf & {
-  /** Where the fetch began: everything committed from there to `nextOffset` is in `records`. */
+  /** Where the fetch began. `records` has every committed record from there to `nextOffset`. */
   fetchedOffset: bigint
   /** The offset after the last record of the batch, control records and gaps included. */
   nextOffset: bigint
@@ -26,31 +26,33 @@ export type Batch = PartitionOf & {
 
 export type StoreOutcome =
   | { kind: 'stored'; stored: number; reopened: number; dropped: number; reduced: number }
-  /** The fetch began behind `expectedOffset`: what lies between would be lost. */
+  /** The fetch began after `expectedOffset`: the records between would be lost. */
   | { kind: 'hole'; expectedOffset: bigint }
-  /** The position lies beyond the log's end: the topic was deleted and made anew. */
+  /** The position is beyond the log's end: the topic was deleted and created again. */
   | { kind: 'recreated'; seenOffset: bigint }
 
 export type StoreDeps = {
   sql: Database
   settings: ReadingSettings
   groups: GroupRegister
-  /** Fetches what dead letters without bytes point to. */
+  routes: RouteRegister
+  /** Fetches the originals of dead letters without bytes. */
   complete: (records: readonly DeadLetterRecord[]) => Promise<readonly DeadLetterRecord[]>
-  fetchOriginals: TraceDeps['fetchOriginals']
+  fetchOriginals: CorrelateDeps['fetchOriginals']
   now: () => Date
   random: () => number
 }
 
 /**
- * Stores a batch. `lowOffset` is where the log begins now; it is asked for when retention may have
- * deleted records before they were read, so that a position before it is no hole.
+ * Stores a batch. `lowOffset` is where the log begins now. The caller gives it when retention may have deleted records
+ * before they were read: a position below it is then no hole.
  */
 export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n } = {}): Promise<StoreOutcome> {
-  const { settings, groups, complete, now, random } = deps
+  const { settings, groups, routes, complete, now, random } = deps
   const read = (await complete(batch.records)).map((record) => readDeadLetter(record, settings, now(), random()))
-  const letters = await traceOrigins(deps, read)
+  const letters = await correlateByAttempt(deps, read)
   await groups.assign(letters)
+  await routes.admit(letters)
   const work: Work = { deps, batch, letters, lowOffset, mayRefuse: false }
   for (let partitionsMade = false; ; ) {
     try {
@@ -60,7 +62,7 @@ export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n
         await makePartitions(deps.sql, letters)
         partitionsMade = true
       } else if (!isDatabaseAway(error) && !work.mayRefuse) {
-        // Rare: a row that PostgreSQL refuses, or has already. COPY does not always say so; the inserts find out.
+        // Rare: PostgreSQL refuses a row, or has it already. COPY does not say which; inserting finds out.
         work.mayRefuse = true
       } else throw error
     }
@@ -76,7 +78,7 @@ async function storeLetters({ deps, batch, letters, lowOffset, mayRefuse }: Work
     const expectedOffset = lowOffset > position ? lowOffset : position
     if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
 
-    const unseen = await correlate(
+    const unseen = await correlateByPlace(
       sql,
       letters.filter(({ message }) => message.dlq_offset >= position),
     )
@@ -86,13 +88,13 @@ async function storeLetters({ deps, batch, letters, lowOffset, mayRefuse }: Work
       unseen.filter(({ republished }) => republished === null).map(({ message }) => message),
     )
     // After the insert: a failure and its re-failure may stand in the same batch.
-    const { reopened, orphans } = await reopenRepublished(
+    const { reopened, added } = await reopenRepublished(
       sql,
       unseen.filter(({ republished }) => republished !== null),
-      { policyFor: deps.settings.policyFor, now: deps.now(), random: deps.random },
+      { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random },
     )
-    const second = await insert(sql, orphans)
-    if (batch.nextOffset > position) await movePosition(sql, batch)
+    const second = await insert(sql, added)
+    if (batch.nextOffset > position) await movePosition(sql, { ...batch, next_offset: batch.nextOffset })
     return {
       kind: 'stored',
       stored: first.stored + second.stored,
@@ -108,7 +110,7 @@ async function copyWhole(...[sql, messages]: Parameters<typeof copyMessages>) {
 }
 
 async function makePartitions(sql: Database, letters: readonly DeadLetter[]): Promise<void> {
-  // Archived messages that come back may be of a month whose partition was dropped.
+  // A restored message may need a month whose partition was dropped.
   const ids = letters.flatMap(({ message, republished }) =>
     republished ? [message.id, republished.messageId] : [message.id],
   )

@@ -1,9 +1,10 @@
-// What the tests of storing share: records made by hand, and batches of them.
+// Shared by the tests of storing: records made by hand, and batches of them.
 
-import type { DeadLetterRecord } from 'dlq-core/record.ts'
-import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { createGroupRegister } from './group-register.ts'
+import { createRouteRegister } from './route-register.ts'
 import type { Batch, StoreDeps } from './store-batch.ts'
 
 export const partition = { cluster: 'c', topic: 'orders.dlq.v1', partition: 0 }
@@ -70,8 +71,9 @@ export function batchOf(records: readonly DeadLetterRecord[], more: Partial<Batc
 export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDeps {
   return {
     sql,
-    settings: { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] },
+    settings: { policyOf: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] },
     groups: createGroupRegister(sql, { now: Date.now }),
+    routes: createRouteRegister(sql, { mappings: [], mode: 'ask', now: Date.now }),
     // Every record here says itself where it came from.
     complete: async (records) => [...records],
     fetchOriginals: async () => new Map(),

@@ -1,16 +1,17 @@
-// What the ingester writes down of Kafka's logs, against the shared broker and a database of its own.
+// The bounds of Kafka's logs that the ingester stores, against the shared broker and a separate database.
 
-import { listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
-import { recordTopics } from 'dlq-core/queries/topics.ts'
-import { registerCodecs } from 'dlq-core/runtime/kafka-codecs.ts'
+import { listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
+import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
+import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { useTopics } from 'dlq-testing/test-topics.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { Registry } from 'prom-client'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createIngesterMetrics } from './ingester-metrics.ts'
+import { createIngesterMetrics } from '../ingester-metrics.ts'
+import { registerCodecs } from '../read/kafka-codecs.ts'
 import { createLogWatch } from './watch-logs.ts'
 
 const database = useDatabase()
@@ -25,14 +26,13 @@ beforeEach(async () => {
 })
 
 const find = (...found: string[]) =>
-  recordTopics(service.sql, { cluster, found: found.map((topic) => ({ topic, topicId: null, partitions: 2 })) })
+  recordTopics(service.sql, { cluster, found: found.map((topic) => ({ topic, topic_id: null, partitions: 2 })) })
 
 function watch() {
   const registry = new Registry()
-  const fetchRecords = vi.fn<typeof topics.admin.fetchRecords>((options) => topics.admin.fetchRecords(options))
-  const { fetchLogBounds, describeConfigs } = topics.admin
+  const fetchRecords = vi.fn<TopicReader['fetchRecords']>((place) => topics.reader.fetchRecords(place))
   const pass = createLogWatch({
-    ...{ admin: { fetchLogBounds, describeConfigs, fetchRecords }, sql: service.sql, now: Date.now },
+    ...{ admin: topics.admin, reader: { ...topics.reader, fetchRecords }, sql: service.sql, now: Date.now },
     log: createLog({ service: 'test', level: 'silent' }),
     metrics: createIngesterMetrics(registry),
   })
@@ -55,7 +55,7 @@ async function produce(topic: string, partition: number, values: string[]): Prom
   await producer.disconnect()
 }
 
-test('a topic whose records nobody ingests shows how many wait, since when, and when retention takes the first', async () => {
+test('a topic whose records are not stored shows how many wait, since when, and when retention deletes the first', async () => {
   const topic = await topics.createTopic('watched', { partitions: 2, config: { 'retention.ms': '7200000' } })
   await find(topic)
   await produce(topic, 0, ['a', 'b', 'c'])
@@ -63,22 +63,22 @@ test('a topic whose records nobody ingests shows how many wait, since when, and 
   const { look, gauge, fetchRecords } = watch()
 
   expect(await look()).toMatchObject([
-    { topic, lag: 4n, lost: 0n, oldestUnreadAt: null, retentionMs: 7_200_000n, cleanupPolicy: 'delete' },
+    { topic, lag: 4n, lost: 0n, oldest_unread_at: null, retention_ms: 7_200_000n, cleanup_policy: 'delete' },
   ])
-  // What waited at the look before, and waits still.
+  // The record that waited at the previous look still waits.
   expect(await look()).toMatchObject([
-    { lag: 4n, oldestUnreadAt: new Date(timestamp), expiresAt: new Date(timestamp + 7_200_000) },
+    { lag: 4n, oldest_unread_at: new Date(timestamp), expires_at: new Date(timestamp + 7_200_000) },
   ])
   expect(await gauge()).toMatchObject([{ labels: { topic }, value: 4 }])
 
   await database.sql`insert into dlq.dlq_positions values (${cluster}, ${topic}, 0, 0, 2), (${cluster}, ${topic}, 1, 0, 1)`
   fetchRecords.mockClear()
-  expect(await look()).toMatchObject([{ lag: 1n, oldestUnreadAt: new Date(timestamp + 2) }])
+  expect(await look()).toMatchObject([{ lag: 1n, oldest_unread_at: new Date(timestamp + 2) }])
   await look()
   expect(fetchRecords).toHaveBeenCalledTimes(1)
 })
 
-test('records that were deleted before they were read are told, and the ones left still wait', async () => {
+test('records that were deleted before they were read are reported, and the others still wait', async () => {
   const topic = await topics.createTopic('cut')
   await find(topic)
   await produce(topic, 0, ['a', 'b', 'c', 'd'])
@@ -87,11 +87,11 @@ test('records that were deleted before they were read are told, and the ones lef
   await topics.admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '3' }] })
   const { look } = watch()
   await look()
-  expect(await look()).toMatchObject([{ topic, lag: 1n, lost: 2n, oldestUnreadAt: new Date(timestamp + 3) }])
+  expect(await look()).toMatchObject([{ topic, lag: 1n, lost: 2n, oldest_unread_at: new Date(timestamp + 3) }])
 })
 
-describe('a topic that cannot be looked at', () => {
-  test('leaves the others, of however many, to be looked at', async () => {
+describe('a topic whose log cannot be read', () => {
+  test('does not prevent the reading of any number of others', async () => {
     const [first, second, third] = [
       await topics.createTopic('a'),
       await topics.createTopic('b'),
@@ -100,12 +100,12 @@ describe('a topic that cannot be looked at', () => {
     const missing = topics.topicName('deleted')
     await find(first!, missing, second!, third!)
     const lags = await watch().look()
-    const looked = lags.filter(({ lookedAt, retentionMs }) => lookedAt !== null && retentionMs !== null)
+    const looked = lags.filter(({ looked_at, retention_ms }) => looked_at !== null && retention_ms !== null)
     expect(looked.map(({ topic }) => topic).toSorted()).toEqual([first, second, third].toSorted())
-    expect(lags.find(({ topic }) => topic === missing)).toMatchObject({ lookedAt: null, retentionMs: null })
+    expect(lags.find(({ topic }) => topic === missing)).toMatchObject({ looked_at: null, retention_ms: null })
   })
 
-  test('is forgotten by the metric when it is gone', async () => {
+  test('is removed from the metric when it is gone', async () => {
     const topic = await topics.createTopic('forgotten')
     await find(topic)
     const { look, gauge } = watch()

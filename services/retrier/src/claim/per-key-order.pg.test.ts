@@ -1,13 +1,13 @@
-// Per-key order under concurrency: whatever the slots do in which order, no message is published while
-// an earlier one of its key is not resolved.
+// Per-key order under concurrency: in any order of the slots' steps, no message is published while an earlier one of
+// its key is not resolved.
 
 import { randomUUID } from 'node:crypto'
-import { orderKey } from 'dlq-core/order-key.ts'
-import { claimBatch, releaseBatch, settleMessages } from 'dlq-core/queries/batches.ts'
-import { takeSlot } from 'dlq-core/queries/slots.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { orderKey } from 'dlq-core/domain/record/order-key.ts'
+import { claimBatch, releaseBatch, settleMessages } from 'dlq-core/queries/retry/batches.ts'
+import { takeSlot } from 'dlq-core/queries/retry/slots.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createTopicOrder } from './topic-order.ts'
@@ -34,7 +34,7 @@ async function insertMessages(count: number, keyed: boolean): Promise<void> {
 
 type Step = { slot: number; quota: number; outcome: 'publish' | 'release' }
 
-/** Runs the steps of all slots at once, each slot its own one after the other. Returns the offsets in the order of publishing. */
+/** Runs all slots at once, each with its steps in order. Returns the offsets in the order of publishing. */
 async function run(steps: readonly Step[], count: number): Promise<number[]> {
   const published: number[] = []
   const work = async (own: readonly Step[]) => {
@@ -57,7 +57,7 @@ async function run(steps: readonly Step[], count: number): Promise<number[]> {
   }
   const slots = [...Map.groupBy(steps, ({ slot }) => slot).values()]
   await Promise.all(slots.map(work))
-  // The rest, so that nothing may be lost.
+  // Publishes the rest, so that a lost message would show.
   await work(Array.from({ length: count }, () => ({ slot: 9, quota: 100, outcome: 'publish' as const })))
   return published
 }

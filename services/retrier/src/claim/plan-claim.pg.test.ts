@@ -1,11 +1,13 @@
-// What a slot may claim, from due rows and policies.
-import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// The messages that a slot may claim, by due rows and policies.
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { expect, test } from 'vitest'
-import { createCooldown } from './cooldown.ts'
-import { createDueTopics, planClaim } from './plan-claim.ts'
+import { createCooldown } from '../slot/cooldown.ts'
+import { createTopicHolds } from '../targets/topic-holds.ts'
+import { createDueTopics } from './due-topics.ts'
+import { planClaim } from './plan-claim.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -18,6 +20,7 @@ test('a topic whose application pulls its dead letters is left alone', async () 
       sql: service.sql,
       dueTopics: createDueTopics(service.sql),
       cooldown: createCooldown({ now: Date.now }),
+      holds: createTopicHolds({ now: Date.now }),
       pauses: { ofTopic: () => [] },
       topicOrder: { isReady: () => true, forget: () => {} },
       policyOf: ({ original_topic }) =>

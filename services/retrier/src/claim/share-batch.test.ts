@@ -20,7 +20,7 @@ test('topics share by weight', () => {
   ).toEqual([25, 75])
 })
 
-test('what a topic does not need goes to the others', () => {
+test('topics share the places that another one does not need', () => {
   expect(
     share(
       [
@@ -51,7 +51,7 @@ test('what a topic does not need goes to the others', () => {
   ).toEqual([0, 0])
 })
 
-test('where there are more topics than places, every topic has its turn', () => {
+test('where there are more topics than places, every topic gets a place in turn', () => {
   const seen = new Set<number>()
   for (let start = 0; start < 5; start += 1) {
     share(
@@ -65,7 +65,7 @@ test('where there are more topics than places, every topic has its turn', () => 
   expect(seen.size).toBe(5)
 })
 
-test('nobody gets more than it can take, and nothing stays while somebody could take it', () => {
+test('no topic gets more than it can take, and no place stays free while a topic could take it', () => {
   const sharer = fc.tuple(fc.integer({ min: 1, max: 1000 }), fc.integer({ min: 0, max: 5000 }))
   fc.assert(
     fc.property(

@@ -1,16 +1,16 @@
-// How a batch is shared among the topics that have something due: by weight, and what one topic does
-// not need goes to the others (weighted max-min fairness).
+// Shares a batch among the topics that have something due: by weight, and the others get what one topic does not need
+// (weighted max-min fairness).
 
 export type Sharer = {
   readonly topic: string
   readonly weight: number
-  /** It cannot take more than this. */
+  /** The most that it can take. */
   readonly most: number
 }
 
 /**
- * Topic → how many messages of it may be claimed; at most `limit` in sum. Where there are more topics
- * than places, `start` says who comes first; turn it from batch to batch.
+ * Returns topic → how many of its messages may be claimed; `limit` at most in all. `start` says which topic comes first:
+ * the caller raises it from batch to batch, because there may be more topics than places.
  */
 export function shareBatch(
   sharers: readonly Sharer[],

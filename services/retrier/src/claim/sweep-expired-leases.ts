@@ -1,12 +1,13 @@
-// Gives back what a retrier held when it died.
+// Ends the leases of applications that claimed messages by SQL and never settled them. Messages that a retrier claimed
+// have no such lease: recover-slot.ts settles those.
 
-import { releaseExpiredLeases } from 'dlq-core/queries/message-retry.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { releaseExpiredLeases } from 'dlq-core/queries/retry/expired-leases.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 
 const sweepLimit = 1000
 
-/** One bounded sweep. */
+/** One sweep of at most `sweepLimit` leases. */
 export async function sweepExpiredLeases({
   sql,
   log,

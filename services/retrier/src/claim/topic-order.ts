@@ -1,14 +1,15 @@
-// Before the messages of a topic are claimed in the order of their keys, those that came in while its
-// policy did not ask for it get their order keys. Twice: an ingester may still follow the old policy
+// When a policy begins to ask for the order of keys, the messages that are stored already have no order key. They get
+// theirs here before the topic is claimed from. Two walks are needed, because an ingester may follow the old policy
 // for a moment after a retrier has seen the new one.
 
-import { assignOrderKeys } from 'dlq-core/queries/order-keys.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { smallestId } from 'dlq-core/domain/record/message-id.ts'
+import { assignOrderKeys } from 'dlq-core/queries/retry/order-keys.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 
 export type TopicOrder = {
-  /** Whether the topic may be claimed from; where not yet, the passes see to it. */
+  /** Whether the topic may be claimed from. If not yet, the next passes assign its keys. */
   isReady(topic: string): boolean
-  /** The topic's order is not asked for any more. */
+  /** The topic's policy no longer asks for an order. */
   forget(topic: string): void
   /** One chunk of one topic. */
   pass(): Promise<{ more: boolean }>
@@ -17,8 +18,7 @@ export type TopicOrder = {
 type Progress = { afterId: string; walks: number; notBefore: number }
 
 const chunkSize = 2000
-const smallestId = '00000000-0000-0000-0000-000000000000'
-/** Longer than policies take to reach every ingester. */
+/** Longer than a policy takes to reach every ingester. */
 const secondWalkAfterMs = 5000
 
 export function createTopicOrder(sql: Database, { now = Date.now } = {}): TopicOrder {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { compilePolicies, type TopicPolicy } from 'dlq-core/effective-policy.ts'
-import { archiveMessages, restoreArchived } from 'dlq-core/queries/archive.ts'
-import { findAttemptsByPlace } from 'dlq-core/queries/message-correlate.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { compilePolicies, type PolicyOf, type TopicPolicy } from 'dlq-core/domain/retry/effective-policy.ts'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { findAttemptsByPlace } from 'dlq-core/queries/ingest/message-correlate.ts'
+import { archiveMessages, restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { archiveSettled } from './archive-settled.ts'
 
@@ -24,10 +25,10 @@ beforeEach(async () => {
     await database.sql`delete from ${database.sql(`dlq.dlq_${table}`)}`
 })
 
-/** Archives by these policies, `days` days after the messages were settled. */
+/** Archives by these policies, at a time `days` days after the messages were settled. */
 async function archiveAfter(days: number, policies: readonly TopicPolicy[] = []): Promise<number> {
-  const compiled = compilePolicies({ section: {}, fileEntries: [], rows: policies })
-  const policyOf = (topics: Parameters<typeof compiled>[0]) => compiled(topics).policy
+  const effectivePolicyOf = compilePolicies({ section: {}, fileEntries: [], rows: policies })
+  const policyOf: PolicyOf = (topics) => effectivePolicyOf(topics).policy
   const { archived } = await archiveSettled({ sql: service.sql, policyOf }, { now: after(days), signal })
   return archived
 }
@@ -59,7 +60,7 @@ const counts = async () => {
   return rows.map(({ topic, status, archived, count }) => `${count} ${topic} ${status}${archived ? ' archived' : ''}`)
 }
 
-test('RESOLVED and DEAD messages go after thirty days, to the moment, and those that wait never', async () => {
+test('RESOLVED and DEAD messages are archived after exactly thirty days, and waiting ones never', async () => {
   for (const status of ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD']) await insertSettled({ status, count: 3 })
   expect([await archiveAfter(29), await archiveAfter(30)]).toEqual([0, 0])
   expect(await archiveAfter(30.000_001)).toBe(6)
@@ -72,7 +73,7 @@ test('RESOLVED and DEAD messages go after thirty days, to the moment, and those 
   ])
 })
 
-test('an old message that was resolved lately stays for thirty days from then', async () => {
+test('an old message that was resolved recently stays for thirty days from then', async () => {
   const old = '01540000-0000-7000-8000-000000000001'
   await insertMessageRow(database.sql, { id: old, original_topic: 'orders', status: 'RESOLVED', updated_at: settledAt })
   expect([await archiveAfter(29), await archiveAfter(31)]).toEqual([0, 1])
@@ -108,7 +109,7 @@ test('many topics with more messages than a batch are walked to their end, over 
     await insertSettled({ topic, count: 700 })
     await insertSettled({ topic, count: 5, at: after(10) })
   }
-  // Held by somebody: the walk goes on behind them.
+  // Another transaction holds these, so the walk continues behind them.
   await database.sql.begin(async (sql) => {
     await sql`select from dlq.dlq_messages where original_topic = 'b' order by updated_at, id limit 10 for update`
     expect(await archiveAfter(31)).toBe(2090)
@@ -119,17 +120,17 @@ test('many topics with more messages than a batch are walked to their end, over 
   )
 })
 
-test('a run that is stopped ends between two batches, and the next one goes on', async () => {
+test('an execution that is stopped ends between two batches, and the next one continues', async () => {
   await insertSettled({ count: 30 })
   const stopped = AbortSignal.abort(new Error('stopped'))
-  const policyOf = () => ({ retentionMs: 0 })
+  const policyOf = () => ({ ...defaultRetryPolicy, retentionMs: 0 })
   await expect(archiveSettled({ sql: service.sql, policyOf }, { now: after(31), signal: stopped })).rejects.toThrow(
     'stopped',
   )
   expect(await archiveAfter(31)).toBe(30)
 })
 
-test('attempts go with their message and come back with it, and a dead letter finds them in between', async () => {
+test('attempts are archived and restored with their message, and a dead letter finds them in between', async () => {
   const id = await insertMessageRow(database.sql, {
     original_topic: 'orders',
     status: 'RESOLVED',
@@ -150,7 +151,7 @@ test('attempts go with their message and come back with it, and a dead letter fi
   expect(await database.sql`select from dlq.dlq_attempts_archive`).toHaveLength(0)
 })
 
-test('what was restored counts as touched, so the next night leaves it', async () => {
+test('a restored message counts as changed, so the next night leaves it', async () => {
   await insertSettled({ at: new Date(Date.now() - 40 * 86_400_000) })
   const [{ id }] = await database.sql<[{ id: string }]>`select id from dlq.dlq_messages`
   await archiveMessages(service.sql, { ids: [id], now: new Date() })
@@ -161,7 +162,7 @@ test('what was restored counts as touched, so the next night leaves it', async (
   expect(row).toEqual({ status: 'RESOLVED', touched: true })
 })
 
-test('messages that wait, or were touched since, are not archived by their ids either', async () => {
+test('messages that wait, or were changed since, are not archived by their ids either', async () => {
   await insertSettled({ status: 'PENDING' })
   await insertSettled({ at: after(1) })
   const ids = (await database.sql<{ id: string }[]>`select id from dlq.dlq_messages`).map(({ id }) => id)

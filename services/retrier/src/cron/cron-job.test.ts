@@ -15,12 +15,12 @@ test.each([
   expect(nextTick(job(schedule), from)?.toISOString()).toBe(tick)
 })
 
-test('a tick is after the moment asked about, also on the minute', () => {
+test('a tick is after the given time, also on the minute', () => {
   const onTheMinute = new Date('2026-02-28T03:00:00.000Z')
   expect(nextTick(job('0 3 * * *'), onTheMinute)?.toISOString()).toBe('2026-03-01T03:00:00.000Z')
 })
 
-test('what is off, or never comes, has no tick', () => {
+test('a schedule that is off, or never matches, has no tick', () => {
   expect([nextTick(job('off'), from), nextTick(job('0 0 31 2 *'), from), toCronItem(job('off'), from)]).toEqual([
     null,
     null,
@@ -28,7 +28,7 @@ test('what is off, or never comes, has no tick', () => {
   ])
 })
 
-test('of what is missed, only the last tick of a rare job is made up for', () => {
+test('of missed ticks, only the last one of a rare job is made up for', () => {
   const backfill = (schedule: string) => toCronItem(job(schedule), from)!.options.backfillPeriod
   expect(backfill('* * * * *')).toBe(0)
   expect(backfill('*/30 * * * *')).toBe(0)
@@ -36,6 +36,6 @@ test('of what is missed, only the last tick of a rare job is made up for', () =>
   expect(backfill('0 3 * * *')).toBe((24 * 60 - 1) * 60_000)
 })
 
-test('a timetable that cannot be read is refused', () => {
+test('an invalid schedule is refused', () => {
   expect(() => toCronItem(job('0 25 * * *'), from)).toThrow(/25/)
 })

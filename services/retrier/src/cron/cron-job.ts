@@ -1,27 +1,27 @@
-// What runs by the clock: a name, a timetable in cron's notation (UTC), and work that may be run any number of times.
+// A scheduled job: a name, a timetable in cron's notation (UTC), and work that may be repeated safely.
 
-import { cronTask } from 'dlq-core/queries/cron-runs.ts'
+import { cronTask } from 'dlq-core/queries/upkeep/cron-runs.ts'
 import { type ParsedCronItem, parseCronItem } from 'graphile-worker'
 
 export type CronJob = {
   /** A word; it stands in the configuration, the database and the metrics. */
   readonly name: string
-  /** Minute, hour, day of month, month, day of week; "off": only when somebody asks. */
+  /** Minute, hour, day of month, month, day of week; "off": it runs only when somebody asks. */
   readonly schedule: string
-  /** Returns what it did, as a small object for people. Throws where it was not all, the signal's reason included. */
+  /** Returns what it did, as a small object for people. Throws where work is left, also the signal's reason. */
   run(context: CronContext): Promise<object>
 }
 
 export type CronContext = {
   readonly now: Date
-  /** Aborts when the service stops: what is left is done by the next attempt. */
+  /** Aborts when the service stops: the next attempt does the rest. */
   readonly signal: AbortSignal
 }
 
 const minuteMs = 60_000
 const yearMs = 366 * 86_400_000
 const hourMs = 60 * minuteMs
-/** The waits between attempts grow from 3 s; those of seven add up to 18 minutes. */
+/** The waits between attempts grow from 3 s; the seven waits add up to 18 minutes. */
 const maxAttempts = 8
 
 /** The job as graphile-worker schedules it; null where it is off. @throws where the timetable cannot be read */
@@ -31,8 +31,8 @@ export function toCronItem({ name, schedule }: CronJob, now: Date): ParsedCronIt
   const first = nextTick({ name, schedule }, now)
   const second = first && nextTick({ name, schedule }, first)
   const intervalMs = first && second ? second.getTime() - first.getTime() : yearMs
-  // What was missed while nobody was there is made up for once, where the next tick is far away: a tick between
-  // twice the interval ago and one interval ago would be made up for as well, so it ends a minute earlier.
+  // A tick that was missed while no retrier ran is made up for once, where the next tick is far away. The period ends a
+  // minute before one interval, because otherwise the tick before the missed one would be made up for as well.
   item.options.backfillPeriod = intervalMs >= hourMs ? Math.min(intervalMs, 31 * 24 * hourMs) - minuteMs : 0
   return item
 }
@@ -56,7 +56,7 @@ export function nextTick({ name, schedule }: Pick<CronJob, 'name' | 'schedule'>,
 function parse({ name, schedule }: Pick<CronJob, 'name' | 'schedule'>): ParsedCronItem {
   return parseCronItem({
     ...{ task: cronTask(name), identifier: name, match: schedule },
-    // A queue of its own, so that a job never runs beside itself; with a priority behind all else.
+    // A separate queue, so that a job never runs twice at a time; other jobs go first.
     options: { queueName: cronTask(name), maxAttempts, priority: 10 },
   })
 }

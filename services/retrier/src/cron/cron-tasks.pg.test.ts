@@ -1,8 +1,8 @@
-import { listCronJobs, listCronRuns, requestCronRun, writeCronJobs } from 'dlq-core/queries/cron-runs.ts'
+import { listCronJobs, listCronRuns, requestCronRun, writeCronJobs } from 'dlq-core/queries/upkeep/cron-runs.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, expect, test } from 'vitest'
 import type { CronJob } from './cron-job.ts'
 import { cronTasks } from './cron-tasks.ts'
@@ -32,7 +32,7 @@ const fail = async () => {
   throw new Error('no room')
 }
 
-test('what a tick came to is written down with its duration', async () => {
+test('the result of a tick is stored with its duration', async () => {
   await handOut(done)
   expect(await runs()).toMatchObject([
     { tick, retrier: 'r', attempts: 1, outcome: 'done', result: '{"moved": 3}', error: null, requested_by: null },
@@ -40,25 +40,25 @@ test('what a tick came to is written down with its duration', async () => {
   expect((await runs())[0]!.duration_ms).toBeGreaterThanOrEqual(0)
 })
 
-test('a tick that is handed out again after it was done is not run again', async () => {
+test('a tick that is handed out again after its execution ended is not executed again', async () => {
   await handOut(done)
   await handOut(fail)
   expect(await runs()).toMatchObject([{ attempts: 1, outcome: 'done' }])
 })
 
-test('a tick that fails says why, is tried again, and says nothing of it once it is done', async () => {
+test('a tick that fails shows why and is tried again, and shows no error once it has succeeded', async () => {
   await expect(handOut(fail)).rejects.toThrow('no room')
   expect(await runs()).toMatchObject([{ attempts: 1, outcome: null, finished_at: null, error: 'no room' }])
   await handOut(done, { attempts: 2 })
   expect(await runs()).toMatchObject([{ attempts: 2, outcome: 'done', error: null }])
 })
 
-test('the last failure is written down and leaves no failed job behind', async () => {
+test('the last failure is stored, and no failed job stays', async () => {
   await handOut(fail, { attempts: 3 })
   expect(await runs()).toMatchObject([{ outcome: 'failed', error: 'no room', finished_at: expect.any(Date) }])
 })
 
-test('a run that was asked for becomes a job of its own, and shows as under way until it is done', async () => {
+test('a requested execution becomes a job, and is shown as under way until it ends', async () => {
   await writeCronJobs(service.sql, [{ name: 'job', schedule: null, next_tick: null }])
   const now = new Date('2031-05-06T14:15:16.789Z')
   expect(await requestCronRun(service.sql, { job: 'job', actor: 'ada', now })).toEqual(now)

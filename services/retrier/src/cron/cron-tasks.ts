@@ -1,8 +1,8 @@
-// Cron jobs as tasks of graphile-worker. What a tick came to stands in dlq_cron_runs, whose key is the tick: handed
-// out twice, because a retrier died behind the work and before its end was written, it runs once.
+// Scheduled jobs as tasks of graphile-worker. dlq_cron_runs has one row per tick, with its result. graphile-worker hands
+// a tick out twice where a retrier died between the work and the end of its job; by the row it runs once.
 
-import { beginCronRun, cronTask, failCronRun, finishCronRun } from 'dlq-core/queries/cron-runs.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { beginCronRun, cronTask, failCronRun, finishCronRun } from 'dlq-core/queries/upkeep/cron-runs.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { JobHelpers, TaskList } from 'graphile-worker'
 import type { CronJob } from './cron-job.ts'
@@ -25,7 +25,7 @@ export function cronTasks(jobs: readonly CronJob[], deps: CronTaskDeps): TaskLis
 
 type Run = CronTaskDeps & { tick: Date; helpers: Pick<JobHelpers, 'job' | 'abortSignal'> }
 
-/** @throws where it failed and has another attempt; the last failure is only written down, because jobs that failed for good stay in the way */
+/** @throws where it failed and has another attempt. The last failure is only recorded: a failed job would stay in the queue. */
 export async function runCronJob(job: CronJob, { sql, log, retrierId, tick, helpers }: Run): Promise<void> {
   const key = { job: job.name, tick }
   if ((await beginCronRun(sql, { ...key, retrier: retrierId })) === null) return

@@ -1,11 +1,11 @@
-// The timetable over hours and several retriers, one of which is killed.
+// The ticks of hours over several retriers, one of which is killed.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { type ServiceProcess, startService } from 'dlq-testing/service-process.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { type ServiceProcess, startService } from 'dlq-testing/fleet/service-process.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { afterAll, expect, test, vi } from 'vitest'
 
 const database = useDatabase()
@@ -19,10 +19,10 @@ afterAll(async () => {
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
-/** All of it in the past, because what is due is decided by PostgreSQL's clock. */
+/** All ticks are in the past, because PostgreSQL's clock decides which are due. */
 const to = Math.floor(Date.now() / hourMs) * hourMs - hourMs
 const from = to - 4 * hourMs - minuteMs / 2
-const fastClock = fileURLToPath(import.meta.resolve('dlq-testing/fast-clock.ts'))
+const fastClock = fileURLToPath(import.meta.resolve('dlq-testing/fleet/fast-clock.ts'))
 
 async function startRetrier(): Promise<ServiceProcess> {
   const service = await startService({
@@ -58,7 +58,7 @@ const runs = async (job: string) =>
   database.sql<{ tick: Date; attempts: number; outcome: string; requested_by: string | null }[]>`
     select tick, attempts, outcome, requested_by from dlq.dlq_cron_runs where job = ${job} order by tick`
 
-test('over four hours and two retriers, one of them killed on the way, each tick of each job ran once', {
+test('over four hours and two retriers, one of them killed on the way, each tick of each job is executed once', {
   timeout: 180_000,
 }, async () => {
   const [first] = await Promise.all([startRetrier(), startRetrier()])
@@ -84,7 +84,7 @@ test('over four hours and two retriers, one of them killed on the way, each tick
       { timeout: 90_000, interval: 200 },
     )
   }
-  // Not even entered twice, and begun twice only by the retrier that was killed.
+  // No tick is even added twice, and only the killed retrier's tick is begun twice.
   const [{ name }] = await database.sql<[{ name: string }]>`
     select pg_get_serial_sequence('graphile_worker._private_jobs', 'id') as name`
   const [row] = await database.sql.unsafe(`select last_value::int as entered from ${name}`)

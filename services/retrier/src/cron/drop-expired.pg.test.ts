@@ -1,10 +1,10 @@
-import { archiveMessages, restoreArchived } from 'dlq-core/queries/archive.ts'
-import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/partitions.ts'
+import { archiveMessages, restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
+import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/upkeep/partitions.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { Registry } from 'prom-client'
 import { beforeEach, expect, test } from 'vitest'
 import { dropExpired } from './drop-expired.ts'
@@ -17,7 +17,17 @@ const dayMs = 86_400_000
 
 beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_messages_archive', 'dlq.dlq_attempts_archive')
+  await resetMonths()
 })
+
+/** Only the present months have partitions then. The overflow partition begins in 2038: any month before can be made. */
+async function resetMonths(): Promise<void> {
+  const months = await database.sql`
+    select name from dlq.message_partitions() where name not in ('dlq_messages_first', 'dlq_messages_last')`
+  for (const { name } of months) await database.sql`drop table ${database.sql(`dlq.${name}`)}`
+  await database.sql`select dlq.create_message_partitions()`
+  await database.sql`select dlq.create_message_partitions(0, '2038-01-01')`
+}
 
 const drop = (now: string, retentionDays = 365) =>
   dropExpired({ sql: service.sql, archiveRetentionMs: retentionDays * dayMs }, { now: new Date(now), signal })
@@ -54,7 +64,7 @@ const hasMonth = async (month: string) => {
   return row!.there
 }
 
-test('a quarter of the archive goes when its last day is 365 days old, with the attempts, and not a day before', async () => {
+test('a quarter of the archive is dropped with its attempts when its last day is 365 days old, and not a day before', async () => {
   for (const time of ['2032-03-31T23:59:59Z', '2032-04-01', '2032-06-30', '2032-07-01']) await insertArchived(time)
   expect((await drop('2033-04-01')).quarters).not.toContain('2032q2')
   expect(await archivedAt()).toEqual(['2032-04-01', '2032-06-30', '2032-07-01'])
@@ -63,7 +73,7 @@ test('a quarter of the archive goes when its last day is 365 days old, with the 
   expect(await archivedAt()).toEqual(['2032-07-01'])
 })
 
-test('with a quarter of the archive go the edits of its messages, and no others', async () => {
+test('a dropped quarter takes the edits of its messages along, and no others', async () => {
   await insertArchived('2031-02-01')
   await insertInto('2031-01-01')
   const [kept] = await database.sql<{ id: string }[]>`select id from dlq.dlq_messages`
@@ -74,6 +84,26 @@ test('with a quarter of the archive go the edits of its messages, and no others'
   expect((await drop('2032-04-01')).quarters).toContain('2031q1')
   const edits = await database.sql`delete from dlq.dlq_message_edits returning message_id`
   expect(edits.map(({ message_id }) => message_id)).toEqual([kept!.id])
+})
+
+test('a dropped quarter takes the runs’ notes on its messages along, also behind thousands of notes on others', async () => {
+  await insertArchived('2030-02-01')
+  await database.sql`
+    with run as (
+      insert into dlq.dlq_runs (kind, actor, selection, until_id, matched, matched_relation)
+      values ('retry', 'maria', '{}', gen_random_uuid(), 1, 'eq') returning id
+    ),
+    others as (
+      -- Ids of long ago: in the order of ids they come first.
+      select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid as id from generate_series(1, 2500) n
+    )
+    insert into dlq.dlq_run_skipped (run_id, message_id, reason)
+    select run.id, message.id, 'dead' from run
+    cross join (select id from others union all select id from dlq.dlq_messages_archive) message`
+  expect((await drop('2031-04-01')).quarters).toContain('2030q1')
+  const noted = await database.sql`delete from dlq.dlq_run_skipped returning message_id`
+  expect(noted).toHaveLength(2500)
+  expect(noted.every(({ message_id }) => message_id.startsWith('00000000'))).toBe(true)
 })
 
 test('another retention counts from another day', async () => {
@@ -92,12 +122,12 @@ test('an empty month is dropped ninety days after its end, and one in which a me
   expect([await hasMonth('2035_01'), await hasMonth('2035_02')]).toEqual([false, true])
   expect((await drop('2045-01-01')).months).not.toContain('dlq_messages_2035_02')
   expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(1)
-  // A record that comes late makes its month anew.
+  // A late record creates its month again.
   await insertInto('2035-01-01')
   expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(2)
 })
 
-test('an archived message comes back after its month was dropped', async () => {
+test('an archived message can be restored after its month was dropped', async () => {
   await insertInto('2036-03-01')
   const [{ id }] = await database.sql<[{ id: string }]>`update dlq.dlq_messages set status = 'DEAD' returning id`
   await database.sql`select dlq.create_archive_partition('2036-04-01')`
@@ -119,7 +149,7 @@ test('a month that was full is vacuumed first', async () => {
   expect((await drop('2036-06-01')).months).toContain('dlq_messages_2036_01')
 })
 
-test('a message that comes in while its month is being dropped keeps the month', async () => {
+test('a message that arrives while its month is being dropped keeps the month', async () => {
   await insertInto('2037-01-01')
   await database.sql`delete from dlq.dlq_messages`
   let dropping: ReturnType<typeof drop> | undefined
@@ -134,13 +164,13 @@ test('a message that comes in while its month is being dropped keeps the month',
   expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(1)
 })
 
-test('while somebody reads the archive, its drop lets others pass between its tries, and is made up for', async () => {
+test('while the archive is being read, the drop lets others pass between its tries, and is made up for later', async () => {
   await insertArchived('2038-02-01')
   let dropping: ReturnType<typeof drop> | undefined
   await database.sql.begin(async (sql) => {
     await sql`select count(*) from dlq.dlq_messages_archive`
     dropping = drop('2039-06-01')
-    // Ingestion looks there for messages that come back. Behind a drop that waits for this transaction, it never would get on.
+    // Ingestion looks there for messages that fail again. Behind a drop that waits for this transaction, it would stall.
     for (let n = 0; n < 20; n += 1) {
       await database.sql`select from dlq.dlq_messages_archive where id = gen_random_uuid()`
       await sql`select pg_sleep(0.1)`
@@ -150,7 +180,7 @@ test('while somebody reads the archive, its drop lets others pass between its tr
   expect(await archivedAt()).toEqual([])
 })
 
-test('partitions are made three months ahead, and a lead under one is an error in the log and a gauge', async () => {
+test('partitions are created three months ahead; a lead under one month is an error in the log, and a gauge shows it', async () => {
   const errors: string[] = []
   const log = Object.assign(createLog({ service: 'retrier', level: 'silent' }), {
     error: ({ table, months }: { table: string; months: number }, event: string) => {

@@ -1,4 +1,4 @@
-// Work that needs a strong lock gives up after half a second, because everybody else waits behind it. So it is
+// Work that needs a strong lock gives up after half a second, because every other query waits behind it. Here it is
 // tried again.
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +7,7 @@ const lockNotAvailable = '55P03'
 const tries = 20
 const waitMs = 1500
 
-/** What the work comes to; null where the lock was not to be had in any try. */
+/** Returns the work's result; null where no try got the lock. */
 export async function retryLocked<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
   for (let left = tries; left > 0; left -= 1) {
     try {

@@ -1,19 +1,22 @@
-// The cron jobs of the retrier, each a line. Another one is another entry, and a setting "cron.NAME".
+// The scheduled jobs of the retrier. A new job is one more entry here, and a setting "cron.NAME".
 
-import { deleteOldAudit, deleteOldIdempotencyKeys } from 'dlq-core/queries/audit.ts'
-import { deleteOldCronRuns } from 'dlq-core/queries/cron-runs.ts'
-import { releaseExpiredLeases } from 'dlq-core/queries/message-retry.ts'
-import { makePartitionsAhead } from 'dlq-core/queries/partitions.ts'
-import { forgetDeadRetriers } from 'dlq-core/queries/retriers.ts'
-import { deleteOldRuns } from 'dlq-core/queries/runs.ts'
-import { listAbandonedSlots } from 'dlq-core/queries/slots.ts'
-import { foldSummary, getSummaryState, reconcileSummary } from 'dlq-core/queries/summary.ts'
-import { deleteFailedJobs } from 'dlq-core/queries/workers.ts'
-import type { Config } from 'dlq-core/runtime/config-schema.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { smallestId } from 'dlq-core/domain/record/message-id.ts'
+import { deleteOldAudit, deleteOldIdempotencyKeys } from 'dlq-core/queries/change/audit.ts'
+import { forgetEmptyGroups } from 'dlq-core/queries/groups/empty-groups.ts'
+import { foldSummary, getSummaryState, reconcileSummary } from 'dlq-core/queries/reading/summary.ts'
+import { releaseExpiredLeases } from 'dlq-core/queries/retry/expired-leases.ts'
+import { forgetDeadRetriers } from 'dlq-core/queries/retry/retriers.ts'
+import { listAbandonedSlots } from 'dlq-core/queries/retry/slots.ts'
+import { deleteOldRuns } from 'dlq-core/queries/runs/runs.ts'
+import { deleteOldCronRuns } from 'dlq-core/queries/upkeep/cron-runs.ts'
+import { makePartitionsAhead } from 'dlq-core/queries/upkeep/partitions.ts'
+import { deleteFailedJobs } from 'dlq-core/queries/upkeep/workers.ts'
+import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
-import { deleteEndedSagas } from 'saga-core/saga-store.ts'
+import { deleteEndedSagas } from 'saga-core/store/saga-store.ts'
+import { applyRoutes } from './apply-routes.ts'
 import { archiveSettled } from './archive-settled.ts'
 import type { CronJob } from './cron-job.ts'
 import { dropExpired } from './drop-expired.ts'
@@ -23,6 +26,7 @@ export type UpkeepDeps = {
   sql: Database
   log: Log
   policies: PolicySource
+  dlqPatterns: readonly string[]
   schedules: Config['cron']
   retentions: Config['archive']
 }
@@ -32,12 +36,13 @@ const dayMs = 86_400_000
 const runsKeptMs = 7 * dayMs
 const failedJobsKeptMs = 7 * dayMs
 const sweepLimit = 1000
-/** A report is repeated after a time-out, not after a week. */
+/** A client repeats a report after a time-out, not after a week. */
 const idempotencyKeysKeptMs = 7 * dayMs
 const deleteLimit = 5000
 const foldLimit = 10_000
+const groupsLookedAt = 1000
 
-/** How many were deleted, piece by piece, each its own transaction. */
+/** Deletes piece by piece, each in a separate transaction. Returns how many rows. */
 async function untilNone(signal: AbortSignal, remove: () => Promise<number>): Promise<number> {
   for (let total = 0; ; ) {
     signal.throwIfAborted()
@@ -47,14 +52,29 @@ async function untilNone(signal: AbortSignal, remove: () => Promise<number>): Pr
   }
 }
 
-export function upkeepJobs({ sql, log, policies, schedules, retentions }: UpkeepDeps): CronJob[] {
+/** After the archive's old quarters are gone: groups without any message left forget their texts. Returns how many. */
+async function forgetGroups(sql: Database, signal: AbortSignal): Promise<number> {
+  let total = 0
+  for (let after: string | null = smallestId; after !== null; ) {
+    signal.throwIfAborted()
+    const from: string = after
+    const { forgotten, examinedTo } = await sql.begin((sql) =>
+      forgetEmptyGroups(sql, { after: from, limit: groupsLookedAt }),
+    )
+    total += forgotten
+    after = examinedTo
+  }
+  return total
+}
+
+export function upkeepJobs({ sql, log, policies, dlqPatterns, schedules, retentions }: UpkeepDeps): CronJob[] {
   return [
     {
       name: 'archive',
       schedule: schedules.archive,
       async run(context) {
         await policies.refresh()
-        return archiveSettled({ sql, policyOf: (topics) => policies.policyFor(topics).policy }, context)
+        return archiveSettled({ sql, policyOf: policies.policyOf }, context)
       },
     },
     {
@@ -66,6 +86,7 @@ export function upkeepJobs({ sql, log, policies, schedules, retentions }: Upkeep
           untilNone(context.signal, () => remove(sql, { before, limit: deleteLimit }))
         return {
           ...(await dropExpired({ sql, archiveRetentionMs: retentions.retention }, context)),
+          groups_forgotten: await forgetGroups(sql, context.signal),
           audit: await inPieces(ago(retentions.audit_retention), deleteOldAudit),
           idempotency_keys: await inPieces(ago(idempotencyKeysKeptMs), deleteOldIdempotencyKeys),
           runs: await inPieces(ago(retentions.audit_retention), deleteOldRuns),
@@ -80,7 +101,7 @@ export function upkeepJobs({ sql, log, policies, schedules, retentions }: Upkeep
       schedule: schedules.partitions,
       async run({ now, signal }) {
         const made = await retryLocked(() => makePartitionsAhead(sql, { months: monthsAhead, now }), signal)
-        if (made === null) throw new Error('no partition could be made: somebody holds a lock on the table')
+        if (made === null) throw new Error('no partition could be created: another session holds a lock on the table')
         return made
       },
     },
@@ -88,7 +109,7 @@ export function upkeepJobs({ sql, log, policies, schedules, retentions }: Upkeep
       name: 'fold',
       schedule: schedules.fold,
       async run({ signal }) {
-        // Rows from before there were counts: until they have been counted, no count is right.
+        // No count is right until the rows from before the summary existed have been counted.
         if ((await getSummaryState(sql)).counted_at === null) await sql.begin((sql) => reconcileSummary(sql))
         return { folded: await untilNone(signal, async () => (await foldSummary(sql, { limit: foldLimit })) ?? 0) }
       },
@@ -98,7 +119,7 @@ export function upkeepJobs({ sql, log, policies, schedules, retentions }: Upkeep
       schedule: schedules.reconcile,
       async run() {
         const drift = await sql.begin((sql) => reconcileSummary(sql))
-        if (drift === null) throw new Error('somebody else is counting')
+        if (drift === null) throw new Error('another retrier is counting already')
         if (drift > 0) log.error({ drift }, 'summary_was_wrong')
         return { drift }
       },
@@ -106,14 +127,15 @@ export function upkeepJobs({ sql, log, policies, schedules, retentions }: Upkeep
     {
       name: 'sweep',
       schedule: schedules.sweep,
-      async run() {
+      async run({ signal }) {
         const abandoned = await listAbandonedSlots(sql)
-        // The retriers recover them within seconds, unless none of them reaches Kafka.
+        // Retriers recover abandoned slots within seconds, unless none of them reaches Kafka.
         if (abandoned.length > 0) log.warn({ slots: abandoned }, 'slots_abandoned')
         return {
           abandoned_slots: abandoned.length,
           expired_leases: await releaseExpiredLeases(sql, { limit: sweepLimit }),
           retriers_forgotten: await forgetDeadRetriers(sql),
+          routes_applied: await applyRoutes({ sql, policies, dlqPatterns }, signal),
         }
       },
     },

@@ -1,8 +1,8 @@
-// Whether the upkeep is done, seen from every retrier: if cron jobs did not run at all, no job could say so.
+// Watches, from every retrier, whether the scheduled jobs run. If none ran at all, no job could report it.
 
-import { lastCronSuccesses, writeCronJobs } from 'dlq-core/queries/cron-runs.ts'
-import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/partitions.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { lastCronSuccesses, writeCronJobs } from 'dlq-core/queries/upkeep/cron-runs.ts'
+import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/upkeep/partitions.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { Gauge, type Registry } from 'prom-client'
 import { type CronJob, nextTick } from './cron-job.ts'
@@ -15,7 +15,7 @@ export function createUpkeepMetrics(registry: Registry) {
   return {
     lead: new Gauge({
       name: 'dlq_partition_lead_months',
-      help: 'For how many months after this one the table has partitions; there should be three.',
+      help: 'Months after this one for which the table has partitions; there should be three.',
       labelNames: ['table'],
       registers,
     }),
@@ -28,7 +28,7 @@ export function createUpkeepMetrics(registry: Registry) {
     }),
     lastSuccess: new Gauge({
       name: 'dlq_cron_last_success_timestamp_seconds',
-      help: 'When the cron job was last done, by whichever retrier.',
+      help: 'When any retrier last executed the cron job successfully.',
       labelNames: ['cron'],
       registers,
     }),
@@ -43,7 +43,7 @@ export type WatchDeps = {
   now: () => Date
 }
 
-/** The passes of one retrier: writes the timetable, sets the gauges, and complains. The first one makes partitions. */
+/** The passes of one retrier: writes the timetable, sets the gauges, and logs missing partitions. The first creates partitions. */
 export function createUpkeepWatch({ sql, log, metrics, jobs, now }: WatchDeps) {
   const next = new Map<string, Date | null>()
   let isFirst = true
@@ -66,7 +66,7 @@ export function createUpkeepWatch({ sql, log, metrics, jobs, now }: WatchDeps) {
       next_tick: nextOf(job, at),
     }))
     await writeCronJobs(sql, rows)
-    // After months in which nothing ran, ingestion need not wait for the timetable.
+    // After months of standstill, ingestion need not wait for the scheduled job.
     if (isFirst) await makePartitionsAhead(sql, { months: monthsAhead, now: at })
     isFirst = false
     const lead = await readPartitionLead(sql, at)

@@ -1,7 +1,7 @@
-// The error groups of dead letters that SQL has stored.
-import { fingerprint } from 'dlq-core/error-fingerprint.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// The error groups of dead letters that applications stored by SQL.
+import { fingerprint } from 'dlq-core/domain/grouping/error-fingerprint.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { expect, test } from 'vitest'
 import { groupUngrouped } from './group-ungrouped.ts'
 
@@ -13,7 +13,7 @@ const groups = () =>
     select m.error_class, m.group_id, g.title from dlq.dlq_messages m left join dlq.dlq_groups g on g.id = m.group_id
     order by m.error_class, m.id`
 
-test('what SQL dead-letters gets the group that the same failure of a consumer has, once, and another error another one', async () => {
+test('a dead letter by SQL gets the group of the same failure of a consumer, and another error gets another group', async () => {
   await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
   await database.sql`
     select dlq.dead_letter('orders', '{}', 'item ' || n || ' is gone', case when n < 3 then 'Gone' else 'Late' end, p_retry_after => '0')

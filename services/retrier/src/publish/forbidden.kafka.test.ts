@@ -1,23 +1,23 @@
-// A cluster that forbids something, by ACLs: a topic, or what exactly-once needs. On a broker of its own.
+// A cluster whose ACLs forbid a topic, or an operation that exactly-once needs. On a separate broker.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTopicsNamed } from 'dlq-testing/create-topics.ts'
-import { insertDueRows } from 'dlq-testing/due-rows.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { startKafka } from 'dlq-testing/kafka.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { createTestKafka } from 'dlq-testing/test-kafka.ts'
+import { createTopicsNamed } from 'dlq-testing/kafka/create-topics.ts'
+import { startKafka } from 'dlq-testing/kafka/kafka.ts'
+import { createTestKafka } from 'dlq-testing/kafka/test-kafka.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
+import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createSlotWorker } from '../slot/run-slot.ts'
+import { type TestRetrierOptions, testSlotDeps } from '../test-retrier.ts'
 import { createIdempotentProducer } from './idempotent-producer.ts'
-import { createSlotWorker } from './run-slot.ts'
-import { type TestRetrierOptions, testSlotDeps } from './test-retrier.ts'
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs
 const database = useDatabase()
@@ -34,7 +34,7 @@ beforeAll(async () => {
   }
   const { brokers } = await startKafka({ dataDir: join(folder, 'kafka'), reaper, extras: { settings } })
   kafka = createTestKafka(brokers)
-  // By another admin: one that knows the topics could not take an ACL back that forbids it to see them.
+  // By another admin, because one that has loaded the topics could not remove an ACL that forbids it to see them.
   await createTopicsNamed(kafka, ['orders', 'payments'], 2)
   admin = kafka.admin()
   await admin.connect()
@@ -52,7 +52,7 @@ beforeEach(async () => {
 
 type Forbidden = { type: number; name: string; operation: number; pattern?: number }
 
-/** Forbids the operation, which everybody may otherwise do, until disposed of. */
+/** Forbids the operation, which is otherwise allowed, until disposal. */
 async function forbid({
   type,
   name,
@@ -63,7 +63,7 @@ async function forbid({
     ...{ resourceType: type, resourceName: name, resourcePatternType: pattern, operation },
     ...{ principal: 'User:ANONYMOUS', host: '*', permissionType: AclPermissionTypes.DENY },
   }
-  // The broker answers a moment before it acts by it.
+  // The broker answers a moment before the ACL takes effect.
   const untilInForce = (count: number) =>
     eventually(async () => expect((await admin.describeAcls(acl)).resources).toHaveLength(count))
   await admin.createAcls({ acl: [acl] })
@@ -90,7 +90,7 @@ async function retryAll(options: Partial<TestRetrierOptions> = {}, more: Paramet
 const states = () =>
   database.sql`select original_topic, status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2, 3 order by 1`
 
-test('messages for a topic that may not be written to are refused with the ACL that is missing, and the others go', async () => {
+test('messages for a topic that may not be written to are refused with the missing ACL, and the others are sent', async () => {
   await insertDueRows(database.sql, { count: 100, topics: ['orders', 'payments'], partitions: 2 })
   await using _ = await forbid({ type: AclResourceTypes.TOPIC, name: 'payments', operation: AclOperationTypes.WRITE })
   await retryAll()

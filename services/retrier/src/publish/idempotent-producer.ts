@@ -1,13 +1,19 @@
-// Publishing without transactions, for clusters that forbid them: at least once. What a dead retrier
-// held may have been sent or not; it is sent again under the same attempt id.
+// Publishes without transactions, for clusters that forbid them: at least once. Messages are sent again, under the same
+// attempt id, where nobody knows whether they were: after the death of a retrier, or where Kafka does not answer.
 
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import kafkajs, { type Kafka, type Producer } from 'kafkajs'
-import { readKafkaFault } from './kafka-fault.ts'
+import kafkajs, { type Kafka, type KafkaJSError, type Producer } from 'kafkajs'
+import { type KafkaFault, readKafkaFault } from './kafka-fault.ts'
 import { chunksOf, type Outgoing } from './outgoing.ts'
 import type { PublishResult, SlotProducer, SlotProducerDeps } from './slot-producer.ts'
 import { toMessages, toSent } from './transactional-producer.ts'
+
+/**
+ * While it tries again, Kafka knows the records by their sequence and takes none twice. So it tries for longer than Kafka
+ * needs to give a dead broker's partitions to another (9 s by default); all waits together take about half a minute.
+ */
+const retry = { initialRetryTime: 50, maxRetryTime: 1000, retries: 35 }
 
 export type IdempotentProducerOptions = SlotProducerDeps & { kafka: Kafka; log: Log }
 
@@ -21,6 +27,7 @@ export function createIdempotentProducer({ kafka, log, passFaultPoint }: Idempot
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
       createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+      retry,
     })
     try {
       await fresh.connect()
@@ -39,26 +46,37 @@ export function createIdempotentProducer({ kafka, log, passFaultPoint }: Idempot
     await old?.disconnect().catch((error) => log.debug({ error }, 'producer_disconnect_failed'))
   }
 
-  /** Halves what is refused until each refused record stands alone: here every send is final by itself. */
+  /** Halves a refused send until each refused record stands alone. What Kafka has acknowledged is final. */
   async function send(records: readonly Outgoing[], result: PublishResult): Promise<void> {
     try {
       const { topic } = records[0]!
       const results = await (await connected()).send({ topic, acks: -1, messages: toMessages(records) })
       result.published.push(...toSent(records, results))
     } catch (error) {
-      const fault = readKafkaFault(error as Error)
+      const { acknowledged = [] } = error as KafkaJSError
+      const partitions = new Set(acknowledged.map(({ partition }) => partition))
+      const sent = records.filter(({ partition }) => partitions.has(partition))
+      result.published.push(...toSent(sent, acknowledged))
       await discard()
-      const { topic } = records[0]!
-      if (fault.refusal === null) {
-        result.released.push(...records.map(({ id }) => id))
-        result.fault ??= { error: fault.error, topics: fault.type === null ? null : [topic] }
-      } else if (records.length === 1 || fault.isOfTopic) {
-        result.refused.push(...records.map(({ id }) => ({ id, topic, reason: `${topic}: ${fault.refusal}` })))
-      } else {
-        const middle = records.length >> 1
-        await send(records.slice(0, middle), result)
-        await send(records.slice(middle), result)
-      }
+      const rest = records.filter(({ partition }) => !partitions.has(partition))
+      if (rest.length > 0) afterFault(rest, readKafkaFault(error as Error), result)
+    }
+  }
+
+  function afterFault(records: readonly Outgoing[], fault: KafkaFault, result: PublishResult): void {
+    const { topic } = records[0]!
+    if (fault.refusal === null) {
+      result.released.push(...records.map(({ id }) => id))
+      result.fault ??= { error: fault.error, topics: fault.type === null ? null : [topic] }
+      return
+    }
+    const { refusal, refusesTopic } = fault
+    result.refusing = [...new Set([...result.refusing, topic])]
+    if (records.length === 1 || refusesTopic) {
+      result.refused.push(...records.map(({ id }) => ({ id, topic, reason: `${topic}: ${refusal}`, refusesTopic })))
+    } else {
+      const middle = records.length >> 1
+      result.splitInto.push(records.slice(0, middle), records.slice(middle))
     }
   }
 
@@ -76,11 +94,12 @@ export function createIdempotentProducer({ kafka, log, passFaultPoint }: Idempot
     },
     async begin() {},
     async publish({ records }) {
-      const result: PublishResult = { published: [], refused: [], released: [], again: [], fault: null }
+      const lists = { published: [], refused: [], released: [], splitInto: [], refusing: [] }
+      const result: PublishResult = { ...lists, fault: null }
       const byTopic = Map.groupBy(records, ({ topic }) => topic)
       for (const ofTopic of byTopic.values()) {
         for (const chunk of chunksOf(ofTopic)) {
-          // Kafka is away: the rest would only wait for its own timeouts.
+          // Kafka is unavailable: the rest would only wait for its own timeouts.
           if (result.fault?.topics === null) result.released.push(...chunk.map(({ id }) => id))
           else await send(chunk, result)
         }

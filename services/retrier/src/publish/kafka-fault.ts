@@ -1,4 +1,4 @@
-// What a fault of Kafka means for the record that met it.
+// Decides what to do with a record after an error of Kafka.
 
 /** The protocol's error names (org.apache.kafka.common.protocol.Errors) that a record's own nature causes. */
 const permanentFaults: Readonly<Record<string, string>> = {
@@ -15,29 +15,29 @@ const permanentFaults: Readonly<Record<string, string>> = {
   POLICY_VIOLATION: 'the broker’s policy forbids the record',
 }
 
-/** Those that say something about the topic, and so about every record for it. */
+/** Faults of the topic: every record for it is refused. */
 const topicFaults = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION', 'TOPIC_AUTHORIZATION_FAILED'])
 
 export type KafkaFault = {
   error: Error
   /** The protocol's name of the error, where the broker answered. */
   type: string | null
-  /** In words, where the record itself is refused; null for an outage, which is nobody's fault. */
+  /** The reason in words, where the record itself is refused; null for an outage. */
   refusal: string | null
   /** Every other record for the topic is refused too. */
-  isOfTopic: boolean
+  refusesTopic: boolean
   isCoordinatorUnknown: boolean
 }
 
 type Wrapping = { type?: string; originalError?: unknown; errors?: readonly unknown[] }
 
-/** Looks through kafkajs's wrappers (retries exceeded, non-retriable) for what the broker said. */
+/** Looks through kafkajs's wrappers (retries exceeded, non-retriable) for the broker's answer. */
 export function readKafkaFault(error: Error): KafkaFault {
-  const none: KafkaFault = { error, type: null, refusal: null, isOfTopic: false, isCoordinatorUnknown: false }
+  const none: KafkaFault = { error, type: null, refusal: null, refusesTopic: false, isCoordinatorUnknown: false }
   for (let inner: unknown = error, depth = 0; inner instanceof Error && depth < 5; depth += 1) {
     const { type, cause, originalError, errors } = inner as Error & Wrapping
     if (type !== undefined) {
-      return { ...none, type, refusal: permanentFaults[type] ?? null, isOfTopic: topicFaults.has(type) }
+      return { ...none, type, refusal: permanentFaults[type] ?? null, refusesTopic: topicFaults.has(type) }
     }
     if (inner.name === 'KafkaJSGroupCoordinatorNotFound') return { ...none, isCoordinatorUnknown: true }
     inner = originalError ?? cause ?? errors?.[0]
@@ -46,8 +46,8 @@ export function readKafkaFault(error: Error): KafkaFault {
 }
 
 /**
- * What the cluster's administrator has to allow or set, where the broker forbids transactions or the
- * ledger; null where the fault is another one. ACLs: https://kafka.apache.org/documentation/#operations_resources_and_protocols
+ * Says what the cluster's administrator has to allow or set, where the broker forbids transactions or the ledger.
+ * Null for any other fault. ACLs: https://kafka.apache.org/documentation/#operations_resources_and_protocols
  */
 export function kafkaAdvice(
   error: Error,
@@ -55,9 +55,9 @@ export function kafkaAdvice(
 ): string | null {
   const orElse = 'or set retry.delivery to at-least-once'
   const fault = readKafkaFault(error)
-  // kafkajs drops the broker's answer to the look for a coordinator, which is where both are refused first.
+  // Transactions and groups are refused first when the coordinator is looked up, and kafkajs drops that answer.
   if (fault.isCoordinatorUnknown) {
-    return `the cluster names no coordinator; where that stays so, it forbids the transactional ids or the ledger's groups: allow Describe and Write on TransactionalId ${prefix}- (prefixed) and Read on Group ${prefix}-ledger- (prefixed), ${orElse}`
+    return `the cluster names no coordinator. If that lasts, it forbids the transactional ids or the ledger's groups: allow Describe and Write on TransactionalId ${prefix}- (prefixed) and Read on Group ${prefix}-ledger- (prefixed), ${orElse}`
   }
   switch (fault.type) {
     case 'TRANSACTIONAL_ID_AUTHORIZATION_FAILED':
@@ -67,9 +67,9 @@ export function kafkaAdvice(
     case 'TOPIC_AUTHORIZATION_FAILED':
       return `the cluster forbids the ledger: allow Read and Describe on Topic ${ledgerTopic}, and Create or create it yourself (1 partition, cleanup.policy=compact), ${orElse}`
     case 'CLUSTER_AUTHORIZATION_FAILED':
-      return `the cluster forbids to create the ledger or to write idempotently: allow Create on Topic ${ledgerTopic} and IdempotentWrite on the cluster, ${orElse}`
+      return `the cluster forbids creating the ledger or writing idempotently: allow Create on Topic ${ledgerTopic} and IdempotentWrite on the cluster, ${orElse}`
     case 'INVALID_PRODUCER_EPOCH':
-      return `somebody else took a transactional id of ${prefix}-*, or a transaction took over a minute: two deployments on a cluster need two values of retry.transactional_id_prefix`
+      return `another producer took a transactional id of ${prefix}-*, or a transaction took over a minute: give each deployment on the cluster its own retry.transactional_id_prefix`
     case 'INVALID_TRANSACTION_TIMEOUT':
       return `the brokers' transaction.max.timeout.ms is below a minute: raise it, ${orElse}`
     case 'INVALID_REPLICATION_FACTOR':

@@ -1,5 +1,4 @@
-// For development without Kafka (`retry.without_kafka: resolve`): every record counts as published,
-// none is sent.
+// For development without Kafka (`retry.without_kafka: resolve`): every record counts as published, and none is sent.
 
 import type { SlotProducer } from './slot-producer.ts'
 import type { TargetTopic, TargetTopics } from './target-topics.ts'
@@ -11,13 +10,14 @@ export const pretendingProducer: SlotProducer = {
     published: records.map(({ id, topic, partition }) => ({ id, topic, partition, offset: null })),
     refused: [],
     released: [],
-    again: [],
+    splitInto: [],
+    refusing: [],
     fault: null,
   }),
   close: async () => {},
 }
 
-/** Every topic is there, with one partition. */
+/** Every topic exists, with one partition. */
 export const pretendingTargets: TargetTopics = {
   find: async (topics) => new Map(topics.map((topic) => [topic, { kind: 'found', target: pretendingTarget(topic) }])),
   forget: () => {},
@@ -25,5 +25,11 @@ export const pretendingTargets: TargetTopics = {
 }
 
 function pretendingTarget(topic: string): TargetTopic {
-  return { topic, partitionFor: ({ partition }) => partition ?? 0, timestampFor: () => undefined }
+  return {
+    topic,
+    partitionFor: ({ partition }) => partition ?? 0,
+    timestampFor: () => undefined,
+    check: () => ({ kind: 'fits' }),
+    maxBatchBytes: Number.POSITIVE_INFINITY,
+  }
 }

@@ -1,15 +1,14 @@
-// From a stored message back to a record: the bytes as they were, the headers of the failure taken
-// off, ours put on.
+// Rebuilds the record of a stored message: the bytes as they were, without the failure's headers, with ours.
 
-import type { Family } from './families/family.ts'
-import { plainErrorHeader } from './families/plain-error.ts'
-import { decodeHeader, parseHeaders, type StoredHeader } from './header-json.ts'
-import { deriveAttemptId } from './message-id.ts'
-import { readFailure } from './read-failure.ts'
-import type { Header } from './record.ts'
-import { republishingHeaders, stripFailureHeaders } from './strip-failure-headers.ts'
+import type { Family } from 'dlq-core/domain/failure/families/family.ts'
+import { plainErrorHeader } from 'dlq-core/domain/failure/families/plain-error.ts'
+import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
+import { republishingHeaders, stripFailureHeaders } from 'dlq-core/domain/failure/strip-failure-headers.ts'
+import { decodeHeader, parseHeaders, type StoredHeader } from 'dlq-core/domain/record/header-json.ts'
+import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
 
-/** What of a stored message its record is made of. */
+/** The columns of a message that its record is built from. */
 export type StoredRecord = {
   id: string
   retry_count: number
@@ -23,9 +22,9 @@ export type StoredRecord = {
 export type RepublishedRecord = { key: Buffer | null; value: Buffer | null; headers: Header[] }
 
 /**
- * The record of attempt number `retry_count`. Key, value and foreign headers are byte for byte those
- * of the dead letter: no key means none. A message that never was a record (dead-lettered by SQL or HTTP) sends its
- * payload, under the attempt's id where no key is known.
+ * The record of attempt number `retry_count`. Key, value and foreign headers are byte for byte those of the dead letter;
+ * a record without a key stays without one. A message that never was a record (dead-lettered by SQL or HTTP) sends its
+ * payload, with the attempt's id as key where it has none.
  */
 export function toRepublishedRecord(message: StoredRecord): RepublishedRecord {
   const { id: messageId, retry_count: attempt, payload, record_headers, record_key, record_value } = message
@@ -36,17 +35,17 @@ export function toRepublishedRecord(message: StoredRecord): RepublishedRecord {
     key: !wasRecord && record_key === null ? Buffer.from(attemptId) : record_key,
     value: !wasRecord && record_value === null && payload !== null ? Buffer.from(payload) : record_value,
     headers: [
-      // Only what stays is decoded: most of a dead letter's headers are its failure's.
+      // Only the remaining headers are decoded: most of a dead letter's headers belong to its failure.
       ...stripFailureHeaders(stored, familyOf(stored, message)).map((header) => decodeHeader(header)),
       ...republishingHeaders({ messageId, attempt, attemptId }),
     ],
   }
 }
 
-/** The family that the plain `error` header is told by; it is not asked for where there is no such header. */
+/** The family that decides about a plain `error` header. Null where there is no such header. */
 function familyOf(stored: readonly StoredHeader[], { dlq_topic, record_value: value }: StoredRecord): Family | null {
   if (!stored.some(([name]) => name === plainErrorHeader)) return null
-  // A stack trace that stands in its column tells no family from another.
+  // No family is recognised by its stack trace, so the one in the column is not needed.
   const headers = stored.map((header) => decodeHeader(header, { error_stacktrace: 'elsewhere' }))
   return readFailure({ topic: dlq_topic ?? '', timestamp: -1n, headers, value }).family
 }

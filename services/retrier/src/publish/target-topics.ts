@@ -1,27 +1,39 @@
-// The topics that records may be sent to, and those that they may not, remembered for a while. Asked
-// before publishing, because a missing topic makes kafkajs retry for seconds and then fail for all topics.
+// Which topics records may be sent to, remembered for a while. The retrier looks before it publishes, because a missing
+// topic makes kafkajs retry for seconds and then fail for all topics.
 
-import { matchesTopicGlobs, replayHazard } from 'dlq-core/topic-names.ts'
+import { matchesTopicGlobs, replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
 import kafkajs, { type Admin, type ITopicMetadata, type Kafka, type PartitionMetadata } from 'kafkajs'
+import {
+  type CheckedRecord,
+  checkRecord,
+  type RecordCheck,
+  readTopicLimits,
+  type TopicLimits,
+  unknownLimits,
+} from '../targets/topic-limits.ts'
 import { readKafkaFault } from './kafka-fault.ts'
 
 export type TargetTopic = {
   topic: string
   /** The record's own partition where it still exists, else the one that Java's default partitioner gives its key. */
   partitionFor(record: { partition: number | null; key: Buffer | null; value: Buffer | null }): number
-  /** The timestamp to send; undefined for the present, where the topic's retention would soon delete so old a record. */
+  /** The timestamp to send. Undefined means the present: retention would soon delete a record as old as this one. */
   timestampFor(timestamp: Date | null, now: Date): string | undefined
+  /** Whether the topic takes the record, as far as its configuration says. */
+  check(record: CheckedRecord, now: Date): RecordCheck
+  /** The most that one batch may have; Infinity where it is not known. */
+  maxBatchBytes: number
 }
 
 export type FoundTarget =
   | { kind: 'found'; target: TargetTopic }
-  /** Nothing may be sent there, and the next attempt would be refused too. */
+  /** Nothing may be sent there; the next attempt would be refused too. */
   | { kind: 'refused'; reason: string }
-  /** The topic alone cannot be asked for or written to now. */
+  /** This topic alone cannot be looked up or written to now. */
   | { kind: 'unavailable'; error: Error }
 
 export type TargetTopics = {
-  /** One answer per topic; all that are not remembered are asked for together. @throws where Kafka or the database is away */
+  /** One answer per topic. Topics that are not remembered are looked up together. @throws where Kafka or the database is unavailable */
   find(topics: readonly string[]): Promise<ReadonlyMap<string, FoundTarget>>
   forget(topic: string): void
   close(): Promise<void>
@@ -31,19 +43,23 @@ export type TargetTopicsDeps = {
   kafka: Kafka
   /** Globs of the topics that are ingested. */
   dlqPatterns: readonly string[]
-  /** Those of the names that were ingested some time. */
+  /** Globs of the topics that messages may be sent to. Internal topics are never among them. */
+  allowedTargets: readonly string[]
+  /** Our own internal topic. */
+  ledgerTopic: string
+  /** The names among these that were ever ingested. */
   dlqTopicsAmong: (topics: readonly string[]) => Promise<ReadonlySet<string>>
 }
 
 const rememberMs = 30_000
-/** A topic that was missing may have been made meanwhile. */
+/** Short, because a missing topic may be created any time. */
 const rememberRefusalMs = 2000
-/** A plain bound: what is forgotten is asked for again. */
+/** A plain bound: a forgotten topic is looked up again. */
 const maxRemembered = 10_000
 
 export function createTargetTopics(deps: TargetTopicsDeps): TargetTopics {
   const known = new Map<string, { found: FoundTarget; until: number }>()
-  // Asks once more at most: the slot owns the waits, and one bad topic must not hold up the others.
+  // One retry only: the slot owns the waits, and one bad topic must not delay the others.
   const admin = deps.kafka.admin({ retry: { retries: 1 } })
   let connecting: Promise<void> | null = null
 
@@ -59,7 +75,7 @@ export function createTargetTopics(deps: TargetTopicsDeps): TargetTopics {
     const dlqTopics = await deps.dlqTopicsAmong(topics)
     const found = new Map<string, FoundTarget>()
     for (const topic of topics) {
-      const reason = refusalByName(topic, { dlqPatterns: deps.dlqPatterns, dlqTopics })
+      const reason = refusalByName(topic, { ...deps, dlqTopics })
       if (reason !== null) found.set(topic, { kind: 'refused', reason })
     }
     const rest = topics.filter((topic) => !found.has(topic))
@@ -96,14 +112,23 @@ export function createTargetTopics(deps: TargetTopicsDeps): TargetTopics {
   }
 }
 
-function refusalByName(
+/** Why nothing may be sent to a topic of this name, whoever asks; null where it may. */
+export function refusalByName(
   topic: string,
-  { dlqPatterns, dlqTopics }: { dlqPatterns: readonly string[]; dlqTopics: ReadonlySet<string> },
+  {
+    dlqPatterns,
+    allowedTargets,
+    ledgerTopic,
+    dlqTopics,
+  }: Pick<TargetTopicsDeps, 'dlqPatterns' | 'allowedTargets' | 'ledgerTopic'> & { dlqTopics: ReadonlySet<string> },
 ): string | null {
   const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
   if (hazard === 'unknown') return `${JSON.stringify(topic)} is no topic name`
-  if (hazard === 'internal') return `${topic} is an internal topic of the cluster; nothing is republished there`
-  // Only what is ingested: a name that merely looks like a DLQ topic's is somebody's decision.
+  if (hazard === 'internal' || topic === ledgerTopic)
+    return `${topic} is an internal topic of the cluster; nothing is republished there`
+  if (!matchesTopicGlobs(allowedTargets, topic))
+    return `${topic} is not among the topics of kafka.allowed_targets; nothing is republished there`
+  // Only topics that are ingested: another topic may have a name like a DLQ topic's on purpose.
   if (matchesTopicGlobs(dlqPatterns, topic) || dlqTopics.has(topic)) {
     return `${topic} is a DLQ topic: the message would come straight back; set redirect_topic in its policy`
   }
@@ -111,13 +136,13 @@ function refusalByName(
 }
 
 async function askKafka(admin: Admin, topics: readonly string[]): Promise<Map<string, FoundTarget>> {
-  // listTopics answers at once where asking for a missing topic's metadata would be retried.
+  // listTopics answers at once; kafkajs would retry a look-up of a missing topic's metadata.
   const all = new Set(await admin.listTopics())
   const listed = topics.filter((topic) => all.has(topic))
-  const [retentions, metadata] = await Promise.all([readRetentions(admin, listed), readMetadata(admin, listed)])
+  const [limits, metadata] = await Promise.all([readTopicLimits(admin, listed), readMetadata(admin, listed)])
   const found = new Map<string, FoundTarget>()
   const note = (topic: string, partitions: PartitionMetadata[]) => {
-    const target = createTarget(topic, partitions, retentions.get(topic) ?? defaultRetentionMs)
+    const target = createTarget(topic, partitions, limits.get(topic) ?? unknownLimits)
     found.set(topic, { kind: 'found', target })
   }
   for (const { name, partitions } of metadata) if (partitions.length > 0) note(name, partitions)
@@ -132,9 +157,9 @@ async function askKafka(admin: Admin, topics: readonly string[]): Promise<Map<st
   return found
 }
 
-/** Nothing where one of them is at fault; which one, they say themselves. */
+/** Returns nothing where one topic is at fault; askForOne then finds out which. */
 async function readMetadata(admin: Admin, topics: readonly string[]): Promise<ITopicMetadata[]> {
-  // kafkajs would ask for every topic of the cluster where none is named.
+  // With an empty list kafkajs would ask for every topic of the cluster.
   if (topics.length === 0) return []
   try {
     return (await admin.fetchTopicMetadata({ topics: [...topics] })).topics
@@ -165,45 +190,20 @@ async function askForOne(
   }
 }
 
-const defaultRetentionMs = 7 * 86_400_000
-
-/** Milliseconds; Infinity where nothing is deleted by age. Empty where we may not ask: then Kafka's default goes. */
-async function readRetentions(admin: Admin, topics: readonly string[]): Promise<Map<string, number>> {
-  if (topics.length === 0) return new Map()
-  try {
-    const { resources } = await admin.describeConfigs({
-      includeSynonyms: false,
-      resources: topics.map((name) => ({
-        type: kafkajs.ConfigResourceTypes.TOPIC,
-        name,
-        configNames: ['retention.ms', 'cleanup.policy'],
-      })),
-    })
-    return new Map(
-      resources.map(({ resourceName, configEntries }) => {
-        const settingOf = (name: string) => configEntries.find(({ configName }) => configName === name)?.configValue
-        const retentionMs = Number(settingOf('retention.ms') ?? defaultRetentionMs)
-        const isKept = settingOf('cleanup.policy') === 'compact' || retentionMs < 0
-        return [resourceName, isKept ? Number.POSITIVE_INFINITY : retentionMs]
-      }),
-    )
-  } catch {
-    return new Map()
-  }
-}
-
-function createTarget(topic: string, partitionMetadata: PartitionMetadata[], retentionMs: number): TargetTopic {
+function createTarget(topic: string, partitionMetadata: PartitionMetadata[], limits: TopicLimits): TargetTopic {
   const existing = new Set(partitionMetadata.map(({ partitionId }) => partitionId))
   const byKey = kafkajs.Partitioners.DefaultPartitioner()
   return {
     topic,
+    maxBatchBytes: limits.maxBatchBytes,
+    check: (record, now) => checkRecord(limits, record, now),
     partitionFor({ partition, key, value }) {
       if (partition !== null && existing.has(partition)) return partition
       return byKey({ topic, partitionMetadata, message: { key, value } })
     },
     timestampFor(timestamp, now) {
       // Half of the retention, so that consumers have the other half to read the record in.
-      if (timestamp === null || now.getTime() - timestamp.getTime() > retentionMs / 2) return undefined
+      if (timestamp === null || now.getTime() - timestamp.getTime() > limits.retentionMs / 2) return undefined
       return String(timestamp.getTime())
     },
   }

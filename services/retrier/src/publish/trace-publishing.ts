@@ -1,5 +1,5 @@
-// A span for every message that is published and carries a trace, in that trace. The record keeps the traceparent that
-// it came with (infra/docs/decisions/072-traces-without-touching-records.md).
+// Adds a span to the trace of every published message that carries one. The record keeps the traceparent that
+// it came with (infra/docs/decisions/026-traces-without-touching-records.md).
 
 import { type Tracing, traceRecords } from 'dlq-core/runtime/tracing.ts'
 import type { Part, PublishResult } from './slot-producer.ts'
@@ -7,7 +7,7 @@ import type { Part, PublishResult } from './slot-producer.ts'
 /** Runs `publish` within the spans. */
 export async function tracePublishing(
   tracing: Tracing,
-  { records, batch }: Part,
+  { records, batchNumber }: Part,
   publish: () => Promise<PublishResult>,
 ): Promise<PublishResult> {
   const spans = traceRecords(tracing, records, ({ id, topic, partition }) => ({
@@ -19,7 +19,7 @@ export async function tracePublishing(
       'messaging.destination.name': topic,
       'messaging.destination.partition.id': String(partition),
       'dlq.message_id': id,
-      'dlq.batch': Number(batch),
+      'dlq.batch': Number(batchNumber),
     },
   }))
   try {

@@ -4,6 +4,7 @@ import { toSent } from './transactional-producer.ts'
 
 const record = (id: string, topic: string, partition: number): Outgoing => ({
   ...{ id, topic, partition, key: null, value: null, headers: [], timestamp: undefined },
+  ...{ maxBatchBytes: 1_000_000, isDoubtful: false },
 })
 const answer = (topicName: string, partition: number, baseOffset: string) => ({
   ...{ topicName, partition, baseOffset, errorCode: 0 },
@@ -20,7 +21,7 @@ test('the records of a partition follow its base offset in their order', () => {
   ])
 })
 
-test('a record whose partition Kafka did not answer for does not count as sent', () => {
+test('a record does not count as sent if Kafka did not answer for its partition', () => {
   expect(() => toSent([record('a', 'x', 0), record('b', 'x', 1)], [answer('x', 0, '5')])).toThrow(
     'no answer for partition 1',
   )

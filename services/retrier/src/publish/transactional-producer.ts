@@ -1,22 +1,21 @@
-// One Kafka transaction per part: its records, and its number as the slot's offset in the ledger. After
-// any fault the producer is replaced. kafkajs then has wrong sequence numbers where a request was
-// accepted for some partitions and refused for others, and the broker would take the next records for
-// duplicates of those and drop them.
+// Publishes each part in one Kafka transaction: its records, and its number as the slot's offset in the ledger.
+// After any fault the producer is replaced. Where the broker accepted a request for some partitions and refused it
+// for others, kafkajs has wrong sequence numbers: the broker would take the next records for duplicates and drop them.
 
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Kafka, Message, RecordMetadata, Transaction } from 'kafkajs'
+import { ensureLedger, ledgerGroup, ledgerOffsets, readLedger } from '../slot/ledger.ts'
 import { createFencedProducer, type FencedProducer } from './fenced-producer.ts'
 import { type KafkaFault, kafkaAdvice, readKafkaFault } from './kafka-fault.ts'
-import { ensureLedger, ledgerGroup, ledgerOffsets, readLedger } from './ledger.ts'
 import { chunksOf, type Outgoing } from './outgoing.ts'
 import {
+  CommitUnknownError,
   type Part,
   type PublishResult,
   type Sent,
   type SlotProducer,
   type SlotProducerDeps,
-  UnsureError,
 } from './slot-producer.ts'
 
 export type TransactionalProducerOptions = SlotProducerDeps & {
@@ -29,24 +28,24 @@ export type TransactionalProducerOptions = SlotProducerDeps & {
   transactionTimeoutMs: number
 }
 
-type Entry = { batch: bigint; token: string }
+type Entry = { batchNumber: bigint; token: string }
 
 type Context = TransactionalProducerOptions & {
   producer: FencedProducer
-  /** Writes the number of a batch, or part, into the ledger, as part of the transaction. */
-  enter: (transaction: Transaction, entry: Entry) => Promise<void>
+  /** Writes the number of a batch, or of a part, into the ledger, as part of the transaction. */
+  writeLedger: (transaction: Transaction, entry: Entry) => Promise<void>
 }
 
 export function createTransactionalProducer(options: TransactionalProducerOptions): SlotProducer {
   const { kafka, log, slot, prefix, ledgerTopic: topic, transactionTimeoutMs } = options
   const groupId = ledgerGroup(prefix, slot)
   const producer = createFencedProducer({ kafka, log, transactionTimeoutMs, transactionalId: `${prefix}-${slot}` })
-  const enter = (transaction: Transaction, entry: Entry) =>
+  const writeLedger = (transaction: Transaction, entry: Entry) =>
     transaction.sendOffsets({ consumerGroupId: groupId, topics: ledgerOffsets(topic, entry) })
-  const context: Context = { ...options, producer, enter }
+  const context: Context = { ...options, producer, writeLedger }
 
-  /** Does the work in bounded time; what fails is explained, and leaves no producer behind. */
-  async function explained<T>(work: () => Promise<T>): Promise<T> {
+  /** Does the work in bounded time. A fault discards the producer, and says what the administrator can do. */
+  async function withAdvice<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await producer.bounded(work())
     } catch (error) {
@@ -57,23 +56,26 @@ export function createTransactionalProducer(options: TransactionalProducerOption
 
   return {
     connect: () =>
-      explained(async () => {
+      withAdvice(async () => {
         await withAdmin(kafka, (admin) => ensureLedger(admin, topic))
         await producer.fence()
         return readLedger(kafka, { topic, groupId })
       }),
     begin: (entry) =>
-      explained(async () => {
+      withAdvice(async () => {
         const transaction = await producer.transaction()
-        await enter(transaction, entry)
+        await writeLedger(transaction, entry)
         await transaction.commit()
       }),
     async publish(part) {
       const { sent, failure } = await sendAll(context, part)
       if (failure === null) return { ...nothing, published: sent }
       await producer.discard()
-      if (failure.kind === 'unsure') throw new UnsureError(part, sent, failure.error)
-      return divide(part, failure.kind === 'away' ? { ...failure, error: explain(failure.error, options) } : failure)
+      if (failure.kind === 'commit-unknown') throw new CommitUnknownError(part, sent, failure.error)
+      return splitPart(
+        part,
+        failure.kind === 'unavailable' ? { ...failure, error: explain(failure.error, options) } : failure,
+      )
     },
     close: producer.discard,
   }
@@ -81,20 +83,20 @@ export function createTransactionalProducer(options: TransactionalProducerOption
 
 type Transacted = { sent: Sent[]; failure: Failure | null }
 
-/** Sends everything at once; where Kafka refuses that, once more piece by piece, to see which piece it is. */
+/** Sends everything at once. Where Kafka refuses that, it sends again topic by topic, to see which one is refused. */
 async function sendAll(context: Context, part: Part): Promise<Transacted> {
   const byTopic = [...Map.groupBy(part.records, ({ topic }) => topic).values()].map((records) => [...chunksOf(records)])
   const rounds = Math.max(...byTopic.map((chunks) => chunks.length))
   const together = Array.from({ length: rounds }, (_, round) => byTopic.flatMap((chunks) => chunks[round] ?? []))
   const first = await transact(context, part, together)
-  if (first.failure?.kind !== 'piece' || first.failure.records.length === 1) return first
+  if (first.failure?.kind !== 'refused' || topicsOf(first.failure.records).length === 1) return first
   // The same number: the first transaction can no longer be committed.
   await context.producer.discard()
   return transact(context, part, byTopic.flat())
 }
 
 async function transact(
-  { producer, enter, passFaultPoint, ...options }: Context,
+  { producer, writeLedger, passFaultPoint, ...options }: Context,
   part: Part,
   pieces: readonly (readonly Outgoing[])[],
 ): Promise<Transacted> {
@@ -103,7 +105,7 @@ async function transact(
   try {
     transaction = await producer.bounded(producer.transaction())
   } catch (error) {
-    return { sent, failure: { kind: 'away', error: explain(error as Error, options) } }
+    return { sent, failure: { kind: 'unavailable', error: explain(error as Error, options) } }
   }
   for (const piece of pieces) {
     try {
@@ -113,29 +115,29 @@ async function transact(
     }
   }
   try {
-    await producer.bounded(enter(transaction, part))
+    await producer.bounded(writeLedger(transaction, part))
   } catch (error) {
-    return { sent, failure: { kind: 'away', error: explain(error as Error, options) } }
+    return { sent, failure: { kind: 'unavailable', error: explain(error as Error, options) } }
   }
   passFaultPoint('between-send-and-commit')
   try {
     await producer.bounded(transaction.commit())
   } catch (error) {
-    return { sent, failure: { kind: 'unsure', error: error as Error } }
+    return { sent, failure: { kind: 'commit-unknown', error: error as Error } }
   }
   passFaultPoint('between-commit-and-settle')
   return { sent, failure: null }
 }
 
-const nothing: PublishResult = { published: [], refused: [], released: [], again: [], fault: null }
+const nothing: PublishResult = { published: [], refused: [], released: [], splitInto: [], refusing: [], fault: null }
 
 type Failure =
-  /** Kafka has something against these records, or one of them. */
-  | { kind: 'piece'; records: readonly Outgoing[]; fault: KafkaFault }
-  | { kind: 'away'; error: Error }
-  | { kind: 'unsure'; error: Error }
+  /** Kafka refuses these records, or one of them. */
+  | { kind: 'refused'; records: readonly Outgoing[]; fault: KafkaFault }
+  | { kind: 'unavailable'; error: Error }
+  | { kind: 'commit-unknown'; error: Error }
 
-/** Errors that the broker answers with because of the producer's state, whatever the records. */
+/** Errors that come from the producer's state, not from the records. */
 const producerFaults = new Set([
   'INVALID_PRODUCER_EPOCH',
   'INVALID_PRODUCER_ID_MAPPING',
@@ -149,30 +151,39 @@ const producerFaults = new Set([
 
 function toFailure(records: readonly Outgoing[], error: Error): Failure {
   const fault = readKafkaFault(error)
-  if (fault.refusal === null && (fault.type === null || producerFaults.has(fault.type))) return { kind: 'away', error }
-  return { kind: 'piece', records, fault }
+  if (fault.refusal === null && (fault.type === null || producerFaults.has(fault.type)))
+    return { kind: 'unavailable', error }
+  return { kind: 'refused', records, fault }
 }
 
-/** What becomes of a part of which nothing was published, because of a failure. */
-function divide(part: Part, failure: Failure & { kind: 'piece' | 'away' }): PublishResult {
+/** Splits a part of which nothing was published, to find the records that Kafka refuses. */
+function splitPart(part: Part, failure: Failure & { kind: 'refused' | 'unavailable' }): PublishResult {
   const idsOf = (records: readonly Outgoing[]) => records.map(({ id }) => id)
-  if (failure.kind === 'away') {
+  if (failure.kind === 'unavailable') {
     return { ...nothing, released: idsOf(part.records), fault: { error: failure.error, topics: null } }
   }
   const { records, fault } = failure
+  const topics = topicsOf(records)
   const suspects = new Set(records)
   const others = part.records.filter((record) => !suspects.has(record))
-  const topics = [...new Set(records.map(({ topic }) => topic))]
-  const again = others.length === 0 ? [] : [others]
+  // What else there is of the topic may be refused too: it does not go beside other topics again.
+  const [ofTopic, ofOthers] = [true, false].map((isOf) => others.filter(({ topic }) => topics.includes(topic) === isOf))
+  const splitInto = [ofOthers!, ofTopic!].filter((list) => list.length > 0)
   if (fault.refusal === null && topics.length === 1) {
-    return { ...nothing, released: idsOf(records), again, fault: { error: fault.error, topics } }
+    return { ...nothing, released: idsOf(records), splitInto, fault: { error: fault.error, topics } }
   }
-  if (fault.refusal !== null && (records.length === 1 || (fault.isOfTopic && topics.length === 1))) {
-    const refused = records.map(({ id, topic }) => ({ id, topic, reason: `${topic}: ${fault.refusal}` }))
-    return { ...nothing, refused, again }
+  const { refusesTopic } = fault
+  if (fault.refusal !== null && (records.length === 1 || (refusesTopic && topics.length === 1))) {
+    const refused = records.map(({ id, topic }) => ({ id, topic, reason: `${topic}: ${fault.refusal}`, refusesTopic }))
+    return { ...nothing, refused, splitInto, refusing: topics }
   }
   const middle = records.length >> 1
-  return { ...nothing, again: [...again, records.slice(0, middle), records.slice(middle)] }
+  const halves = [records.slice(0, middle), records.slice(middle)]
+  return { ...nothing, splitInto: [...splitInto, ...halves], refusing: fault.refusal === null ? [] : topics }
+}
+
+function topicsOf(records: readonly Outgoing[]): string[] {
+  return [...new Set(records.map(({ topic }) => topic))]
 }
 
 async function send(transaction: Transaction, records: readonly Outgoing[]): Promise<Sent[]> {
@@ -190,10 +201,10 @@ export function toMessages(records: readonly Outgoing[]): Message[] {
 }
 
 /**
- * Where each record stands: Kafka answers with each partition's base offset; the records of one send
- * follow it in their order.
+ * Where each record stands. Kafka answers with the base offset of each partition; the records of one send follow it in
+ * their order.
  *
- * @throws where an answer is missing: nothing may count as published that Kafka has not named
+ * @throws where an answer is missing: a record that Kafka has not answered for may not count as published
  */
 export function toSent(records: readonly Outgoing[], results: readonly RecordMetadata[]): Sent[] {
   const next = new Map<string, bigint | null>()

@@ -1,16 +1,15 @@
-// A chunk of a run that edits: each message's value is patched as JSON; what was there before is kept, as of any edit.
+// A chunk of a run that edits. Each message's value is patched as JSON; the old value is kept, as with every edit.
 
-import { applyEdit, patchValue } from 'dlq-core/edit-message.ts'
-import type { MessageTopics } from 'dlq-core/effective-policy.ts'
-import { editMessage, readContents } from 'dlq-core/queries/message-change.ts'
-import type { Skipped } from 'dlq-core/queries/run-items.ts'
-import type { HeldRun } from 'dlq-core/queries/runs.ts'
-import type { RetryPolicy } from 'dlq-core/retry-policy.ts'
-import type { Transaction } from 'dlq-core/runtime/database.ts'
+import { applyEdit, patchValue } from 'dlq-core/domain/message/edit-message.ts'
+import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
+import { editMessage, readContents } from 'dlq-core/queries/change/message-change.ts'
+import type { Skipped } from 'dlq-core/queries/runs/run-items.ts'
+import type { HeldRun } from 'dlq-core/queries/runs/runs.ts'
+import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 
-export type EditDeps = { policyOf: (topics: MessageTopics) => RetryPolicy }
+export type EditDeps = { policyOf: PolicyOf }
 
-/** Edits messages that are locked. What the patch does not fit, or does not change, is left alone. */
+/** Edits messages that are locked. A message that the patch does not fit, or does not change, is skipped. */
 export async function editChunk(
   { policyOf }: EditDeps,
   sql: Transaction,
@@ -26,7 +25,7 @@ export async function editChunk(
       skipped.push({ id, reason: patched.problem })
       continue
     }
-    const policy = policyOf({ originalTopic: message.original_topic, dlqTopic: message.dlq_topic })
+    const policy = policyOf(message)
     const edit = applyEdit(message, { value: Buffer.from(patched.after!) }, policy)
     await editMessage(sql, { id, actor: run.actor, reason: run.reason, request_id: `run ${run.id}`, ...edit })
     done += 1

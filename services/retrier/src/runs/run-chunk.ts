@@ -1,25 +1,32 @@
-// One chunk of a run: the next of its messages are taken, or touched, and counted. In the transaction of the
-// chunk, so that the messages, the cursor, the counts, the saga's log and its next job are written together.
+// One chunk of a run: it takes or changes the next messages, and counts them. All in one transaction, so that the
+// messages, the cursor, the counts, the saga's log and its next job are written together.
 
-import { archiveMessages, restoreArchived } from 'dlq-core/queries/archive.ts'
-import { noteSkipped, type Skipped } from 'dlq-core/queries/run-items.ts'
+import { ineligibility, isSent } from 'dlq-core/domain/message/run.ts'
+import { deleteMessages } from 'dlq-core/queries/change/delete-messages.ts'
+import { noteSkipped, type Skipped } from 'dlq-core/queries/runs/run-items.ts'
 import {
   type CandidateRow,
   lockCandidates,
-  purgeArchived,
+  markDead,
   reviveRestored,
   takeIntoRun,
-  touchMessages,
-} from 'dlq-core/queries/run-messages.ts'
-import { type HeldRun, writeProgress } from 'dlq-core/queries/runs.ts'
-import { ineligibility, isSent, nextChunkSize } from 'dlq-core/run.ts'
-import type { Transaction } from 'dlq-core/runtime/database.ts'
+} from 'dlq-core/queries/runs/run-messages.ts'
+import { type HeldRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
+import { archiveMessages, restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
+import type { Transaction } from 'dlq-core/runtime/database/database.ts'
+import { type BatchPace, nextBatchSize } from '../batch-size.ts'
 import { type EditDeps, editChunk } from './edit-chunk.ts'
-import { isOfArchive, selectChunk } from './select-chunk.ts'
+import { selectChunk, targetsArchive } from './select-chunk.ts'
+
+/**
+ * Short enough for those who wait for the rows, long enough to be worth a transaction. A chunk at most doubles, because
+ * the first one after a pause of the machine says little.
+ */
+export const chunkPace: BatchPace = { targetMs: 300, least: 50, most: 10_000, growth: 2 }
 
 export type ChunkDeps = EditDeps & { now: () => Date }
 
-/** At most `limit` messages. Returns the run as it is then. */
+/** Works on at most `limit` messages. Returns the run as it is afterwards. */
 export async function runChunk(
   deps: ChunkDeps,
   sql: Transaction,
@@ -27,17 +34,18 @@ export async function runChunk(
   limit = Number.POSITIVE_INFINITY,
 ): Promise<HeldRun> {
   const startedAt = performance.now()
-  const size = Math.min(run.chunkSize, limit)
+  const size = Math.min(run.chunk_size, limit)
   const { ids, cursor, isExhausted } = await selectChunk(sql, run, size)
   const { taken, done, skipped } = isSent(run.kind) ? await take(sql, run, ids) : await touch(deps, sql, run, ids)
+  const tookMs = performance.now() - startedAt
   const after: HeldRun = {
     ...run,
-    ...{ taken: run.taken + taken, done: run.done + done, stepTaken: run.stepTaken + taken + done },
+    ...{ taken: run.taken + taken, done: run.done + done, step_taken: run.step_taken + taken + done },
     cursor: cursor ?? run.cursor,
-    isExhausted,
+    is_exhausted: isExhausted,
     skipped: await noteAll(sql, run, skipped),
-    // A chunk that was cut short by its limit says nothing about how many fit.
-    chunkSize: ids.length < run.chunkSize ? run.chunkSize : nextChunkSize(size, performance.now() - startedAt),
+    // A chunk that was cut short, by its limit or by a filter that means few rows, says nothing about how many fit.
+    chunk_size: ids.length < run.chunk_size ? run.chunk_size : nextBatchSize({ size, found: size, tookMs }, chunkPace),
   }
   await writeProgress(sql, after)
   return after
@@ -47,9 +55,13 @@ type Chunked = { taken: number; done: number; skipped: Skipped[] }
 
 async function take(sql: Transaction, run: HeldRun, ids: readonly string[]): Promise<Chunked> {
   const { id: runId, kind, cutoff, scope } = run
-  // What is archived comes back first, due when the run's turn comes.
-  if (isOfArchive(run)) await reviveRestored(sql, await restoreArchived(sql, ids))
-  const { taken, handedOver, left } = await takeIntoRun(sql, {
+  // Archived messages are restored first; the run then takes them like any other.
+  if (targetsArchive(run)) await reviveRestored(sql, await restoreArchived(sql, ids))
+  const {
+    taken,
+    handed_over: handedOver,
+    left,
+  } = await takeIntoRun(sql, {
     ...{ runId, ids, cutoff, scope },
     redirects: kind === 'redirect',
   })
@@ -58,14 +70,15 @@ async function take(sql: Transaction, run: HeldRun, ids: readonly string[]): Pro
 
 async function touch(deps: ChunkDeps, sql: Transaction, run: HeldRun, ids: readonly string[]): Promise<Chunked> {
   const { kind, cutoff, scope } = run
-  if (kind === 'purge') return { taken: 0, done: await purgeArchived(sql, ids), skipped: [] }
+  if (kind === 'purge') return { taken: 0, done: await deleteMessages(sql, { ids, archived: true }), skipped: [] }
   const candidates = await lockCandidates(sql, { ids, cutoff, scope })
   const skipped = candidates.filter((row) => ineligibility(kind, row) !== null).map((row) => toSkipped(run, row))
   const left = new Set(skipped.map(({ id }) => id))
   const chosen = candidates.map(({ id }) => id).filter((id) => !left.has(id))
   const touched = (done: number): Chunked => ({ taken: 0, done, skipped })
   if (kind === 'archive') return touched(await archiveMessages(sql, { ids: chosen, now: deps.now() }))
-  if (kind === 'dead' || kind === 'delete') return touched(await touchMessages(sql, { kind, ids: chosen }))
+  if (kind === 'dead') return touched(await markDead(sql, chosen))
+  if (kind === 'delete') return touched(await deleteMessages(sql, { ids: chosen, archived: false }))
   if (kind !== 'edit') throw new Error(`a run of kind ${kind} sends its messages`)
   const edited = await editChunk(deps, sql, run, chosen)
   return { taken: 0, done: edited.done, skipped: [...skipped, ...edited.skipped] }
@@ -75,7 +88,7 @@ function toSkipped({ kind }: HeldRun, { id, ...row }: CandidateRow): Skipped {
   return { id, reason: ineligibility(kind, row) ?? 'changed' }
 }
 
-/** Returns the run's counts of what was left alone, by reason, as JSON text. */
+/** Returns the run's counts of skipped messages by reason, as JSON text. */
 async function noteAll(sql: Transaction, run: HeldRun, skipped: readonly Skipped[]): Promise<string> {
   if (skipped.length === 0) return run.skipped
   const counts = JSON.parse(run.skipped) as Record<string, number>

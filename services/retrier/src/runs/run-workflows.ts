@@ -1,12 +1,19 @@
-// Runs as sagas. One that sends is admitted, takes its messages (a canary of them first, where that is asked
-// for), and waits until all that it took are settled; cancelled, it gives back what was not sent. One that
-// does not send touches its messages chunk by chunk; what is touched stays so.
+// Bulk runs as sagas. A run that sends is admitted, takes its messages (a canary first, where it has one), and waits
+// until all of them are settled. Cancelled, it gives back the messages that were not sent. A run that does not send
+// changes its messages chunk by chunk; a cancel does not undo the changes.
 
-import { notifyDue } from 'dlq-core/queries/message-retry.ts'
-import { dropUnsendable, giveBack, handOverPulled, holdsMessages } from 'dlq-core/queries/run-messages.ts'
-import { admitRun, type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs.ts'
-import { type Canary, refailsTooMuch, runPriority, runWorkflows, waitingOf } from 'dlq-core/run.ts'
-import type { Transaction } from 'dlq-core/runtime/database.ts'
+import {
+  beyondScope,
+  type Canary,
+  refailsTooMuch,
+  runPriority,
+  runWorkflows,
+  waitingOf,
+} from 'dlq-core/domain/message/run.ts'
+import { notifyDue } from 'dlq-core/queries/retry/notify-due.ts'
+import { dropUnsendable, giveBack, handOverPulled, holdsMessages } from 'dlq-core/queries/runs/run-messages.ts'
+import { admitRun, type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
+import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { type Chunk, defineWorkflow, PermanentStepError, type Step, type Workflow } from 'saga-core/workflow.ts'
 import { type ChunkDeps, runChunk } from './run-chunk.ts'
 
@@ -16,13 +23,13 @@ type RunPayload = { run_id: string }
 type RunStep = Step<RunPayload>
 
 const polling = { isLast: false, afterMs: 500 } as const
-/** A resumed run's job is hurried. */
+/** Seldom, because a resume runs the job at once. */
 const whilePaused = { isLast: false, afterMs: 5000 } as const
 const giveBackSize = 5000
-/** Where nobody cancelled it. */
+/** The reason of a run that failed without a cancellation. */
 const stepFailed = 'a step failed; the saga has the details'
 
-/** Of one chunk. A database that is away for some minutes is waited for. */
+/** For one chunk. The retries outlast a database that is unavailable for some minutes. */
 const bounds = { timeoutMs: 30_000, retry: { maxAttempts: 20, delayMs: 500, maxDelayMs: 30_000 } }
 
 export function createRunWorkflows(deps: RunWorkflowDeps): Workflow<RunPayload>[] {
@@ -59,6 +66,14 @@ async function hold(sql: Transaction, { run_id }: RunPayload): Promise<HeldRun> 
   return run
 }
 
+/** As `hold`. The API has checked the run's topics too; here the row counts, whoever has written it. */
+async function holdWithinScope(sql: Transaction, payload: RunPayload): Promise<HeldRun> {
+  const run = await hold(sql, payload)
+  const fault = beyondScope(run, run.scope)
+  if (fault !== null) throw new PermanentStepError(fault)
+  return run
+}
+
 function admit({ maxActive }: RunWorkflowDeps): RunStep {
   return {
     name: 'admit',
@@ -68,9 +83,9 @@ function admit({ maxActive }: RunWorkflowDeps): RunStep {
       if (status !== 'queued' || (await admitRun(sql, { id, maxActive }))) return { isLast: true, response: {} }
       return { isLast: false, afterMs: 1000 }
     },
-    // The last to be compensated: by then nothing of the run is left to do.
+    // Compensated last, when nothing of the run is left to do.
     async compensateChunk(sql: Transaction, { payload }) {
-      const { id, status, statusReason } = await hold(sql, payload)
+      const { id, status, status_reason: statusReason } = await hold(sql, payload)
       const isCancelled = status === 'cancelling' && statusReason !== stepFailed
       const [to, reason] = isCancelled ? (['cancelled', statusReason] as const) : (['failed', stepFailed] as const)
       await moveRun(sql, { id, from: ['queued', 'running', 'paused', 'cancelling'], to, reason })
@@ -82,16 +97,16 @@ function admit({ maxActive }: RunWorkflowDeps): RunStep {
 type TakeStep = 'first' | 'share' | 'all'
 
 async function takeChunk(deps: RunWorkflowDeps, sql: Transaction, step: TakeStep, payload: RunPayload): Promise<Chunk> {
-  const held = await hold(sql, payload)
+  const held = await holdWithinScope(sql, payload)
   const run = held.step === step ? held : enter(held, step)
   if (run.status !== 'running') return whilePaused
   const canary = run.canary === null ? null : (JSON.parse(run.canary) as Canary)
   const most = mostOf(step, run, canary)
   if (most === 0) return { isLast: true }
-  if (!run.isExhausted && run.stepTaken < most) {
-    const after = await runChunk(deps, sql, run, most - run.stepTaken)
+  if (!run.is_exhausted && run.step_taken < most) {
+    const after = await runChunk(deps, sql, run, most - run.step_taken)
     await notifyDue(sql)
-    const isTaken = after.isExhausted || after.stepTaken >= most
+    const isTaken = after.is_exhausted || after.step_taken >= most
     return { isLast: step === 'all' && isTaken, response: { taken: after.taken, skipped: JSON.parse(after.skipped) } }
   }
   if (step === 'all') return { isLast: true, response: { taken: run.taken } }
@@ -99,41 +114,51 @@ async function takeChunk(deps: RunWorkflowDeps, sql: Transaction, step: TakeStep
 }
 
 function enter(run: HeldRun, step: TakeStep): HeldRun {
-  const { resolved: baseResolved, failedAgain: baseFailedAgain } = run
-  return { ...run, step, stepTaken: 0, isJudged: false, baseResolved, baseFailedAgain }
+  const { resolved: baseResolved, failed_again: baseFailedAgain } = run
+  return {
+    ...run,
+    step,
+    step_taken: 0,
+    is_judged: false,
+    base_resolved: baseResolved,
+    base_failed_again: baseFailedAgain,
+  }
 }
 
-/** How many messages the step takes. */
+/** How many messages the step takes at most. */
 function mostOf(step: TakeStep, { matched }: HeldRun, canary: Canary | null): number {
   if (step === 'all') return Number.POSITIVE_INFINITY
   if (canary === null) return 0
   return step === 'first' ? canary.first : Math.ceil(matched * canary.share)
 }
 
-/** Makes due for the programs that pull them what a retry took before its topics were theirs: it is done with those. */
+/**
+ * A topic's policy may change to `pull` while a run holds its messages. The run then makes these messages due for the
+ * application that pulls them, and counts them as done.
+ */
 async function handOver(sql: Transaction, run: HeldRun): Promise<HeldRun> {
-  // A redirect sends them all the same.
+  // A redirect sends such messages anyway.
   const count = run.kind === 'retry' ? await handOverPulled(sql, { runId: run.id, limit: giveBackSize }) : 0
   return { ...run, taken: run.taken - count, done: run.done + count }
 }
 
-/** Waits for what became of the canary; pauses the run once where too much of it came back. */
+/** Waits for the canary's outcome. Pauses the run, once, where too many of its messages failed again. */
 async function judge(sql: Transaction, held: HeldRun, { waitMs, maxRefailure }: Canary): Promise<Chunk> {
   const run = await handOver(sql, held)
   const { id } = run
-  const response = { taken: run.taken, failed_again: run.failedAgain }
-  // Resumed by somebody who knows.
-  if (run.isJudged) {
+  const response = { taken: run.taken, failed_again: run.failed_again }
+  // Somebody resumed the run after seeing the canary fail.
+  if (run.is_judged) {
     await writeProgress(sql, run)
     return { isLast: true, response }
   }
-  const own = { resolved: run.resolved - run.baseResolved, failedAgain: run.failedAgain - run.baseFailedAgain }
+  const own = { resolved: run.resolved - run.base_resolved, failed_again: run.failed_again - run.base_failed_again }
   const tooMuch = refailsTooMuch(own, { maxRefailure, sample: 1 })
-  if (!tooMuch && ((await holdsMessages(sql, id)) || run.quietMs < waitMs)) {
+  if (!tooMuch && ((await holdsMessages(sql, id)) || run.quiet_ms < waitMs)) {
     await writeProgress(sql, run)
     return polling
   }
-  await writeProgress(sql, { ...run, isJudged: true })
+  await writeProgress(sql, { ...run, is_judged: true })
   if (!tooMuch) return { isLast: true, response }
   await moveRun(sql, { id, from: ['running'], to: 'paused', reason: `canary: ${refailures(own)}` })
   return { ...whilePaused, response }
@@ -149,43 +174,43 @@ const settle: RunStep = {
     const lost = await dropUnsendable(sql, { runId: id, limit: giveBackSize })
     let run = await handOver(sql, { ...held, step: 'settle', withdrawn: held.withdrawn + lost })
     if (!(await holdsMessages(sql, id))) {
-      // Once more, because the last of it may have been settled since: what is missing then was deleted.
+      // Counted once more, because the last messages may have been settled since. A message missing then was deleted.
       run = { ...run, ...pickSettled((await holdRun(sql, id))!) }
       await writeProgress(sql, { ...run, withdrawn: run.withdrawn + waitingOf(run) })
       await moveRun(sql, { id, from: ['running'], to: 'completed' })
       return { isLast: true, response: { ...pickSettled(run), withdrawn: run.withdrawn } }
     }
     await writeProgress(sql, run)
-    if (run.onRefailure === 'continue' || !refailsTooMuch(run, run)) return polling
+    if (run.on_refailure === 'continue' || !refailsTooMuch(run, { maxRefailure: run.max_refailure })) return polling
     const reason = refailures(run)
-    if (run.onRefailure === 'pause' && !run.isJudged) {
-      await writeProgress(sql, { ...run, isJudged: true })
+    if (run.on_refailure === 'pause' && !run.is_judged) {
+      await writeProgress(sql, { ...run, is_judged: true })
       await moveRun(sql, { id, from: ['running'], to: 'paused', reason })
       return whilePaused
     }
-    if (run.onRefailure === 'pause') return polling
+    if (run.on_refailure === 'pause') return polling
     await moveRun(sql, { id, from: ['running'], to: 'cancelling', reason })
     return { isLast: false, cancel: reason }
   },
 }
 
-function pickSettled({ resolved, failed, failedAgain }: HeldRun) {
-  return { resolved, failed, failedAgain }
+function pickSettled({ resolved, failed, failed_again }: HeldRun) {
+  return { resolved, failed, failed_again }
 }
 
-function refailures({ resolved, failedAgain }: Pick<HeldRun, 'resolved' | 'failedAgain'>): string {
-  return `${failedAgain} of ${resolved + failedAgain} retries failed again`
+function refailures({ resolved, failed_again }: Pick<HeldRun, 'resolved' | 'failed_again'>): string {
+  return `${failed_again} of ${resolved + failed_again} retries failed again`
 }
 
-/** Gives back what was not sent, and waits for what is under way. */
+/** Gives back messages that were not sent, and waits for those in flight. */
 async function giveBackChunk(sql: Transaction, payload: RunPayload): Promise<Chunk> {
   const run = await hold(sql, payload)
   const { id } = run
   await moveRun(sql, { id, from: ['running', 'paused'], to: 'cancelling', reason: stepFailed })
   const count = await giveBack(sql, { runId: id, limit: giveBackSize })
   const lost = await dropUnsendable(sql, { runId: id, limit: giveBackSize })
-  await writeProgress(sql, { ...run, givenBack: run.givenBack + count, withdrawn: run.withdrawn + lost })
-  const response = { given_back: run.givenBack + count }
+  await writeProgress(sql, { ...run, given_back: run.given_back + count, withdrawn: run.withdrawn + lost })
+  const response = { given_back: run.given_back + count }
   if (count + lost > 0) return { isLast: false, response }
   if (await holdsMessages(sql, id)) return { isLast: false, afterMs: 200 }
   const settled = (await holdRun(sql, id))!
@@ -194,9 +219,9 @@ async function giveBackChunk(sql: Transaction, payload: RunPayload): Promise<Chu
 }
 
 async function touchChunk(deps: RunWorkflowDeps, sql: Transaction, payload: RunPayload): Promise<Chunk> {
-  const held = await hold(sql, payload)
+  const held = await holdWithinScope(sql, payload)
   if (held.status !== 'running') return whilePaused
   const run = await runChunk(deps, sql, { ...held, step: 'touch' })
-  if (run.isExhausted) await moveRun(sql, { id: run.id, from: ['running'], to: 'completed' })
-  return { isLast: run.isExhausted, response: { done: run.done, skipped: JSON.parse(run.skipped) } }
+  if (run.is_exhausted) await moveRun(sql, { id: run.id, from: ['running'], to: 'completed' })
+  return { isLast: run.is_exhausted, response: { done: run.done, skipped: JSON.parse(run.skipped) } }
 }

@@ -1,19 +1,19 @@
 // The next messages of a run's frozen selection.
 
-import type { MessageFilter } from 'dlq-core/message-filter.ts'
-import { searchIds } from 'dlq-core/queries/message-search.ts'
-import { resolveTopic } from 'dlq-core/queries/message-topic.ts'
-import { listFailedAgain } from 'dlq-core/queries/run-items.ts'
-import type { HeldRun } from 'dlq-core/queries/runs.ts'
-import { eligibleStatuses, type RunSelection } from 'dlq-core/run.ts'
-import type { Transaction } from 'dlq-core/runtime/database.ts'
+import type { MessageFilter } from 'dlq-core/domain/message/message-filter.ts'
+import { eligibleStatuses, type RunSelection } from 'dlq-core/domain/message/run.ts'
+import { searchIds } from 'dlq-core/queries/reading/message-search.ts'
+import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
+import { listFailedAgain } from 'dlq-core/queries/runs/run-items.ts'
+import type { HeldRun } from 'dlq-core/queries/runs/runs.ts'
+import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 
 export type SelectedChunk = { ids: string[]; cursor: string | null; isExhausted: boolean }
 
-/** So many rows are looked at per chunk for those that a filter means. */
+/** A chunk examines at most this many rows for matches of its filter. */
 const examine = 20_000
 
-/** Up to `limit` ids behind the run's cursor, and where to go on. */
+/** Up to `limit` ids after the run's cursor, and the cursor of the next chunk. */
 export async function selectChunk(sql: Transaction, run: HeldRun, limit: number): Promise<SelectedChunk> {
   const selection = JSON.parse(run.selection) as RunSelection
   if ('ids' in selection) {
@@ -26,17 +26,18 @@ export async function selectChunk(sql: Transaction, run: HeldRun, limit: number)
   const statuses = eligibleStatuses(run.kind, selection.filter)
   if (statuses.length === 0) return { ids: [], cursor: run.cursor, isExhausted: true }
   const filter: MessageFilter = { ...selection.filter, status: statuses }
-  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic)
+  const literally = run.retry_all_topic !== null
+  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic, { literally })
   const search = { filter, topic, scope: run.scope }
   const { ids, examinedTo } = await searchIds(sql, {
-    ...{ search, afterId: run.cursor, untilId: run.untilId, limit, examine },
+    ...{ search, afterId: run.cursor, untilId: run.until_id, limit, examine },
   })
   if (examinedTo !== null) return { ids, cursor: examinedTo, isExhausted: false }
   return chunkOf(ids, limit)
 }
 
-/** Whether the run is about archived messages. */
-export function isOfArchive(run: Pick<HeldRun, 'selection'>): boolean {
+/** Whether the run selects archived messages. */
+export function targetsArchive(run: Pick<HeldRun, 'selection'>): boolean {
   const selection = JSON.parse(run.selection) as RunSelection
   return 'filter' in selection && selection.filter.archived === true
 }

@@ -7,7 +7,7 @@ function create() {
   return { clock, breaker }
 }
 
-test('a fault stops everybody, then one probes and the others wait for it', () => {
+test('a fault stops all slots, then one probes and the others wait for it', () => {
   const { clock, breaker } = create()
   expect(breaker.enter()).toBe('closed')
   breaker.failed('away')

@@ -1,5 +1,5 @@
-// Whether to try Kafka at all. After a fault nobody claims anything for a while, which grows with each
-// further fault; then one slot probes, and the others wait for what it finds.
+// Decides whether to try Kafka at all. After a fault no slot claims anything for a while, and longer after each further
+// fault. Then one slot probes, and the others wait for its result.
 
 export type Breaker = {
   /** Whether the caller may go on. When it says "probe", the caller must report success or failure. */
@@ -8,14 +8,14 @@ export type Breaker = {
   failed(reason: string): void
   /** Whether a probe is under way. */
   isProbing(): boolean
-  /** Null while closed. */
+  /** Why the breaker is open; null while it is closed. */
   fault(): string | null
 }
 
 export type BreakerOptions = {
   now: () => number
   random: () => number
-  /** Told of every fault that opens it, and of its closing (null). */
+  /** Called with the reason when the breaker opens or a probe fails, and with null when it closes. */
   onChange?: (reason: string | null) => void
   firstMs?: number
   maxMs?: number
@@ -46,7 +46,7 @@ export function createBreaker({
       isProbing = false
     },
     failed(why) {
-      // Two slots that meet the same outage are one fault, unless one of them was the probe.
+      // Two slots that meet the same outage count as one fault, unless one of them was the probe.
       const isNews = reason === null || isProbing
       if (isNews) failures += 1
       reason = why

@@ -1,5 +1,5 @@
-// Topics that could not be written to, though Kafka is there: left alone for a while, so that they
-// neither hold up the others nor spend attempts.
+// Topics that could not be written to, although Kafka answers. They are left alone for a while, so that they neither
+// delay the others nor spend attempts.
 
 export type Cooldown = {
   has(topic: string): boolean

@@ -1,5 +1,5 @@
-// Places at which a test lets a retrier die, at the moments that a random kill hardly ever hits. Without
-// NODE_ENV=test nothing here does anything, whatever else the environment says.
+// Places at which a test kills a retrier, because a random kill hardly ever hits these moments. Without NODE_ENV=test
+// nothing here has any effect.
 
 export const faultPoints = ['between-send-and-commit', 'between-commit-and-settle'] as const
 export type FaultPoint = (typeof faultPoints)[number]

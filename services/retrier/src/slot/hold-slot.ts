@@ -1,12 +1,12 @@
-// A slot that this process owns: taken, renewed by a timer, given back at the end. Losing it needs no
-// care: every statement checks the epoch, and Kafka fences the producer.
+// A slot that this process owns. A timer renews it, and it is given back at the end. Losing it does no harm: every
+// statement checks the epoch, and Kafka fences the producer.
 
-import { releaseSlot, renewSlot, type Slot, type TakenSlot } from 'dlq-core/queries/slots.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { releaseSlot, renewSlot, type Slot, type TakenSlot } from 'dlq-core/queries/retry/slots.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 
 export type HeldSlot = Slot & {
-  /** True once somebody else has taken it over. */
+  /** True once another retrier has taken it over. */
   readonly isLost: () => boolean
   /** Ends the renewing and gives the slot back. */
   release(): Promise<void>
@@ -28,7 +28,7 @@ export function holdSlot(
       clearInterval(timer)
       log.warn({ slot, epoch: String(epoch) }, 'slot_lost')
     } catch (error) {
-      // While the database is away nobody can take the slot either.
+      // While the database is unavailable, no other retrier can take the slot either.
       log.debug({ error, slot }, 'slot_renewal_failed')
     }
   }
@@ -46,7 +46,7 @@ export function holdSlot(
     async release() {
       clearInterval(timer)
       await renewing
-      // The lease runs out by itself where the database is away.
+      // Where the database is unavailable, the lease runs out by itself.
       await releaseSlot(sql, { slot, epoch }).catch((error) => log.debug({ error, slot }, 'slot_release_failed'))
     },
   }

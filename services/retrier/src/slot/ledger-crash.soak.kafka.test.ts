@@ -1,23 +1,23 @@
-// A broker that dies in the middle of transactions, many times: whatever the ledger says of a batch afterwards
-// is what a read-committed consumer sees of it. On a broker of its own, because it is killed.
+// A broker dies in the middle of transactions, many times. Each verdict of the ledger must agree with the records that a
+// read-committed consumer sees. On a separate broker, because the test kills it.
 
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { createTopicsNamed } from 'dlq-testing/create-topics.ts'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { openOwnStack } from 'dlq-testing/own-stack.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { openOwnStack } from 'dlq-testing/fleet/own-stack.ts'
+import { createTopicsNamed } from 'dlq-testing/kafka/create-topics.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { createTestKafka } from 'dlq-testing/kafka/test-kafka.ts'
 import type { Stack } from 'dlq-testing/stack.ts'
-import { createTestKafka } from 'dlq-testing/test-kafka.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Outgoing } from '../publish/outgoing.ts'
+import { CommitUnknownError, type SlotProducer } from '../publish/slot-producer.ts'
+import { createTransactionalProducer } from '../publish/transactional-producer.ts'
 import { judgeBatch, type Verdict } from './ledger.ts'
-import type { Outgoing } from './outgoing.ts'
-import { type SlotProducer, UnsureError } from './slot-producer.ts'
-import { createTransactionalProducer } from './transactional-producer.ts'
 
 const kills = 25
-/** So many that at any moment some of them are between a commit and its markers. */
+/** A number at which some slots are always between a commit and its markers. */
 const slots = 40
 const publishedBetweenKills = 20
 const topics = ['orders', 'payments', 'refunds', 'shipments']
@@ -40,7 +40,7 @@ type Batch = { slot: number; batch: bigint; token: string; ids: string[]; verdic
 const batches: Batch[] = []
 let isOver = false
 
-/** Publishes batch after batch until it is over, and then goes on until it knows what became of its last one. */
+/** Publishes batch after batch until `isOver`, and then continues until it has the verdict of its last one. */
 async function publishForever(slot: number): Promise<void> {
   const producer = createTransactionalProducer({
     kafka: createTestKafka(stack.kafkaBrokers),
@@ -58,7 +58,7 @@ async function publishForever(slot: number): Promise<void> {
     if (unsure !== null) unsure.verdict = judgeBatch(unsure, ledger!)
     unsure = null
     number += 1n
-    await producer.begin({ batch: number, token: randomUUID() })
+    await producer.begin({ batchNumber: number, token: randomUUID() })
     isConnected = true
   }
 
@@ -70,7 +70,7 @@ async function publishForever(slot: number): Promise<void> {
       if (batch.isFromLedger) unsure = batch
       isConnected = batch.verdict === 'published'
     } catch {
-      // The broker is away, or starts.
+      // The broker is down, or starts.
       isConnected = false
       await sleep(100)
     }
@@ -85,10 +85,10 @@ async function publish(producer: SlotProducer, { slot, batch: number }: Pick<Bat
   const batch: Batch = { slot, batch: number, token, ids, verdict: 'unknown', isFromLedger: false }
   batches.push(batch)
   try {
-    const { published } = await producer.publish({ batch: number, token, records })
+    const { published } = await producer.publish({ batchNumber: number, token, records })
     batch.verdict = published.length === records.length ? 'published' : 'unpublished'
   } catch (error) {
-    if (!(error instanceof UnsureError)) throw error
+    if (!(error instanceof CommitUnknownError)) throw error
     batch.isFromLedger = true
   }
   return batch
@@ -99,10 +99,11 @@ function randomRecord(): Outgoing {
   return {
     ...{ id, topic: topics[randomInt(topics.length)]!, partition: randomInt(partitions) },
     ...{ key: null, value: Buffer.from(id), headers: [], timestamp: undefined },
+    ...{ maxBatchBytes: 1_000_000, isDoubtful: false },
   }
 }
 
-test('of every batch that a broker’s death cut off, the ledger says what consumers see', async () => {
+test('the ledger’s verdict of every batch that a broker’s death cut off agrees with what consumers see', async () => {
   const kafka = createTestKafka(stack.kafkaBrokers)
   await createTopicsNamed(kafka, topics, partitions)
 

@@ -1,21 +1,21 @@
-// Retriers that died at some point of a batch, and what their successor finds.
+// Retriers that died at some point of a batch, and the recovery by their successor.
 
 import { randomUUID } from 'node:crypto'
-import { findTopicsOfUnplaced } from 'dlq-core/queries/message-correlate.ts'
-import { claimDue } from 'dlq-testing/claim-due.ts'
-import { insertDueRows } from 'dlq-testing/due-rows.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
+import { findTopicsOfUnplaced } from 'dlq-core/queries/ingest/message-correlate.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
-import { useTopics } from 'dlq-testing/test-topics.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { claimDue } from 'dlq-testing/rows/claim-due.ts'
+import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
+import { prepareOutgoing } from '../publish/outgoing.ts'
+import { type TestRetrierOptions, testProducer, testSlotDeps } from '../test-retrier.ts'
 import { ledgerGroup } from './ledger.ts'
-import { prepareOutgoing } from './outgoing.ts'
 import { createSlotWorker } from './run-slot.ts'
 import { sweepSlots } from './sweep-slots.ts'
-import { type TestRetrierOptions, testProducer, testSlotDeps } from './test-retrier.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -31,7 +31,7 @@ beforeEach(async () => {
   await insertDueRows(database.sql, { count, topics: [topic], partitions: 2 })
 })
 
-/** A retrier that claims a batch, does `until`, and is never heard of again. Its slot's lease is over. */
+/** A retrier that claims a batch, does `until`, and then dies. Its slot's lease has expired. */
 async function dieAfter(until: 'claim' | 'send' | 'commit'): Promise<void> {
   const worker = createSlotWorker(testSlotDeps({ ...options, policies: { [topic]: { paused: true } } }))
   await worker.pass()
@@ -46,7 +46,7 @@ async function dieAfter(until: 'claim' | 'send' | 'commit'): Promise<void> {
   }
   const producer = testProducer(options, batch.slot, passFaultPoint)
   if (until !== 'claim') {
-    await producer.publish({ ...batch, records: outgoing }).catch(() => {})
+    await producer.publish({ batchNumber: batch.batch, token: batch.token, records: outgoing }).catch(() => {})
     if (until === 'commit') await producer.close()
   }
   await database.sql`update dlq.dlq_slots set owner_until = now() - interval '1 s'`
@@ -61,7 +61,7 @@ async function sweep() {
   }
 }
 
-/** Works off everything with a slot of its own. */
+/** Retries all due messages with a new slot. */
 async function retryAll(): Promise<void> {
   const deps = testSlotDeps(options)
   const worker = createSlotWorker(deps)
@@ -82,7 +82,7 @@ const seen = async () => {
 }
 const each = () => Array.from({ length: count }, (_, n) => `{"n":${n}}`).toSorted()
 
-test('what was committed is RESOLVED, with its attempts, and not sent again', async () => {
+test('committed messages are RESOLVED, with their attempts, and not sent again', async () => {
   await dieAfter('commit')
   expect(await sweep()).toEqual({ more: true })
   expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
@@ -95,7 +95,7 @@ test('what was committed is RESOLVED, with its attempts, and not sent again', as
 })
 
 test.each(['claim', 'send'] as const)(
-  'after a death behind the %s the messages come back with their attempt, and go once',
+  'after a death behind the %s the messages are given back uncounted, and sent once',
   async (until) => {
     await dieAfter(until)
     expect(await sweep()).toEqual({ more: true })
@@ -114,10 +114,10 @@ test('a taker of the slot recovers it before it claims anything', async () => {
   expect(await seen()).toEqual(each())
 })
 
-test('where Kafka has forgotten the number, the messages go again under the same attempt id', async () => {
+test('where Kafka has forgotten the number, the messages are sent again under the same attempt id', async () => {
   await dieAfter('commit')
   const groupId = ledgerGroup(options.prefix, 1)
-  // A commit is answered before its number is in the ledger. The greeting was 1.
+  // Kafka answers a commit before its number is in the ledger. The first entry had number 1.
   await eventually(async () => {
     const [ledger] = await topics.admin.fetchOffsets({ groupId, topics: ['dlq-manager.ledger'] })
     expect(ledger!.partitions).toMatchObject([{ offset: '2' }])
@@ -126,7 +126,7 @@ test('where Kafka has forgotten the number, the messages go again under the same
   expect(await sweep()).toEqual({ more: true })
   expect([...(await states())]).toEqual([{ status: 'PENDING', retry_count: 0, count }])
   expect(await outcomes()).toEqual([{ outcome: 'unknown', unknown: true, target_topic: topic, placed: false, count }])
-  // Their records may be in Kafka, at a place that nobody wrote down, so the ingester looks there.
+  // Their records may be in Kafka at coordinates that are not stored, so the ingester searches the topic.
   expect(await findTopicsOfUnplaced(service.sql, [topic])).toEqual(new Set([topic]))
   await retryAll()
   expect(await outcomes()).toEqual([{ outcome: 'published', unknown: true, target_topic: topic, placed: true, count }])
@@ -138,7 +138,7 @@ test('where Kafka has forgotten the number, the messages go again under the same
   expect(new Set(ids).size).toBe(count)
 })
 
-test('a database restored from a backup goes on above the number that Kafka knows', async () => {
+test('a database restored from a backup continues above the number in the ledger', async () => {
   await dieAfter('commit')
   // As if the backup were from before: the numbers of the lost batches are given out a second time.
   await database.sql`update dlq.dlq_slots set batch = 0`
@@ -151,12 +151,12 @@ test('a database restored from a backup goes on above the number that Kafka know
   expect(row).toEqual({ batch: 4 })
 })
 
-test('a batch of the same number by somebody else is not taken for ours', async () => {
+test('a batch of another retrier with the same number is not taken for ours', async () => {
   await dieAfter('claim')
   const [row] = await database.sql<{ batch: string }[]>`select batch from dlq.dlq_slots`
   const foreign = testProducer(options, 1)
   await foreign.connect()
-  await foreign.begin({ batch: BigInt(row!.batch), token: randomUUID() })
+  await foreign.begin({ batchNumber: BigInt(row!.batch), token: randomUUID() })
   await foreign.close()
   await retryAll()
   expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])

@@ -1,32 +1,32 @@
-// What a slot's batches became whose owner did not settle them: a retrier that died, or this one, when
-// a commit's answer never came. The producer is connected first, which fences every earlier one.
+// Settles the batches that a slot's owner did not: a retrier that died, or this one, when a commit's answer never
+// came. The producer connects first, which fences every earlier one.
 
 import { randomUUID } from 'node:crypto'
-import { deriveAttemptId } from 'dlq-core/message-id.ts'
-import type { SettledAttempt } from 'dlq-core/queries/attempts.ts'
+import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
+import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
+import type { SettledAttempt } from 'dlq-core/queries/retry/attempts.ts'
 import {
   listOutstanding,
   listOutstandingMessages,
   type OutstandingBatch,
   type OutstandingMessage,
   releaseBatch,
-} from 'dlq-core/queries/batches.ts'
-import { lastBatchNumber, nextBatchNumbers, type Slot } from 'dlq-core/queries/slots.ts'
-import type { RetryPolicy } from 'dlq-core/retry-policy.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+} from 'dlq-core/queries/retry/batches.ts'
+import { lastBatchNumber, nextBatchNumbers, type Slot } from 'dlq-core/queries/retry/slots.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
+import { targetOf } from '../publish/outgoing.ts'
+import { settleBatch } from '../publish/settle-batch.ts'
+import type { Sent, SlotProducer } from '../publish/slot-producer.ts'
+import type { RetrierMetrics } from '../retrier-metrics.ts'
 import { judgeBatch, type LedgerEntry, type Verdict } from './ledger.ts'
-import { targetOf } from './outgoing.ts'
-import type { RetrierMetrics } from './retrier-metrics.ts'
-import { settleBatch } from './settle-batch.ts'
-import type { Sent, SlotProducer } from './slot-producer.ts'
 
 export type RecoverDeps = {
   sql: Database
   log: Log
   metrics: RetrierMetrics
-  policyOf: (message: { original_topic: string; dlq_topic: string | null }) => RetryPolicy
+  policyOf: PolicyOf
 }
 
 export type Recovered = Record<Verdict, number>
@@ -35,7 +35,7 @@ export type Recovered = Record<Verdict, number>
  * Connects the slot's producer and settles what the slot still holds. Afterwards the slot holds nothing,
  * and the ledger has an entry that is above every number used so far. Returns messages by verdict.
  *
- * @param sent where the records of an unsure batch stand, if they were published
+ * @param sent where the records stand of a batch whose commit is unknown, if they were published
  * @throws {DlqError} where Kafka is away or forbids it, or the slot was lost
  */
 export async function connectAndRecover(
@@ -45,23 +45,26 @@ export async function connectAndRecover(
   const ledger = await producer.connect()
   const recovered: Recovered = { published: 0, unpublished: 0, unknown: 0 }
   for (const outstanding of await listOutstanding(deps.sql, slot)) {
-    const verdict = judgeBatch(outstanding, ledger ?? { batch: null, token: null })
+    const verdict = judgeBatch(outstanding, ledger ?? { batchNumber: null, token: null })
     recovered[verdict] += await settleOutstanding(deps, { slot, outstanding, verdict, sent })
     report(deps, { slot, outstanding, verdict, ledger })
   }
   await reportLostBatches(deps, { slot, ledger })
-  const batch = await nextBatchNumbers(deps.sql, { ...slot, floor: ledger?.batch ?? 0n })
-  if (batch === null) throw new DlqError('SLOT_LOST', `slot ${slot.slot} was taken over by another retrier`)
-  await producer.begin({ batch, token: randomUUID() })
+  const batchNumber = await nextBatchNumbers(deps.sql, { ...slot, floor: ledger?.batchNumber ?? 0n })
+  if (batchNumber === null) throw new DlqError('SLOT_LOST', `slot ${slot.slot} was taken over by another retrier`)
+  await producer.begin({ batchNumber, token: randomUUID() })
   return recovered
 }
 
-/** Numbers are given out here before Kafka hears of them; so where it knows a higher one, this database is an older copy. */
+/**
+ * The database gives a number out before Kafka sees it. Where Kafka has a higher one, this database was restored from
+ * a backup.
+ */
 async function reportLostBatches(
   { sql, log, metrics }: RecoverDeps,
   { slot, ledger }: { slot: Slot; ledger: LedgerEntry | null },
 ): Promise<void> {
-  const published = ledger?.batch ?? 0n
+  const published = ledger?.batchNumber ?? 0n
   const known = await lastBatchNumber(sql, slot.slot)
   if (published <= known) return
   metrics.forgotten.inc(Number(published - known))
@@ -75,7 +78,7 @@ async function settleOutstanding(
   { slot, outstanding, verdict, sent }: Settling,
 ): Promise<number> {
   const { batch } = outstanding
-  // Certainly not published: as if it had never been claimed.
+  // It was certainly not published: its messages are as before the claim.
   if (verdict === 'unpublished') return releaseBatch(sql, { ...slot, batch })
   const places = new Map(sent.map((place) => [place.id, place]))
   const held = await listOutstandingMessages(sql, { slot: slot.slot, batch })
@@ -108,7 +111,7 @@ function report({ log, metrics }: RecoverDeps, { slot, outstanding, verdict, led
   log[verdict === 'unknown' ? 'warn' : 'info'](
     {
       ...{ slot: slot.slot, batch: String(outstanding.batch), messages: outstanding.messages, verdict },
-      ledger: ledger?.batch === null || ledger === null ? null : String(ledger.batch),
+      ledger: ledger?.batchNumber == null ? null : String(ledger.batchNumber),
     },
     'batch_recovered',
   )

@@ -1,16 +1,16 @@
-// One slot of this process: takes a slot, connects and recovers it, then works off batch after batch.
-// Whatever goes wrong, the next pass begins where this one has to: with another slot where it was lost,
-// with a new producer where Kafka failed.
+// One slot of this process. It takes a slot, connects and recovers it, then publishes batch after batch. After a fault
+// the next pass starts again from the right place: with another slot where this one was lost, with a new producer where
+// Kafka failed.
 
-import { type TakenSlot, takeSlot } from 'dlq-core/queries/slots.ts'
+import { type TakenSlot, takeSlot } from 'dlq-core/queries/retry/slots.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import { type PassResult, runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
+import type { ClaimMemory } from '../claim/share-claims.ts'
+import { CommitUnknownError, type Sent, type SlotProducer } from '../publish/slot-producer.ts'
+import { type RetryDeps, retryDue } from '../retry-due.ts'
 import type { Breaker } from './breaker.ts'
 import { type HeldSlot, holdSlot } from './hold-slot.ts'
-import type { PlanMemory } from './plan-claim.ts'
 import { connectAndRecover } from './recover-slot.ts'
-import { type RetryDeps, retryDue } from './retry-due.ts'
-import { type Sent, type SlotProducer, UnsureError } from './slot-producer.ts'
 
 export type SlotDeps = RetryDeps & {
   breaker: Breaker
@@ -29,7 +29,7 @@ export async function runSlot(deps: SlotDeps, { name, wake }: { name: string; wa
   try {
     const pass = () =>
       worker.pass().catch((error) => {
-        // The breaker has said so, and owns the wait.
+        // The breaker has logged it, and owns the wait.
         if (isKafkaFault(error)) return { more: false }
         throw error
       })
@@ -41,7 +41,7 @@ export async function runSlot(deps: SlotDeps, { name, wake }: { name: string; wa
 
 type Owned = { slot: HeldSlot; producer: SlotProducer; isConnected: boolean; sent: readonly Sent[] }
 
-/** After so long without anything due a slot looks less often: a request wakes it all the same. */
+/** A slot that had nothing to do for this long looks less often. A request still wakes it at once. */
 const idleAfterMs = 60_000
 const idleFactor = 4
 
@@ -49,7 +49,7 @@ const idleFactor = 4
 export function createSlotWorker(deps: SlotDeps) {
   const { sql, breaker } = deps
   let busyAt = deps.now().getTime()
-  const memory: PlanMemory = {
+  const memory: ClaimMemory = {
     turn: Math.floor(deps.random() * 1000),
     batchSize: deps.batchSize,
     appetite: new Map(),
@@ -90,12 +90,12 @@ export function createSlotWorker(deps: SlotDeps) {
       try {
         await deps.loadPolicies()
         current = await ownSlot()
-        // The probe is a new connection with a transaction of its own, which harms no message.
+        // A probe connects again and commits a transaction without records, which harms no message.
         if (gate === 'probe') current.isConnected = false
         return await work(current)
       } catch (error) {
         if (current) afterFault(current, error)
-        // Whatever it was that failed: the probe has an end, or nobody would ever probe again.
+        // Whatever failed, the probe must end here; otherwise no slot would ever probe again.
         if (gate === 'probe' && breaker.isProbing()) breaker.failed((error as Error).message)
         if (error instanceof DlqError && error.code === 'SLOT_LOST') await giveBack()
         throw error
@@ -105,15 +105,15 @@ export function createSlotWorker(deps: SlotDeps) {
   }
 
   function afterFault(current: Owned, error: unknown): void {
-    // Also where the database failed at some step: what is still claimed is settled by reading the ledger.
+    // Also after a fault of the database: connecting again reads the ledger, which settles what is still claimed.
     current.isConnected = false
-    if (error instanceof UnsureError) current.sent = error.sent
+    if (error instanceof CommitUnknownError) current.sent = error.sent
     if (isKafkaFault(error)) breaker.failed((error as Error).message)
   }
 }
 
 function isKafkaFault(error: unknown): boolean {
-  if (error instanceof UnsureError) return true
+  if (error instanceof CommitUnknownError) return true
   return error instanceof DlqError && (error.code === 'KAFKA_UNAVAILABLE' || error.code === 'KAFKA_FORBIDDEN')
 }
 

@@ -1,6 +1,6 @@
-// Slots that nobody owns and that still hold messages: taken over, recovered, given back.
+// Takes over abandoned slots that still hold messages, recovers them and gives them back.
 
-import { takeAbandonedSlot } from 'dlq-core/queries/slots.ts'
+import { takeAbandonedSlot } from 'dlq-core/queries/retry/slots.ts'
 import { holdSlot } from './hold-slot.ts'
 import { connectAndRecover } from './recover-slot.ts'
 import type { SlotDeps } from './run-slot.ts'

@@ -1,14 +1,14 @@
-// database.ssl_mode: verify-full, with both drivers, on a server of its own that speaks TLS.
+// database.ssl_mode: verify-full, with both drivers, on a separate server with TLS.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadConfig } from 'dlq-core/runtime/config.ts'
-import { connectDatabase } from 'dlq-core/runtime/database.ts'
-import { followLogin } from 'dlq-core/runtime/database-login.ts'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
+import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
+import { followLogin } from 'dlq-core/runtime/database/database-login.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { type RunningPostgres, startPostgres } from 'dlq-testing/postgres.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { type RunningPostgres, startPostgres } from 'dlq-testing/postgres/postgres.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorkerPool } from './worker-pool.ts'
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
       `${name}.pem`,
     )
   openssl('req', ...newKey, '-subj', '/CN=postgres', '-keyout', 'server.key', '-out', 'server.csr')
-  // The name only: an address is not in it.
+  // The certificate has the name only, and no address.
   writeFileSync(place('names'), 'subjectAltName=DNS:localhost')
   const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'names']
   openssl('x509', '-req', '-in', 'server.csr', '-days', '2', '-out', 'server.pem', ...signing)
@@ -90,7 +90,7 @@ describe('verify-full', () => {
     expect(await connect({ host: 'localhost', authority: 'other.pem' })).toEqual({ postgres: code, pg: code })
   })
 
-  test('refuses a certificate for another name, an address included', async () => {
+  test('refuses a certificate for another name, also where the host is an address', async () => {
     const code = 'ERR_TLS_CERT_ALTNAME_INVALID'
     expect(await connect({ host: '127.0.0.1', authority: 'ca.pem' })).toEqual({ postgres: code, pg: code })
   })

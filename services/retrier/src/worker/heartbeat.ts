@@ -1,7 +1,8 @@
-// Tells the others that this pool of graphile-worker lives, and this process when they may think otherwise.
+// The heartbeat of this pool of graphile-worker. It tells other retriers that the pool lives, and tells this process when
+// they may take it for dead.
 
-import { beatWorker, registerWorker } from 'dlq-core/queries/workers.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { beatWorker, registerWorker } from 'dlq-core/queries/upkeep/workers.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { createWake } from 'dlq-core/runtime/run-loop.ts'
 import { withTimeout } from '../with-timeout.ts'
@@ -9,7 +10,7 @@ import { withTimeout } from '../with-timeout.ts'
 export type Heartbeat = {
   /** Beats until the signal aborts, or until the others may have taken the pool's jobs. */
   run(id: string, signal: AbortSignal): Promise<'stopped' | 'lost'>
-  /** Throws unless the last beat is fresh: what is taken now would be missed should this process die. */
+  /** Throws unless the last beat is fresh: others may be releasing this pool's jobs, and would miss one taken now. */
   requireFresh(): void
 }
 
@@ -19,7 +20,7 @@ export function createHeartbeat({ sql, retrierId, leaseMs, now, log }: Heartbeat
   let freshAt: number | null = null
 
   async function beat(id: string): Promise<boolean> {
-    // The moment before it is sent, because the server may write it at any time after that.
+    // Taken before the beat is sent, because the server may write it any time after that.
     const sentAt = now()
     const isKnown =
       freshAt === null ? registerWorker(sql, { id, retrier: retrierId }).then(() => true) : beatWorker(sql, id)

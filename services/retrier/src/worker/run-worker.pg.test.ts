@@ -1,21 +1,22 @@
-// graphile-worker in processes that are killed, frozen and stopped, on a PostgreSQL of their own that is
-// restarted and frozen.
+// graphile-worker in processes that are killed, frozen and stopped, on a separate PostgreSQL that is restarted and
+// frozen.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { addJob } from 'dlq-core/queries/workers.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { addJob } from 'dlq-core/queries/upkeep/workers.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { migrateUp } from 'dlq-db/migrate.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { freezeProcess } from 'dlq-testing/process-tree.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { connectAsService } from 'dlq-testing/service-database.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { connectAsService } from 'dlq-testing/postgres/service-database.ts'
+import { freezeProcess } from 'dlq-testing/process/process-tree.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
+import { startWatchedProcess, type WatchedProcess } from 'dlq-testing/process/watched-process.ts'
 import { type Stack, startStack } from 'dlq-testing/stack.ts'
-import { startWatchedProcess, type WatchedProcess } from 'dlq-testing/watched-process.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 const folder = mkdtempSync(join(tmpdir(), 'dlq-worker-'))
@@ -23,6 +24,8 @@ const logs = useLogFolder()
 const reaper = createReaper()
 /** Longer than any test: such a job runs until it is released. */
 const forever = 3_600_000
+/** The lease of a worker is 2 s here. */
+const longerThanLeaseMs = 3000
 let stack: Stack
 let sql: Database
 let workers: WatchedProcess[] = []
@@ -103,13 +106,13 @@ test('a job whose worker is killed is run by another, long before graphile-worke
   expect(runs).toHaveLength(3)
   const lost = runs.find(({ pid }) => pid === dead.pid)!
   expect(lost.ended).toBe(false)
-  // Nobody took the other one away from the worker that lives.
+  // The live worker kept its other job.
   expect(runs.filter(({ pid }) => pid === living.pid).map(({ ended }) => ended)).toEqual([true, true])
   const rows = await sql`select retrier from dlq.dlq_workers`
   expect([...rows]).toEqual([{ retrier: `test-${living.pid}` }])
 })
 
-test('a worker that is stopped asks its jobs to end, leaves none behind, and takes itself off the list', async () => {
+test('a worker that is stopped asks its jobs to end, leaves none locked, and removes its row', async () => {
   const worker = await startWorker()
   await note('long', forever)
   await untilRunning('long')
@@ -121,7 +124,7 @@ test('a worker that is stopped asks its jobs to end, leaves none behind, and tak
   expect(await sql`select from dlq.dlq_workers`).toHaveLength(0)
 })
 
-test('a worker that was frozen loses its jobs to another, notices, and goes on as a new one', async () => {
+test('a worker that was frozen loses its jobs to another, notices, and continues as a new one', async () => {
   const frozen = await startWorker()
   await note('taken', forever)
   await untilRunning('taken')
@@ -157,7 +160,7 @@ test.each<[what: string, fault: () => Promise<void>]>([
     'is frozen for longer than the lease',
     async () => {
       const thaw = freezeProcess(stack.postgres!.pid)
-      await new Promise((resolve) => setTimeout(resolve, 3000))
+      await sleep(longerThanLeaseMs)
       thaw()
     },
   ],
@@ -171,7 +174,7 @@ test.each<[what: string, fault: () => Promise<void>]>([
   expect(worker.hasExited()).toBe(false)
 })
 
-test('of requests with the same key, entered while workers take the jobs, each is followed by a run', async () => {
+test('each of several requests with the same key, added while workers take the jobs, is followed by an execution', async () => {
   await startWorker()
   const keys = ['a', 'b', 'c']
   const adders = Array.from({ length: 9 }, async (_, n) => {

@@ -1,13 +1,13 @@
-// The host of graphile-worker. It works in sessions: whatever graphile-worker cannot get over (it gives up when the end of
-// a job cannot be written), or a heartbeat that came too late, ends the session, and another one begins with
-// new connections and a new id. So a job is run at least once, after a freeze of this process even twice at
-// the same time: its transactions have to check rows of their own.
+// Hosts graphile-worker, in sessions. A session ends when graphile-worker gives up (it does when it cannot write the end
+// of a job), or when a heartbeat came too late. The next session has new connections and a new id. So a job runs at
+// least once, and after a freeze of this process even twice at the same time: its transactions must check rows of
+// their own.
 
 import { EventEmitter, once } from 'node:events'
-import { forgetWorker, hasWorkerSchema, releaseDeadWorkers } from 'dlq-core/queries/workers.ts'
-import type { Config, DatabaseConfig } from 'dlq-core/runtime/config-schema.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
-import type { DatabaseLogin } from 'dlq-core/runtime/database-login.ts'
+import { forgetWorker, hasWorkerSchema, releaseDeadWorkers } from 'dlq-core/queries/upkeep/workers.ts'
+import type { Config, DatabaseConfig } from 'dlq-core/runtime/config/config-schema.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { DatabaseLogin } from 'dlq-core/runtime/database/database-login.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { Logger, type ParsedCronItem, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker'
@@ -32,10 +32,10 @@ export type WorkerDeps = {
 
 const pollMs = 1000
 const gaugeIntervalMs = 10_000
-/** After a fault; when the service stops, its own time limit counts. */
+/** Applies after a fault; when the service stops, its own time limit applies. */
 const windUpMs = 5000
 
-/** Works off jobs until the signal aborts and the jobs under way have ended. */
+/** Runs jobs until the signal aborts and the running jobs have ended. */
 export async function runWorker(deps: WorkerDeps): Promise<void> {
   const { settings, signal, log } = deps
   await Promise.all([
@@ -59,7 +59,7 @@ export async function sweepDeadWorkers({
   return { more: false, released: jobs.length }
 }
 
-/** Works off jobs until the signal aborts, or until something makes a new session necessary. */
+/** Runs jobs until the signal aborts, or until a new session is necessary. */
 async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
   const { sql, login, settings, retrierId, metrics, log, signal } = deps
   if (!(await hasWorkerSchema(sql))) throw new Error('the schema graphile_worker is missing: run db/migrate.ts up')
@@ -70,7 +70,7 @@ async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
   observeJobs(events, { metrics, log })
   const created = once(events, 'pool:create')
   const released = once(events, 'pool:release')
-  // It says that it gives up when it begins to; where a job's end was being written then, it never gets to the end of it.
+  // graphile-worker emits this when it begins to give up. It may never finish: the end of a job cannot be written.
   const givesUp = once(events, 'pool:gracefulShutdown').then(() => 'gave up')
   const runner = await run(optionsOf(deps, { pool, events, heartbeat }))
   const [{ workerPool }] = await created
@@ -83,7 +83,7 @@ async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
   const either = AbortSignal.any([signal, session.signal])
   const newLogin = new Promise<string>((resolve) => stack.defer(login.onChange(() => resolve('another login'))))
   const reason = await Promise.race([heartbeat.run(id, either), endOf(runner), givesUp, newLogin])
-  // Not until stop() itself returns: it also waits for cron, which may sleep for a minute before it tries again.
+  // Does not await stop(): it also waits for cron, which may sleep for a minute before its next try.
   runner.stop().catch((error) => log.debug({ error, worker: id }, 'worker_stop_failed'))
   await bounded(released, signal.aborted ? Number.POSITIVE_INFINITY : windUpMs)
   log[signal.aborted ? 'info' : 'warn']({ worker: id, reason }, 'worker_stopped')
@@ -100,13 +100,13 @@ function optionsOf({ tasks, cronItems, database, settings, log }: WorkerDeps, { 
     noHandleSignals: true,
     // Jobs stop at their next step when the service does.
     gracefulShutdownAbortTimeout: 0,
-    // Asked before each look for a job; what it throws is taken for a failed look.
+    // Called before each look for a job; an error here counts as a failed look.
     forbiddenFlags: () => {
       heartbeat.requireFresh()
       return null
     },
-    // Without a delay graphile-worker does not wait for a job's end to be written: one that cannot be is an unhandled
-    // rejection. With one, even of 0, it ends the session.
+    // Without a delay graphile-worker does not wait until a job's end is written, and a failure becomes an unhandled
+    // rejection. With a delay, even of 0, a failure ends the session.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0, preparedStatements: database.prepare } },
     logger: toLogger(log),
   }
@@ -119,7 +119,7 @@ async function endOf(runner: Runner): Promise<string> {
   )
 }
 
-/** The work's end, or its time limit; never an error, because there is nothing left to do about it. */
+/** Waits for the work's end, or for the time limit. Never throws, because no caller could handle the error. */
 async function bounded(work: Promise<unknown>, ms: number): Promise<void> {
   const end = work.then(
     () => {},
@@ -128,7 +128,7 @@ async function bounded(work: Promise<unknown>, ms: number): Promise<void> {
   await (Number.isFinite(ms) ? withTimeout(end, ms).catch(() => {}) : end)
 }
 
-/** graphile-worker's own words, of which only faults matter: each job's end is counted and logged by its event. */
+/** graphile-worker's own log. Only its faults matter: observeJobs counts and logs each job's end. */
 function toLogger(log: Log): Logger {
   return new Logger(() => (level, message) => {
     log[level === 'error' || level === 'warning' ? 'info' : 'trace']({ message }, 'graphile_worker')

@@ -2,7 +2,7 @@
 // tests that kill and freeze it. The tables `test_runs` and `test_released` are the test's.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectDatabase } from 'dlq-core/runtime/database.ts'
+import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
 import type { TaskList } from 'graphile-worker'
 import { runWorker } from './run-worker.ts'

@@ -1,7 +1,7 @@
-// What graphile-worker's jobs are counted by.
+// Metrics and log lines of graphile-worker's jobs.
 
-import { countJobs } from 'dlq-core/queries/workers.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
+import { countJobs } from 'dlq-core/queries/upkeep/workers.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { WorkerEvents } from 'graphile-worker'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
@@ -13,32 +13,32 @@ export function createWorkerMetrics(registry: Registry) {
   return {
     jobs: new Counter({
       name: 'dlq_jobs_total',
-      help: 'Jobs that this retrier has worked on, by how it ended; a job that failed is tried again.',
+      help: 'Jobs that this retrier has performed, by outcome; a job that failed gets another try.',
       labelNames: ['task', 'outcome'],
       registers,
     }),
     jobSeconds: new Histogram({
       name: 'dlq_job_seconds',
-      help: 'How long jobs ran.',
+      help: 'Time to perform a job.',
       labelNames: ['task'],
       buckets: [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3600],
       registers,
     }),
     queued: new Gauge({
       name: 'dlq_jobs',
-      help: 'Jobs in the database: waiting (due), running, scheduled (due later), failed (no attempt is left).',
+      help: 'Jobs in the database: waiting (due), running, scheduled (due later), failed (no try is left).',
       labelNames: ['state'],
       registers,
     }),
     released: new Counter({
       name: 'dlq_jobs_released_total',
-      help: 'Jobs that were given back because the retrier that had them died.',
+      help: 'Jobs that were given back because their retrier died.',
       registers,
     }),
   }
 }
 
-/** Counts and logs what graphile-worker says of each job. */
+/** Counts and logs the events of each job. */
 export function observeJobs(events: WorkerEvents, { metrics, log }: { metrics: WorkerMetrics; log: Log }): void {
   const startedAt = new Map<string, number>()
   events.on('job:start', ({ job }) => startedAt.set(job.id, performance.now()))
@@ -55,7 +55,7 @@ export function observeJobs(events: WorkerEvents, { metrics, log }: { metrics: W
   })
 }
 
-/** One look at the queue. */
+/** Reads the queue once and sets the gauges. */
 export async function gaugeJobs({ sql, metrics }: { sql: Database; metrics: WorkerMetrics }): Promise<{ more: false }> {
   for (const [state, count] of Object.entries(await countJobs(sql))) metrics.queued.set({ state }, count)
   return { more: false }

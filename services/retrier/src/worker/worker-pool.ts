@@ -1,11 +1,11 @@
-// The connections of graphile-worker, which needs the driver pg: few, and none that waits for ever. Jobs
-// do their work on the service's own pool.
+// The connections of graphile-worker, which needs the driver pg. They are few, and every wait has a limit. Jobs do their
+// work on the service's own pool.
 
-import { isEncrypted } from 'dlq-core/queries/workers.ts'
-import type { Config, DatabaseConfig } from 'dlq-core/runtime/config-schema.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
-import type { DatabaseLogin } from 'dlq-core/runtime/database-login.ts'
-import { verifyingTls } from 'dlq-core/runtime/database-tls.ts'
+import { isEncrypted } from 'dlq-core/queries/upkeep/workers.ts'
+import type { Config, DatabaseConfig } from 'dlq-core/runtime/config/config-schema.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { DatabaseLogin } from 'dlq-core/runtime/database/database-login.ts'
+import { verifyingTls } from 'dlq-core/runtime/database/database-tls.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import pg from 'pg'
 
@@ -19,7 +19,7 @@ export type WorkerPoolDeps = {
   log: Log
 }
 
-/** A pool that connects when first used, for good as whom the service is now. Lost connections are replaced. */
+/** A pool that connects when first used. It keeps the login that the service has now, and replaces lost connections. */
 export async function openWorkerPool({ sql, database, login, settings, log }: WorkerPoolDeps): Promise<pg.Pool> {
   const place = database.url ? new URL(database.url) : null
   const pool = new pg.Pool({
@@ -27,19 +27,19 @@ export async function openWorkerPool({ sql, database, login, settings, log }: Wo
     ...loginOptions(login),
     ssl: await sslOption(sql, database, place),
     application_name: 'dlq-retrier-worker',
-    // One listens, one is for what finishes while all workers look for jobs.
+    // One connection listens; one completes jobs while all workers look for others.
     max: settings.concurrency + 2,
     maxLifetimeSeconds: database.conn_max_lifetime / 1000,
     connectionTimeoutMillis: 5000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // A pooler in transaction mode refuses it; there it belongs to the role.
+    // A pooler in transaction mode refuses this setting; there it belongs to the role.
     ...(database.prepare && { statement_timeout: statementMs }),
-    // A server that does not answer at all does not keep its own timeout either.
+    // A server that does not answer at all does not apply its own timeout either.
     query_timeout: statementMs + 5000,
   })
   pool.on('error', (error) => log.debug({ error }, 'worker_connection_lost'))
-  // Without a listener of its own, a client that is lost while somebody uses it would end the process.
+  // Without this listener, a connection that is lost while in use would end the process.
   pool.on('connect', (client) => client.on('error', (error) => log.debug({ error }, 'worker_connection_lost')))
   return pool
 }
@@ -57,7 +57,7 @@ function loginOptions(login: DatabaseLogin): pg.PoolConfig {
   return { ...(user && { user }), ...(password && { password }) }
 }
 
-/** As the service's own connections have it. */
+/** The same TLS mode as the service's own connections. */
 async function sslOption(sql: Database, config: DatabaseConfig, url: URL | null): Promise<pg.PoolConfig['ssl']> {
   const { ssl_mode } = config
   if (ssl_mode === 'verify-full') return verifyingTls(config, url ? placeOf(url).host : config.host!)

@@ -1,9 +1,9 @@
-import { beginCronRun, failCronRun, finishCronRun, writeCronJobs } from 'dlq-core/queries/cron-runs.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { beginCronRun, failCronRun, finishCronRun, writeCronJobs } from 'dlq-core/queries/upkeep/cron-runs.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { createTestApp } from '../test-app.ts'
+import { createTestApp } from '../../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -18,7 +18,7 @@ beforeEach(async () => {
   ])
 })
 
-test('the jobs are listed with their timetable, the last run that ended and the one under way', async () => {
+test('the cron jobs are listed with their schedules, the last execution that ended and the one under way', async () => {
   const [first, second, third] = [1, 2, 3].map((day) => new Date(`2031-01-0${day}T03:00:00Z`)) as [Date, Date, Date]
   for (const tick of [first, second, third]) await beginCronRun(service.sql, { job: 'archive', tick, retrier: 'r' })
   await finishCronRun(service.sql, { job: 'archive', tick: first, result: { archived: 7 } })
@@ -43,7 +43,7 @@ test('the jobs are listed with their timetable, the last run that ended and the 
   expect(runs.runs.map(({ result }) => result)).toEqual([null, null, { archived: 7 }])
 })
 
-test('a run that is asked for waits for a retrier, under its tick, and is audited', async () => {
+test('a requested execution waits for a retrier under its tick, and is audited', async () => {
   const response = await request('POST /api/v1/cron/purge/run', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -1,17 +1,17 @@
-// What the retriers do by the clock: when next, what became of it, and once now.
+// The cron jobs of the retriers: their next ticks, their executions, and a request to run one now.
 
-import { writeAudit } from 'dlq-core/queries/audit.ts'
+import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import {
   type CronJobView,
   type CronRun,
   listCronJobs,
   listCronRuns,
   requestCronRun,
-} from 'dlq-core/queries/cron-runs.ts'
+} from 'dlq-core/queries/upkeep/cron-runs.ts'
 import * as v from 'valibot'
-import { ApiError } from '../api-error.ts'
-import { defineRoute } from '../define-route.ts'
-import { reason, wholeNumber } from '../request-schemas.ts'
+import { ApiError } from '../../http/api-error.ts'
+import { defineRoute } from '../../http/define-route.ts'
+import { reason, wholeNumber } from '../../request/request-schemas.ts'
 
 const instant = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
 
@@ -86,9 +86,10 @@ export const cronRoutes = [
     {
       method: 'get',
       path: '/api/v1/cron',
-      summary: 'What is done by the clock, with the last outcome and the next time',
+      summary: 'The cron jobs, with their last outcome and next tick',
       description: 'Times are in UTC. A job whose `schedule` is null is off, and runs only when somebody asks.',
       role: 'read',
+      allTopics: true,
       answers: {
         200: {
           description: 'Every job, by name.',
@@ -104,14 +105,15 @@ export const cronRoutes = [
     {
       method: 'get',
       path: '/api/v1/cron/:job/runs',
-      summary: 'The runs of a job, the newest first',
-      description: 'Runs are kept for a week, and the last one for ever.',
+      summary: 'The executions of a cron job, the newest first',
+      description: 'Executions are kept for a week, and the last one for ever.',
       role: 'read',
+      allTopics: true,
       params: jobPath,
       query: v.strictObject({ limit: v.optional(wholeNumber('limit', { min: 1, max: 1000 }), '100') }),
       answers: {
         200: {
-          description: 'The runs.',
+          description: 'The executions.',
           schema: v.strictObject({ runs: v.array(runSchema) }),
           example: { runs: [exampleRun] },
         },
@@ -125,18 +127,19 @@ export const cronRoutes = [
     {
       method: 'post',
       path: '/api/v1/cron/:job/run',
-      summary: 'Run a job now',
+      summary: 'Run a cron job now',
       description: [
-        'A retrier takes it up, behind a run that is under way. What became of it is found under its `tick`',
+        'A retrier runs it, after any execution of the same job that is under way. Its outcome has its `tick`',
         'in `GET /api/v1/cron/:job/runs`.',
       ].join(' '),
       role: 'write',
+      allTopics: true,
       params: jobPath,
       body: v.optional(v.strictObject({ reason }), {}),
       bodyExample: { reason: 'the disk is full' },
       answers: {
         202: {
-          description: 'It will be run.',
+          description: 'A retrier will run it.',
           schema: v.strictObject({ job: v.string(), tick: instant, message: v.string() }),
           example: { job: 'archive', tick: '2026-03-01T14:12:01.523Z', message: 'cron job requested' },
         },

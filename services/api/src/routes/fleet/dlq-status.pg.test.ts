@@ -1,12 +1,12 @@
 // The observability specification's endpoints, and the status page.
 
 import { randomUUID } from 'node:crypto'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answerOf, createTestApp, type TestApp } from './test-app.ts'
+import { answerOf, createTestApp, type TestApp } from '../../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -28,7 +28,7 @@ const audited = async () =>
   database.sql`select action, target_id, original_topic, before from dlq.dlq_audit order by id`
 /** A token that may see the topics. */
 const limitedTo = (topics: string[]) =>
-  createTestApp(service.sql, { authenticate: async () => ({ actor: 'someone', role: 'write', topics }) })
+  createTestApp(service.sql, { authenticate: async () => ({ actor: 'someone', grants: [{ role: 'write', topics }] }) })
 
 describe('GET /dlq-status', () => {
   test('answers as the specification says, with the display names of the DLQ topics', async () => {
@@ -76,7 +76,7 @@ describe('GET /dlq-status', () => {
     expect(await answerOf(request('GET /dlq-status'))).toEqual({ status: 200, body: { consumers: [] } })
   })
 
-  test('shows nobody topics that are not theirs', async () => {
+  test('shows only topics in the scope of the token', async () => {
     await insert({ original_topic: 'orders', ...dead })
     await insert({ original_topic: 'payments', ...dead })
     const { body } = await answerOf(limitedTo(['pay*'])('GET /dlq-status'))
@@ -96,7 +96,7 @@ describe('GET /dlq-status', () => {
     }
   })
 
-  test('folds the deltas when there are many, and says the same', async () => {
+  test('folds the deltas when there are many, with the same answer', async () => {
     await insert({ ...ofPayments, ...dead })
     await database.sql`
       insert into dlq.dlq_summary_deltas (original_topic, status, change)
@@ -113,7 +113,7 @@ describe('GET /dlq-status', () => {
 describe('DELETE …/dlq', () => {
   const path = 'DELETE /channel/order-events/consumer/payment-service/dlq'
 
-  test('deletes what is DEAD with its budget spent, with its history, and nothing else', async () => {
+  test('deletes DEAD messages without budget, with their history, and no others', async () => {
     const spent = [await insert({ ...ofPayments, ...dead }), await insert({ ...ofPayments, ...dead, retry_count: 4 })]
     const kept = [
       await insert({ ...ofPayments, status: 'DEAD', retry_count: 2 }),
@@ -144,7 +144,7 @@ describe('DELETE …/dlq', () => {
     expect(await audited()).toHaveLength(1)
   })
 
-  test('goes on from chunk to chunk, and counts are right at once', async () => {
+  test('continues chunk by chunk, and counts are right at once', async () => {
     await database.sql`
       insert into dlq.dlq_messages (original_topic, consumer_group, error_message, status, retry_count)
       select 'order-events', 'payment-service', 'failed', 'DEAD', 2 + n % 2 from generate_series(1, 5000) n`
@@ -152,7 +152,7 @@ describe('DELETE …/dlq', () => {
     expect((await answerOf(request('GET /dlq-status'))).body).toMatchObject({ consumers: [{ deadCount: 2500 }] })
   })
 
-  test('reaches messages that name no consumer group, and no topic that is not theirs', async () => {
+  test('reaches messages without a consumer group, and no topics outside the scope', async () => {
     const [one, other] = [
       await insert({ ...dead, original_topic: 'a' }),
       await insert({ ...dead, original_topic: 'b' }),
@@ -163,10 +163,10 @@ describe('DELETE …/dlq', () => {
     expect([await left(), other]).toEqual([[one], other])
   })
 
-  test('is refused to those who may only read', async () => {
+  test('is refused to tokens that may only read', async () => {
     await insert({ ...ofPayments, ...dead })
     const reader = createTestApp(service.sql, {
-      authenticate: async () => ({ actor: 'reader', role: 'read', topics: null }),
+      authenticate: async () => ({ actor: 'reader', grants: [{ role: 'read', topics: null }] }),
     })
     expect(await answerOf(reader(path))).toMatchObject({ status: 403 })
     expect(await left()).toHaveLength(1)
@@ -195,7 +195,7 @@ describe('DELETE …/job', () => {
     expect(await left()).toEqual([id])
   })
 
-  test('knows no message of another consumer, and no id that is none', async () => {
+  test('finds no message of another consumer, and refuses invalid ids', async () => {
     const id = await insert({ ...ofPayments, ...dead })
     expect(await remove(id, 'mail')).toMatchObject({ status: 404 })
     expect(await remove('17')).toMatchObject({ status: 400 })
@@ -204,7 +204,7 @@ describe('DELETE …/job', () => {
 })
 
 describe('GET /api/v1/status', () => {
-  test('counts by topic, consumer group and status, says since when the oldest waits, and how retries go', async () => {
+  test('counts by topic, consumer group and status, and has the age of the oldest message and the outcomes of retries', async () => {
     const since = new Date('2026-02-20T10:30:00Z')
     const idOf = (time: Date) =>
       `${time
@@ -238,14 +238,14 @@ describe('GET /api/v1/status', () => {
           { original_topic: 'payments', consumer_group: null, counts: { RESOLVED: 1 }, oldest_pending_at: null },
         ],
         ingest: { per_minute: 4 },
-        // Nine in five minutes: seven published, of which one came back, and two refused.
+        // Nine in five minutes: seven published, of which one failed again, and two refused.
         retry: { per_minute: 1.4, refused_per_minute: 0.4, success_rate: 6 / 9 },
         summary: { drift: 0 },
       },
     })
   })
 
-  test('says of which DLQ topics retention takes records that nobody has ingested, the most urgent first', async () => {
+  test('lists the DLQ topics whose records retention may delete before they are stored, the most urgent first', async () => {
     await database.sql`
       insert into dlq.dlq_topics (cluster, topic, partitions, retention_ms, cleanup_policy, looked_at)
       select 'a', topic, 1, retention, 'delete', now()
@@ -276,7 +276,7 @@ describe('GET /api/v1/status', () => {
     })
   })
 
-  test('tells nobody of topics that are not theirs', async () => {
+  test('names only topics in the scope of the token', async () => {
     await insert(ofPayments)
     await insert({ original_topic: 'payments' })
     const { body } = await answerOf(limitedTo(['payments'])('GET /api/v1/status'))

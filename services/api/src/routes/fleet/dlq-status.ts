@@ -1,16 +1,17 @@
-// The observability specification's endpoints, in its words: a channel is an original topic, a consumer a
-// consumer group of it, a job a dead letter.
+// The endpoints of the observability specification. In its words a channel is an original topic, a consumer is a
+// consumer group of it, and a job is a dead letter.
 
-import { writeAudit } from 'dlq-core/queries/audit.ts'
-import { deleteSpent, purgeSpent } from 'dlq-core/queries/message-purge.ts'
-import { countDeadByConsumer } from 'dlq-core/queries/summary.ts'
+import { smallestId } from 'dlq-core/domain/record/message-id.ts'
+import { writeAudit } from 'dlq-core/queries/change/audit.ts'
+import { deleteSpent, purgeSpent } from 'dlq-core/queries/change/message-purge.ts'
+import { countDeadByConsumer } from 'dlq-core/queries/reading/summary.ts'
 import * as v from 'valibot'
-import { ApiError, notFound } from '../api-error.ts'
-import { brokerHeaders } from '../broker-tokens.ts'
-import { defineRoute } from '../define-route.ts'
-import { requireExactCounts } from '../exact-counts.ts'
-import { noConsumer } from '../no-consumer.ts'
-import { idOf, topicPath } from '../request-schemas.ts'
+import { brokerHeaders } from '../../access/broker-tokens.ts'
+import { requireExactCounts } from '../../fleet/exact-counts.ts'
+import { noConsumer } from '../../fleet/no-consumer.ts'
+import { ApiError, notFound } from '../../http/api-error.ts'
+import { defineRoute } from '../../http/define-route.ts'
+import { idOf, topicPath } from '../../request/request-schemas.ts'
 
 const consumerPath = { channelId: topicPath.entries.topic, consumerId: topicPath.entries.topic }
 
@@ -36,14 +37,13 @@ const statusSchema = v.strictObject({
 const deletedSchema = v.strictObject({ deleted: v.pipe(v.number(), v.integer()), message: v.string() })
 
 const chunkSize = 2000
-const smallestId = '00000000-0000-0000-0000-000000000000'
 
 export const dlqStatusRoutes = [
   defineRoute(
     {
       method: 'get',
       path: '/dlq-status',
-      summary: 'How many messages are DEAD, per original topic and consumer group',
+      summary: 'The number of DEAD messages per original topic and consumer group',
       description: [
         'Exact, and as fast with 23 million messages as with a hundred. Every topic and consumer group that has messages is',
         `listed, also with \`deadCount\` 0. Messages that name no consumer group stand under \`${noConsumer}\`.`,
@@ -138,7 +138,7 @@ export const dlqStatusRoutes = [
       params: v.object({ ...consumerPath, jobId: idOf('job') }),
       answers: {
         200: {
-          description: 'It is gone.',
+          description: 'It is deleted.',
           schema: deletedSchema,
           example: { deleted: 1, message: 'message 019cb95a-6fea-7b63-9f9e-5cd0e2a4e29b deleted' },
         },

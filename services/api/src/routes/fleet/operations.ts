@@ -1,7 +1,7 @@
-// What the API answers to its platform, in the same way as the other services (dlq-core's operations-server.ts).
+// Health checks and metrics, with the same answers as the other services (dlq-core's operations-server.ts).
 
 import * as v from 'valibot'
-import { defineRoute } from '../define-route.ts'
+import { defineRoute } from '../../http/define-route.ts'
 
 const readinessSchema = v.strictObject({
   status: v.picklist(['ready', 'unavailable']),
@@ -17,7 +17,7 @@ export const operationRoutes = [
       role: null,
       answers: {
         200: {
-          description: 'It does.',
+          description: 'The process lives.',
           schema: v.strictObject({ status: v.literal('ok') }),
           example: { status: 'ok' },
         },
@@ -30,16 +30,16 @@ export const operationRoutes = [
     {
       method: 'get',
       path: '/readyz',
-      summary: 'Whether it can do its work now',
+      summary: 'Whether the process can do its work now',
       role: null,
       answers: {
         200: {
-          description: 'It can.',
+          description: 'The process can do its work.',
           schema: readinessSchema,
           example: { status: 'ready', checks: { database: 'ok' } },
         },
         503: {
-          description: 'It cannot, or is about to stop.',
+          description: 'The process cannot do its work, or is about to stop.',
           schema: readinessSchema,
           example: { status: 'unavailable', checks: { database: 'ok', service: 'stopping' } },
         },
@@ -57,7 +57,7 @@ export const operationRoutes = [
       path: '/metrics',
       summary: 'Metrics for Prometheus',
       role: null,
-      answers: { 200: { description: 'In the text format.', types: ['text/plain'] } },
+      answers: { 200: { description: 'The metrics in the text format.', types: ['text/plain'] } },
     },
     async ({ c, registry }) => c.text(await registry.metrics(), 200, { 'content-type': registry.contentType }),
   ),

@@ -1,22 +1,24 @@
 // The resources around the messages: topics, consumer groups, positions, status.
 
-import { listAudit } from 'dlq-core/queries/audit.ts'
-import { upsertPolicy } from 'dlq-core/queries/policies.ts'
-import { resetPosition } from 'dlq-core/queries/positions.ts'
-import { recordLogBounds, recordTopicSettings } from 'dlq-core/queries/topic-partitions.ts'
-import { recordTopics } from 'dlq-core/queries/topics.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { listAudit } from 'dlq-core/queries/change/audit.ts'
+import { resetPosition } from 'dlq-core/queries/ingest/positions.ts'
+import { recordLogBounds, recordTopicSettings } from 'dlq-core/queries/ingest/topic-partitions.ts'
+import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
+import { upsertPolicy } from 'dlq-core/queries/retry/policies.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answerOf, createTestApp, type TestApp } from '../test-app.ts'
+import { answerOf, createTestApp, type TestApp } from '../../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
 const request: TestApp = (...call) => createTestApp(service.sql)(...call)
 const limited: TestApp = (...call) =>
-  createTestApp(service.sql, { authenticate: async () => ({ actor: 'l', role: 'admin', topics: ['pay.*'] }) })(...call)
+  createTestApp(service.sql, {
+    authenticate: async () => ({ actor: 'l', grants: [{ role: 'admin', topics: ['pay.*'] }] }),
+  })(...call)
 const insert = (columns = {}) => insertMessageRow(database.sql, columns)
 const bodyOf = async (path: string, app = request) =>
   (await answerOf(app(`GET /api/v1/${path}`))).body as Record<string, unknown>
@@ -34,30 +36,37 @@ beforeEach(async () => {
   const topics = ['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1']
   await recordTopics(service.sql, {
     cluster: 'c',
-    found: topics.map((topic) => ({ topic, topicId: null, partitions: 2 })),
+    found: topics.map((topic) => ({ topic, topic_id: null, partitions: 2 })),
   })
 })
 
 describe('the topics', () => {
-  test('of Kafka come with what they hold, how far they are stored, and their policy', async () => {
+  test('of Kafka have their counts, their progress and their policy', async () => {
     await insert({ dlq_topic: 'orders.dlq.v1', created_at: new Date('2026-02-20T10:30:00Z') })
     await insert({ dlq_topic: 'orders.dlq.v1', original_topic: 'orders.late', status: 'DEAD' })
     await insert({ dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
-    await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 0, nextOffset: 40n })
-    await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 1, nextOffset: 2n })
-    // Partition 0 goes on to 45; of partition 1, retention has taken up to 4 and 7 is the end.
+    await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 0, next_offset: 40n })
+    await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 1, next_offset: 2n })
+    // Partition 0 ends at 45. Partition 1 ends at 7, and retention has deleted it up to 4.
     const bounds = [
       [0, 0n, 45n],
       [1, 4n, 7n],
     ] as const
     await recordLogBounds(service.sql, {
       cluster: 'c',
-      bounds: bounds.map(([partition, logStart, logEnd]) => ({ topic: 'orders.dlq.v1', partition, logStart, logEnd })),
+      bounds: bounds.map(([partition, log_start_offset, log_end_offset]) => ({
+        topic: 'orders.dlq.v1',
+        partition,
+        log_start_offset,
+        log_end_offset,
+      })),
       unread: [{ topic: 'orders.dlq.v1', partition: 0, offset: 40n, timestamp: Date.parse('2026-02-20T10:00:00Z') }],
     })
     await recordTopicSettings(service.sql, {
       cluster: 'c',
-      settings: [{ topic: 'orders.dlq.v1', retentionMs: 604_800_000n, retentionBytes: null, cleanupPolicy: 'delete' }],
+      settings: [
+        { topic: 'orders.dlq.v1', retention_ms: 604_800_000n, retention_bytes: null, cleanup_policy: 'delete' },
+      ],
     })
     await upsertPolicy(service.sql, 'orders.dlq.v1', { paused: true })
 
@@ -90,7 +99,7 @@ describe('the topics', () => {
     })
   })
 
-  test('that messages came from are found without Kafka', async () => {
+  test('that are original topics of messages are found without Kafka', async () => {
     await insert({ dlq_topic: 'orders.dlq.v1' })
     await insert({ original_topic: 'by.http' })
     expect(await bodyOf('topics?kind=original')).toMatchObject({
@@ -119,7 +128,7 @@ describe('the topics', () => {
     expect(await bodyOf('topics?kind=original')).toMatchObject({ topics: [{ counts: { PENDING: 1001, DEAD: 0 } }] })
   })
 
-  test('are not told of before what was there has been counted', async () => {
+  test('are not listed before the first full count', async () => {
     await database.sql`update dlq.dlq_summary_state set counted_at = null`
     try {
       for (const path of ['topics', 'topics?kind=original', 'groups', 'consumer-groups'])
@@ -160,7 +169,7 @@ describe('the topics', () => {
   })
 })
 
-test('the consumer groups come with what they failed on, the most failing first', async () => {
+test('the consumer groups are listed with their topics, those with most open messages first', async () => {
   for (const original_topic of ['a', 'b', 'a']) await insert({ original_topic, consumer_group: 'billing' })
   await insert({ original_topic: 'b', consumer_group: 'billing', status: 'RESOLVED' })
   await insert({ consumer_group: null })
@@ -199,7 +208,7 @@ describe('the positions', () => {
   beforeEach(async () => {
     for (const topic of ['orders.dlq.v1', 'pay.dlq.v1'])
       for (const partition of [0, 1])
-        await resetPosition(service.sql, { cluster: 'c', topic, partition, nextOffset: 40n })
+        await resetPosition(service.sql, { cluster: 'c', topic, partition, next_offset: 40n })
   })
 
   test('are listed, paged, of one topic or of all', async () => {
@@ -217,7 +226,7 @@ describe('the positions', () => {
     expect((await bodyOf('positions', limited)).positions).toHaveLength(2)
   })
 
-  test('are reset by who confirms it, with an entry in the audit', async () => {
+  test('are reset by a request that confirms it, with an audit entry', async () => {
     expect(await answerOf(reset(wanted))).toMatchObject({ status: 200, body: { partition: 1, next_offset: '5' } })
     expect((await bodyOf('positions?topic=orders.dlq.v1')).positions).toMatchObject([
       { next_offset: '40' },
@@ -245,28 +254,41 @@ describe('the positions', () => {
     expect(rows).toEqual([{ next_offset: 40 }])
   })
 
-  test('are not reset by who may see only some topics', async () => {
+  test('are not reset by a token for some topics', async () => {
     expect((await answerOf(reset({ ...wanted, topic: 'pay.dlq.v1', confirm: 'pay.dlq.v1/1' }, limited))).status).toBe(
       403,
     )
   })
 })
 
-test('the status says how many messages there are, and who works on them', async () => {
+test('the status has the number of messages, and the processes that handle them', async () => {
   await insert()
   await insert({ original_topic: 'pay.in', status: 'DEAD' })
   await database.sql`
     insert into dlq.dlq_retriers (id, publishes, fault, seen_at)
     values ('r1', 'exactly-once', 'no brokers', now()), ('r2', 'nothing', null, now() - interval '1 hour')`
+  await holdTopics(['orders', 'pay.in'])
   expect(await bodyOf('status')).toMatchObject({
     counts: { PENDING: 1, DEAD: 1 },
     dlq_topics: 3,
     stored_at: null,
     paused_groups: 0,
+    held_topics: [
+      { topic: 'orders', reason: 'orders is refused', since: '2026-06-01T12:00:00.000+00:00' },
+      { topic: 'pay.in' },
+    ],
     retriers: [{ id: 'r1', publishes: 'exactly-once', fault: 'no brokers' }],
   })
   expect(await bodyOf('status', limited)).toMatchObject({
     counts: { PENDING: 0, DEAD: 1 },
     dlq_topics: 1,
+    held_topics: [{ topic: 'pay.in' }],
   })
 })
+
+/** As every retrier writes that lives, and one that does not. */
+async function holdTopics(topics: readonly string[]): Promise<void> {
+  const since = '2026-06-01T12:00:00Z'
+  const held = JSON.stringify(topics.map((topic) => ({ topic, reason: `${topic} is refused`, since })))
+  await database.sql`update dlq.dlq_retriers set held_topics = (${held}::text)::json`
+}

@@ -1,22 +1,22 @@
-// How far the DLQ topics are stored, and where they are read next.
+// The positions of the DLQ topics, and a request to move one.
 
-import { writeAudit } from 'dlq-core/queries/audit.ts'
-import { lockPosition, resetPosition } from 'dlq-core/queries/positions.ts'
-import { listAllPositions, type Position } from 'dlq-core/queries/topic-overview.ts'
+import { writeAudit } from 'dlq-core/queries/change/audit.ts'
+import { lockPosition, resetPosition } from 'dlq-core/queries/ingest/positions.ts'
+import { listAllPositions, type Position } from 'dlq-core/queries/reading/topic-overview.ts'
 import * as v from 'valibot'
-import { ApiError, invalidField } from '../api-error.ts'
-import { defineRoute } from '../define-route.ts'
-import { decodeKey, encodeKey, keyParts } from '../list-cursor.ts'
-import { count, timestamp, timestampText } from '../message-json.ts'
-import { reason, topicName, wholeNumber } from '../request-schemas.ts'
+import { ApiError, invalidField } from '../../http/api-error.ts'
+import { defineRoute } from '../../http/define-route.ts'
+import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
+import { count, timestamp, timestampText } from '../../messages/message-json.ts'
+import { reason, topicName, wholeNumber } from '../../request/request-schemas.ts'
 
 const positionSchema = v.pipe(
   v.strictObject({
     cluster: v.string(),
     topic: v.string(),
     partition: count,
-    generation: v.pipe(count, v.description('How often the topic was deleted and made anew.')),
-    next_offset: v.pipe(v.string(), v.description('Everything before it is stored.')),
+    generation: v.pipe(count, v.description('How often the topic was deleted and created again.')),
+    next_offset: v.pipe(v.string(), v.description('All records before this offset are stored.')),
     updated_at: timestampText,
   }),
   v.title('Position'),
@@ -37,12 +37,15 @@ const offset = v.pipe(
   v.transform((text) => BigInt(text)),
 )
 
+/** Cluster, topic and partition. */
+const positionKey = v.strictTuple([keyParts.text, keyParts.text, keyParts.int32])
+
 export const positionRoutes = [
   defineRoute(
     {
       method: 'get',
       path: '/api/v1/positions',
-      summary: 'How far each partition is stored',
+      summary: 'The position of each partition',
       role: 'read',
       query: v.strictObject({
         topic: v.exactOptional(topicName),
@@ -58,16 +61,15 @@ export const positionRoutes = [
       },
     },
     async ({ c, sql, access: { topics: scope }, query: { topic, limit, cursor } }) => {
-      const binding = topic ?? ''
-      const { text, int32 } = keyParts
-      const key = cursor === undefined ? null : decodeKey(cursor, binding, [text, text, int32])
+      const binding = bindingOf('positions', topic)
+      const key = cursor === undefined ? null : decodeCursor(cursor, binding, positionKey)
       const after = key && { cluster: key[0], topic: key[1], partition: key[2] }
       const positions = await listAllPositions(sql, { scope, topic, after, limit: limit + 1 })
       const shown = positions.slice(0, limit)
       const last = positions.length > limit ? shown.at(-1)! : null
       return c.json({
         positions: shown.map(positionJson),
-        next_cursor: last && encodeKey([last.cluster, last.topic, last.partition], binding),
+        next_cursor: last && encodeCursor([last.cluster, last.topic, last.partition], binding),
       })
     },
   ),
@@ -78,14 +80,15 @@ export const positionRoutes = [
       path: '/api/v1/positions/reset',
       summary: 'Read a partition again from an offset, or skip to one',
       description:
-        'What is stored already stays as it is; messages that were deleted come back. Takes effect with the next record. An offset beyond the log’s end is taken for a topic that was made anew. Needs a token for all topics.',
+        'Stored messages stay as they are; deleted messages are stored again. Takes effect with the next record. An offset beyond the log’s end counts as a topic that was created again. Needs a token for all topics.',
       role: 'admin',
+      allTopics: true,
       body: v.strictObject({
         cluster: v.pipe(v.string('must be text'), v.minLength(1), v.maxLength(255)),
         topic: topicName,
         partition: int32,
         next_offset: offset,
-        confirm: v.pipe(v.string('must be text'), v.description('"TOPIC/PARTITION" once more.')),
+        confirm: v.pipe(v.string('must be text'), v.description('"TOPIC/PARTITION" again, to confirm.')),
         reason,
       }),
       bodyExample: {
@@ -99,17 +102,16 @@ export const positionRoutes = [
       answers: { 200: { description: 'The position as it is now.', schema: positionSchema, example: examplePosition } },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access, by, body: { cluster, topic, partition, next_offset: nextOffset, confirm, reason } }) => {
-      if (access.topics !== null) throw new ApiError('SYS_DLQ_FORBIDDEN', 'this needs a token for all topics')
+    async ({ c, sql, by, body: { cluster, topic, partition, next_offset: nextOffset, confirm, reason } }) => {
       if (confirm !== `${topic}/${partition}`) throw invalidField('confirm', `must be "${topic}/${partition}"`)
       const place = { cluster, topic, partition }
       const position = await sql.begin(async (sql) => {
         const known = await positionAt(sql, place)
         if (!known)
           throw new ApiError('SYS_DLQ_NOT_FOUND', `no position of ${topic}/${partition} in cluster ${cluster}`)
-        // An ingester that is storing a batch is waited for; the next one begins where this says.
+        // This waits for an ingester that is storing a batch. The next batch begins at the new position.
         const before = await lockPosition(sql, place)
-        await resetPosition(sql, { ...place, nextOffset })
+        await resetPosition(sql, { ...place, next_offset: nextOffset })
         await writeAudit(sql, {
           ...by,
           ...{

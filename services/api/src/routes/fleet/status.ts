@@ -1,15 +1,15 @@
-// What is going on, on one page.
+// The state of the whole fleet in one answer.
 
-import { countActivity, oldestPending } from 'dlq-core/queries/activity.ts'
-import { readFleetStatus } from 'dlq-core/queries/status.ts'
-import { countByConsumer } from 'dlq-core/queries/summary.ts'
-import { type IngestLag, listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
+import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
+import { countActivity, oldestPending } from 'dlq-core/queries/reading/activity.ts'
+import { readFleetStatus } from 'dlq-core/queries/reading/status.ts'
+import { countByConsumer } from 'dlq-core/queries/reading/summary.ts'
 import * as v from 'valibot'
-import { defineRoute } from '../define-route.ts'
-import { requireExactCounts } from '../exact-counts.ts'
-import { exampleLossClock, lossClockJson, lossClockSchema } from '../loss-clock.ts'
-import { count, timestamp, timestampText } from '../message-json.ts'
-import { exampleStatusCounts, noMessages, statusCountsSchema } from '../totals-json.ts'
+import { requireExactCounts } from '../../fleet/exact-counts.ts'
+import { exampleLossClock, lossClockJson, lossClockSchema } from '../../fleet/loss-clock.ts'
+import { exampleStatusCounts, noMessages, statusCountsSchema } from '../../fleet/totals-json.ts'
+import { defineRoute } from '../../http/define-route.ts'
+import { count, timestamp, timestampText } from '../../messages/message-json.ts'
 
 const maxLines = 1000
 
@@ -33,24 +33,34 @@ const statusSchema = v.pipe(
       refused_per_minute: v.number(),
       success_rate: v.nullable(v.number()),
     }),
-    summary: v.strictObject({ counted_at: timestampText, drift: count, unfolded: count }),
+    summary: v.pipe(
+      v.nullable(v.strictObject({ counted_at: timestampText, drift: count, unfolded: count })),
+      v.description('Of all topics together, so null for a token that is limited to some.'),
+    ),
     loss_clock: v.pipe(
       v.array(v.strictObject({ cluster: v.string(), topic: v.string(), ...lossClockSchema.entries })),
       v.description(
-        'The DLQ topics of which records wait or are lost; those that expire first, then those furthest behind.',
+        'The DLQ topics whose records wait or are lost; first those that expire first, then those furthest behind.',
       ),
     ),
     dlq_topics: count,
-    stored_at: v.pipe(timeSchema, v.description('When something was stored last.')),
+    stored_at: v.pipe(timeSchema, v.description('When the last message was stored.')),
     paused_groups: v.pipe(count, v.description('Error groups whose automatic retries are paused.')),
-    retriers: v.array(
-      v.strictObject({
-        id: v.string(),
-        publishes: v.picklist(['exactly-once', 'at-least-once', 'resolve', 'nothing']),
-        fault: v.nullable(v.string()),
-        started_at: timestampText,
-        seen_at: timestampText,
-      }),
+    held_topics: v.pipe(
+      v.array(v.strictObject({ topic: v.string(), reason: v.string(), since: timestampText })),
+      v.description('Topics that are only probed, because records for them are refused in a row.'),
+    ),
+    retriers: v.pipe(
+      v.array(
+        v.strictObject({
+          id: v.string(),
+          publishes: v.picklist(['exactly-once', 'at-least-once', 'resolve', 'nothing']),
+          fault: v.nullable(v.string()),
+          started_at: timestampText,
+          seen_at: timestampText,
+        }),
+      ),
+      v.description('A fault may name any topic: a token that is limited to some sees none.'),
     ),
   }),
   v.title('Status'),
@@ -63,9 +73,9 @@ export const statusRoutes = [
       path: '/api/v1/status',
       summary: 'Counts by topic, consumer group and status; ages and rates',
       description: [
-        `At most ${maxLines} topics and consumer groups, those with most left to do first; \`counts\` adds up what is listed.`,
+        `At most ${maxLines} topics and consumer groups, those with most open messages first; \`counts\` adds these up.`,
         '`oldest_pending_at` is the time of the oldest record of the topic that waits, whatever its consumer group.',
-        '`success_rate`: of the retries of the last five minutes, the share that was not refused and has not come back',
+        '`success_rate`: of the retries of the last five minutes, the share that was not refused and has not failed again',
         'so far. Rates look at 100,000 rows at most.',
       ].join(' '),
       role: 'read',
@@ -91,6 +101,13 @@ export const statusRoutes = [
             dlq_topics: 12,
             stored_at: '2026-02-20T10:30:01.000+00:00',
             paused_groups: 0,
+            held_topics: [
+              {
+                topic: 'payments',
+                reason: 'payments: the retrier may not write to the topic (ACL: Write on the topic)',
+                since: '2026-02-20T10:29:00.000+00:00',
+              },
+            ],
             retriers: [
               {
                 id: 'retrier-7f9c',
@@ -107,14 +124,14 @@ export const statusRoutes = [
     async (call) => {
       const { c, sql, access } = call
       const state = await requireExactCounts(call)
-      const [lines, activity, lags, { retriers, stored_at, ...fleet }] = await Promise.all([
+      const [lines, activity, lags, { retriers, stored_at, held_topics, ...fleet }] = await Promise.all([
         countByConsumer(sql, { scope: access.topics, limit: maxLines }),
         countActivity(sql, { scope: access.topics }),
         listIngestLag(sql, { scope: access.topics }),
         readFleetStatus(sql, { scope: access.topics }),
       ])
       const waiting = lines.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
-      const oldest = await oldestPending(sql, [...new Set(waiting)])
+      const oldest = await oldestPending(sql, { topics: [...new Set(waiting)], scope: access.topics })
       const tried = activity.published + activity.resolved + activity.failed
       return c.json({
         counts: addUp(lines),
@@ -131,12 +148,17 @@ export const statusRoutes = [
           refused_per_minute: activity.failed / 5,
           success_rate: tried === 0 ? null : (tried - activity.failed - activity.failed_again) / tried,
         },
-        summary: { counted_at: timestamp(state.counted_at!), drift: state.drift, unfolded: state.deltas },
+        summary:
+          access.topics === null
+            ? { counted_at: timestamp(state.counted_at!), drift: state.drift, unfolded: state.deltas }
+            : null,
         loss_clock: lossClocks(lags, new Date()),
         ...fleet,
         stored_at: stored_at && timestamp(stored_at),
+        held_topics: held_topics.map((held) => ({ ...held, since: timestamp(held.since) })),
         retriers: retriers.map(({ started_at, seen_at, ...retrier }) => ({
           ...retrier,
+          fault: access.topics === null ? retrier.fault : null,
           started_at: timestamp(started_at),
           seen_at: timestamp(seen_at),
         })),
@@ -145,13 +167,13 @@ export const statusRoutes = [
   ),
 ]
 
-/** Far in the future: what does not expire comes last. */
+/** Far in the future, so that topics without expiry come last. */
 const never = new Date(8.64e15)
 
 function lossClocks(lags: readonly IngestLag[], now: Date) {
   return lags
     .filter(({ lag, lost }) => lag > 0n || lost > 0n)
-    .toSorted((a, b) => +(a.expiresAt ?? never) - +(b.expiresAt ?? never) || Number(b.lag - a.lag))
+    .toSorted((a, b) => +(a.expires_at ?? never) - +(b.expires_at ?? never) || Number(b.lag - a.lag))
     .slice(0, maxLines)
     .map((line) => ({ cluster: line.cluster, topic: line.topic, ...lossClockJson(line, now) }))
 }

@@ -1,17 +1,27 @@
-// The topics that there are dead letters of, and the consumer groups that failed.
+// The topics of the dead letters, and the consumer groups that failed.
 
-import { countByConsumerGroup, countByValue, listCounterparts, listOriginalTopics } from 'dlq-core/queries/summary.ts'
-import { countRecentFailures, type DlqTopic, listDlqTopics, oldestPendingOf } from 'dlq-core/queries/topic-overview.ts'
-import { type IngestLag, listIngestLag } from 'dlq-core/queries/topic-partitions.ts'
+import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
+import {
+  countByConsumerGroup,
+  countByValue,
+  listCounterparts,
+  listOriginalTopics,
+} from 'dlq-core/queries/reading/summary.ts'
+import {
+  countRecentFailures,
+  type DlqTopic,
+  listDlqTopics,
+  oldestPendingOf,
+} from 'dlq-core/queries/reading/topic-overview.ts'
 import * as v from 'valibot'
-import { type Call, defineRoute } from '../define-route.ts'
-import { requireExactCounts } from '../exact-counts.ts'
-import { decodeKey, encodeKey, keyParts } from '../list-cursor.ts'
-import { exampleLossClock, lossClockJson, lossClockSchema } from '../loss-clock.ts'
-import { count, timestamp, timestampText } from '../message-json.ts'
-import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../policy-json.ts'
-import { wholeNumber } from '../request-schemas.ts'
-import { exampleStatusCounts, noMessages, statusCountsSchema } from '../totals-json.ts'
+import { requireExactCounts } from '../../fleet/exact-counts.ts'
+import { exampleLossClock, lossClockJson, lossClockSchema } from '../../fleet/loss-clock.ts'
+import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../../fleet/policy-json.ts'
+import { exampleStatusCounts, noMessages, statusCountsSchema } from '../../fleet/totals-json.ts'
+import { type Call, defineRoute } from '../../http/define-route.ts'
+import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
+import { count, timestamp, timestampText } from '../../messages/message-json.ts'
+import { wholeNumber } from '../../request/request-schemas.ts'
 
 const time = v.nullable(timestampText)
 const kinds = ['dlq', 'original'] as const
@@ -39,7 +49,7 @@ const topicSchema = v.pipe(
           gone_at: time,
         }),
       ),
-      v.description('How it was found in Kafka; null for an original topic.'),
+      v.description('The topic as it was found in Kafka; null for an original topic.'),
     ),
     ingestion: v.pipe(
       v.nullable(
@@ -49,7 +59,7 @@ const topicSchema = v.pipe(
           loss_clock: v.pipe(v.nullable(lossClockSchema), v.description('Null where the topic is gone from Kafka.')),
         }),
       ),
-      v.description('How far a DLQ topic is stored: read_to is the sum of its partitions’ next offsets.'),
+      v.description('The progress of a DLQ topic: read_to is the sum of its partitions’ positions.'),
     ),
     policy: v.pipe(effectivePolicySchema, v.description('The policy in force, with the first counterpart.')),
   }),
@@ -73,10 +83,13 @@ const exampleTopic = {
   policy: exampleEffectivePolicy,
 }
 
-/** So many of the newest messages are looked at for who failed lately. */
+/** The number of newest messages that are examined for the groups that failed lately. */
 const examinedForGroups = 5000
 const maxGroups = 1000
 const maxTopicsPerGroup = 100
+
+/** Topic and cluster; the cluster is empty for original topics. */
+const topicKey = v.strictTuple([keyParts.text, keyParts.text])
 
 export const topicRoutes = [
   defineRoute(
@@ -89,7 +102,7 @@ export const topicRoutes = [
         kind: v.optional(
           v.pipe(
             v.picklist(kinds, `must be one of ${kinds.join(', ')}`),
-            v.description('DLQ topics as they were found in Kafka, or the topics that the messages came from.'),
+            v.description('DLQ topics that were found in Kafka, or original topics of the messages.'),
           ),
           'dlq',
         ),
@@ -108,7 +121,8 @@ export const topicRoutes = [
       const { c, sql, access, query } = call
       const { kind, limit, cursor } = query
       const scope = access.topics
-      const key = cursor === undefined ? null : decodeKey(cursor, kind, [keyParts.text, keyParts.text])
+      const binding = bindingOf('topics', kind)
+      const key = cursor === undefined ? null : decodeCursor(cursor, binding, topicKey)
       // One more than is shown, to know whether there are more.
       const found: Found[] =
         kind === 'dlq'
@@ -121,7 +135,7 @@ export const topicRoutes = [
       const last = found.length > limit ? shown.at(-1)! : null
       return c.json({
         topics: await describeTopics(call, kind, shown),
-        next_cursor: last && encodeKey([last.topic, last.cluster ?? ''], kind),
+        next_cursor: last && encodeCursor([last.topic, last.cluster ?? ''], binding),
       })
     },
   ),
@@ -131,7 +145,7 @@ export const topicRoutes = [
       method: 'get',
       path: '/api/v1/consumer-groups',
       summary: 'The consumer groups that failed',
-      description: `Those with the most left to do first, ${maxGroups} at most.`,
+      description: `Groups with the most open messages first, ${maxGroups} at most.`,
       role: 'read',
       answers: {
         200: {
@@ -144,7 +158,10 @@ export const topicRoutes = [
                   original_topics: v.pipe(v.array(v.string()), v.description(`${maxTopicsPerGroup} at most.`)),
                   counts: statusCountsSchema,
                   recent: v.pipe(count, v.description(`Of the newest ${examinedForGroups} messages.`)),
-                  last_failed_at: v.pipe(time, v.description('Of those; null where it is not among them.')),
+                  last_failed_at: v.pipe(
+                    time,
+                    v.description('The last failure among these messages; null where the group has none of them.'),
+                  ),
                 }),
                 v.title('ConsumerGroup'),
               ),
@@ -196,7 +213,7 @@ async function describeTopics(
   const [counts, counterparts, oldest, lags] = await Promise.all([
     countByValue(sql, { column, values: topics, scope }),
     listCounterparts(sql, { column, topics, scope }),
-    oldestPendingOf(sql, { column, topics }),
+    oldestPendingOf(sql, { column, topics, scope }),
     kind === 'dlq' ? listIngestLag(sql, { topics }) : [],
     requireExactCounts({ sql, log }),
     policies.refresh(),
@@ -207,8 +224,10 @@ async function describeTopics(
     const { topic } = entry
     const others = counterparts.get(topic) ?? []
     const other = others[0] ?? null
-    const policy = policies.policyFor(
-      kind === 'dlq' ? { originalTopic: other ?? topic, dlqTopic: topic } : { originalTopic: topic, dlqTopic: other },
+    const policy = policies.effectivePolicyOf(
+      kind === 'dlq'
+        ? { original_topic: other ?? topic, dlq_topic: topic }
+        : { original_topic: topic, dlq_topic: other },
     )
     return {
       topic,
@@ -236,7 +255,7 @@ function foundJson(topic: DlqTopic, { lag, now }: { lag: IngestLag | undefined; 
   }
 }
 
-/** Null also where a time is beyond what a Date holds, as a record may say. */
+/** Null also for a time that a Date cannot hold, because a record may have any. */
 function timestampOrNull(time: Date | null | undefined): string | null {
   return time && !Number.isNaN(time.getTime()) ? timestamp(time) : null
 }

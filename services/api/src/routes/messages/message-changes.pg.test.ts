@@ -1,14 +1,15 @@
 // Giving up, reviving, rescheduling, forcing and deleting one dead letter. Edits: message-edits.pg.test.ts.
-import { archiveMessages } from 'dlq-core/queries/archive.ts'
-import { readMessageRow } from 'dlq-testing/message-rows.ts'
+import { archiveMessages } from 'dlq-core/queries/upkeep/archive.ts'
+import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { describe, expect, test } from 'vitest'
-import { answerOf, startRetrier } from '../test-app.ts'
-import { errorWith, path, record, useChanges } from '../test-changes.ts'
+import { answerOf } from '../../test-app.ts'
+import { startRetrier } from '../../test-retrier.ts'
+import { errorWith, path, record, useChanges } from './test-changes.ts'
 
 const { database, service, request, send, insert, edit, auditOf } = useChanges()
 
 describe('the schedule', () => {
-  test('can be brought forward, put off, and left to people; the budget raised', async () => {
+  test('can be moved earlier, later, or left to people, and the budget can be raised', async () => {
     const id = await insert(record)
     for (const at of ['2026-01-01T00:00:00Z', '2099-12-31T23:59:59.999+02:00', null]) {
       expect((await edit(id, { next_retry_at: at })).status).toBe(200)
@@ -32,8 +33,8 @@ describe('the schedule', () => {
   })
 })
 
-describe('giving up and reviving', () => {
-  test('are two ways, each with its reason', async () => {
+describe('the changes to DEAD and back', () => {
+  test('go both ways, each with its reason in the audit', async () => {
     const id = await insert({ ...record, next_retry_at: new Date(), retry_count: 3 })
     expect(await answerOf(send(`POST ${path(id, '/dead')}`, { reason: 'no use' }))).toMatchObject({
       status: 200,
@@ -45,7 +46,7 @@ describe('giving up and reviving', () => {
       body: errorWith('SYS_DLQ_CONFLICT'),
     })
 
-    // Its budget was spent, and is given anew.
+    // Its budget was spent, and is renewed.
     expect(await answerOf(send(`POST ${path(id, '/revive')}`))).toMatchObject({
       status: 200,
       body: { status: 'PENDING', max_retries: 6 },
@@ -58,7 +59,7 @@ describe('giving up and reviving', () => {
     ])
   })
 
-  test.each(['RETRYING', 'RESOLVED'])('are not for what is %s', async (status) => {
+  test.each(['RETRYING', 'RESOLVED'])('are refused for a message that is %s', async (status) => {
     const id = await insert({ ...record, status, retry_count: 1 })
     for (const verb of ['/dead', '/revive']) expect((await send(`POST ${path(id, verb)}`)).status).toBe(409)
     expect(await readMessageRow(database.sql, id)).toMatchObject({ status })
@@ -77,7 +78,7 @@ describe('a forced retry', () => {
     { status: 'RESOLVED', retry_count: 1 },
     { status: 'PENDING', retry_count: 3 },
     { status: 'PENDING', retry_count: 0 },
-  ])('of a message that is %o sends it once more, and is written down', async (columns) => {
+  ])('of a message that is %o sends it again, and is audited', async (columns) => {
     const id = await insert({ ...record, ...columns })
     const retrier = startRetrier(service.sql)
     const answer = await answerOf(send(`POST ${path(id, '/retry')}`, { force: true, reason: 'fixed' }))
@@ -134,7 +135,7 @@ describe('a deletion', () => {
     expect(await database.sql`select from dlq.dlq_message_edits`).toHaveLength(0)
   })
 
-  test('and a retry at once: one wins', async () => {
+  test('and a retry at the same time: one of them wins', async () => {
     for (let round = 0; round < 10; round += 1) {
       const id = await insert(record)
       const etag = (await request(`GET ${path(id)}`)).headers.get('etag')!
@@ -145,7 +146,7 @@ describe('a deletion', () => {
       expect([
         [200, 404],
         [412, 202],
-        // It was deleted after it was marked and before the answer was written; the mark had won, and then lost to nobody.
+        // The message was deleted after it was marked due and before the answer. The retry had won first.
       ]).toContainEqual([deleted!.status, retried!.status])
     }
   })
@@ -157,7 +158,7 @@ describe('an archived message', () => {
     expect(await database.sql`select from dlq.dlq_messages where id = ${id}`).toHaveLength(0)
   }
 
-  test('is restored by what changes it', async () => {
+  test('is restored by a change', async () => {
     const id = await insert({ ...record, status: 'DEAD', retry_count: 3 })
     await archive(id)
     expect((await send(`POST ${path(id, '/revive')}`, { reason: 'the consumer is fixed' })).status).toBe(200)

@@ -1,15 +1,17 @@
 // One dead letter, changed: retried, given up, revived, edited, deleted.
 
-import { applyEdit, type Wanted } from 'dlq-core/edit-message.ts'
-import { editMessage, type HeldMessage, readContent, writeSchedule } from 'dlq-core/queries/message-change.ts'
-import { deleteMessage, getMessage, type MessageView } from 'dlq-core/queries/message-read.ts'
+import { applyEdit, type Wanted } from 'dlq-core/domain/message/edit-message.ts'
+import { deleteMessages } from 'dlq-core/queries/change/delete-messages.ts'
+import { editMessage, type HeldMessage, readContent, writeSchedule } from 'dlq-core/queries/change/message-change.ts'
+import { getMessage, type MessageView } from 'dlq-core/queries/reading/message-view.ts'
 import * as v from 'valibot'
-import { ApiError } from '../api-error.ts'
-import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from '../change-message.ts'
-import { type Call, defineRoute } from '../define-route.ts'
-import { bytesOf, contentInput, headersInput, headersOf } from '../message-content.ts'
-import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../message-json.ts'
-import { refuseTarget } from '../refuse-target.ts'
+import { refuseTarget } from '../../fleet/refuse-target.ts'
+import { ApiError } from '../../http/api-error.ts'
+import { type Call, defineRoute } from '../../http/define-route.ts'
+import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from '../../messages/change-message.ts'
+import { bytesOf, contentInput, headersInput, headersOf } from '../../messages/message-content.ts'
+import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../../messages/message-json.ts'
+import { retryMessage } from '../../messages/retry-message.ts'
 import {
   ifMatchHeader,
   instant,
@@ -19,8 +21,7 @@ import {
   reason,
   topicName,
   waitMsOf,
-} from '../request-schemas.ts'
-import { retryMessage } from '../retry-message.ts'
+} from '../../request/request-schemas.ts'
 
 const retryAnswer = v.strictObject({ id: v.string(), status: v.string(), message: v.string() })
 const exampleId = exampleMessage.id
@@ -31,7 +32,7 @@ const changedAnswer = {
     description: 'The dead letter as it is now.',
     schema: messageSchema,
     example: exampleMessage,
-    headers: { ETag: 'Of the dead letter as it is now.' },
+    headers: { ETag: 'The ETag of the dead letter as it is now.' },
   },
 }
 
@@ -44,8 +45,8 @@ export const messageChangeRoutes = [
       path: '/api/v1/dlq/messages/:id/retry',
       summary: 'Retry one dead letter, and wait for the outcome',
       description: [
-        'What is under way already is waited for. DEAD, RESOLVED and a spent budget answer 409, which',
-        '`force` overrides; it needs a reason.',
+        'Waits for an attempt that is already under way. DEAD, RESOLVED and a spent budget answer 409, unless',
+        '`force` is set; `force` needs a reason.',
       ].join(' '),
       role: 'write',
       params: messagePath,
@@ -69,12 +70,12 @@ export const messageChangeRoutes = [
       waits: true,
       answers: {
         200: {
-          description: 'A retrier has settled it.',
+          description: 'A retrier has settled the attempt.',
           schema: retryAnswer,
           example: { id: exampleId, status: 'RESOLVED', message: 'message retry initiated' },
         },
         202: {
-          description: 'It is due, and will be sent; nobody has settled it within the time to wait.',
+          description: 'The message is due and will be sent; no retrier settled it within the time to wait.',
           schema: retryAnswer,
           example: {
             id: exampleId,
@@ -98,7 +99,7 @@ export const messageChangeRoutes = [
       method: 'post',
       path: '/api/v1/dlq/messages/:id/dead',
       summary: 'Give a dead letter up',
-      description: 'PENDING becomes DEAD: nobody retries it until it is revived.',
+      description: 'PENDING becomes DEAD: the message is not retried until somebody revives it.',
       role: 'write',
       params: messagePath,
       headers: v.object(ifMatchHeader),
@@ -115,7 +116,7 @@ export const messageChangeRoutes = [
       method: 'post',
       path: '/api/v1/dlq/messages/:id/revive',
       summary: 'Let a DEAD letter be retried again',
-      description: 'DEAD becomes PENDING, by its policy, with a new budget where the old one is spent.',
+      description: 'DEAD becomes PENDING. The policy decides when it is retried; a spent budget is renewed.',
       role: 'write',
       params: messagePath,
       headers: v.object(ifMatchHeader),
@@ -131,11 +132,11 @@ export const messageChangeRoutes = [
     {
       method: 'patch',
       path: '/api/v1/dlq/messages/:id',
-      summary: 'Edit a dead letter, or say when it is retried',
+      summary: 'Edit a dead letter, or set when it is retried',
       description: [
-        'Only what is named changes. What an edit replaced is kept, and shown under `…/edits`; the message is',
-        'retried as it was edited. Nothing that was sent, or is being sent, can be edited: RESOLVED and RETRYING answer 409.',
-        '`next_retry_at`: null waits until somebody asks.',
+        'Only fields that the body names change. `…/edits` keeps and shows the replaced values. The next retry sends the',
+        'edited message. A message that was sent, or is being sent, cannot be edited: RESOLVED and RETRYING answer 409.',
+        'With `next_retry_at` null, the message waits until somebody retries it.',
       ].join(' '),
       role: 'write',
       params: messagePath,
@@ -170,7 +171,7 @@ export const messageChangeRoutes = [
           ...(body.headers !== undefined && { headers: headersOf(body.headers) }),
           ...(body.target_topic !== undefined && { targetTopic: body.target_topic }),
         }
-        const { policy } = policies.policyFor({ originalTopic: message.original_topic, dlqTopic: message.dlq_topic })
+        const policy = policies.policyOf(message)
         const { fields, after } = applyEdit(await readContent(sql, message.id), wanted, policy)
         if (fields.length > 0) {
           if (message.status === 'RESOLVED')
@@ -180,7 +181,7 @@ export const messageChangeRoutes = [
           await auditMessage(sql, message, { action: 'message.edit', asked, after: { fields } })
         }
         await reschedule(sql, message, { body, asked })
-        // While it is held: behind the transaction it may be another one's, whose ETag nobody has asked for.
+        // Read under the lock. After the transaction the ETag could be that of another client's change.
         return getMessage(sql, { id: params.id, scope: access.topics })
       })
       return sendMessage(c, changed!)
@@ -192,7 +193,7 @@ export const messageChangeRoutes = [
       method: 'delete',
       path: '/api/v1/dlq/messages/:id',
       summary: 'Delete a dead letter with its history',
-      description: 'The reason goes into the audit; in the query or in a body.',
+      description: 'The reason, in the query or in the body, goes into the audit.',
       role: 'write',
       params: messagePath,
       query: v.strictObject({ reason }),
@@ -201,7 +202,7 @@ export const messageChangeRoutes = [
       bodyExample: { reason: 'a test record' },
       answers: {
         200: {
-          description: 'It is gone.',
+          description: 'It is deleted.',
           schema: v.strictObject({ success: v.literal(true), message: v.string() }),
           example: { success: true, message: `message ${exampleId} deleted` },
         },
@@ -215,7 +216,7 @@ export const messageChangeRoutes = [
         const message = await holdAsSeen(sql, asked)
         if (message.status === 'RETRYING')
           throw new ApiError('SYS_DLQ_CONFLICT', `message ${asked.id} is being retried; delete it when that is settled`)
-        await deleteMessage(sql, asked.id)
+        await deleteMessages(sql, { ids: [asked.id], archived: false })
         await auditMessage(sql, message, { action: 'message.delete', asked, before: { status: message.status } })
       })
       return c.json({ success: true, message: `message ${asked.id} deleted` })
@@ -267,11 +268,11 @@ async function reschedule(
       'SYS_DLQ_CONFLICT',
       `message ${message.id} is ${message.status}: only PENDING messages are retried at a time`,
     )
-  await writeSchedule(sql, { id: message.id, maxRetries: max_retries ?? null, nextRetryAt: next_retry_at })
+  await writeSchedule(sql, { id: message.id, max_retries: max_retries ?? null, next_retry_at })
   await auditMessage(sql, message, {
     action: 'message.schedule',
     asked,
-    before: { max_retries: message.maxRetries, next_retry_at: message.nextRetryAt },
+    before: { max_retries: message.max_retries, next_retry_at: message.next_retry_at },
     after: { max_retries, next_retry_at },
   })
 }

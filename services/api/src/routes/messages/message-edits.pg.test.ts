@@ -1,25 +1,23 @@
-// Editing what a dead letter holds: key, value, headers and where it goes.
-import { decodeHeaders, encodeHeaders } from 'dlq-core/header-json.ts'
-import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
-import { claimDue } from 'dlq-testing/claim-due.ts'
-import { readMessageRow } from 'dlq-testing/message-rows.ts'
+// Edits of a dead letter's key, value, headers and target topic.
+import { decodeHeaders, encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { describe, expect, test } from 'vitest'
-import { answerOf } from '../test-app.ts'
-import { errorWith, path, record, useChanges } from '../test-changes.ts'
+import { answerOf } from '../../test-app.ts'
+import { retryDueOnce } from '../../test-retrier.ts'
+import { errorWith, path, record, useChanges } from './test-changes.ts'
 
 const { database, service, request, insert, edit, auditOf } = useChanges()
 
-/** What a retrier would send now. */
+/** The record that a retrier would send now. */
 async function outgoing(id: string) {
   await database.sql`update dlq.dlq_messages set next_retry_at = now() where id = ${id}`
-  const { messages } = await claimDue(service.sql)
-  const { key, value, headers } = toRepublishedRecord(messages.find((message) => message.id === id)!)
+  const { key, value, headers } = (await retryDueOnce(service.sql)).find((record) => record.id === id)!
   const own = headers.filter(([name]) => !name.startsWith('dlq-')).map(([name, value]) => [name, value?.toString()])
   return { key: key?.toString() ?? null, value: value?.toString() ?? null, headers: own }
 }
 
 describe('an edit', () => {
-  test('changes what is sent, and keeps what came', async () => {
+  test('changes the record that is sent, and keeps the original one', async () => {
     const id = await insert(record)
     const answer = await edit(id, {
       key: { text: 'order-2' },
@@ -112,7 +110,7 @@ describe('an edit', () => {
     expect(await outgoing(id)).toEqual({ key: null, value: null, headers: [['trace', 'abc']] })
   })
 
-  test('of a message that never was a record sends what it says', async () => {
+  test('of a message without a record sends the values of the edit', async () => {
     const id = await insert({ payload: { amount: 10 } })
     await edit(id, { key: { text: 'k' } })
     expect(await outgoing(id)).toEqual({ key: 'k', value: '{"amount": 10}', headers: [] })
@@ -120,7 +118,7 @@ describe('an edit', () => {
     expect(edited.body).toMatchObject({ before: { key: null, value: { json: { amount: 10 } }, headers: null } })
   })
 
-  test('of nothing that differs changes nothing', async () => {
+  test('without a difference changes nothing', async () => {
     const id = await insert(record)
     const before = await readMessageRow(database.sql, id)
     const same = {
@@ -134,7 +132,7 @@ describe('an edit', () => {
     expect(await auditOf(id)).toEqual([])
   })
 
-  test('keeps headers whole that refer to the stack trace', async () => {
+  test('keeps the full text of headers that refer to the stack trace', async () => {
     const stack = 'java.lang.IllegalStateException: no\n'.repeat(3)
     const headers = encodeHeaders(
       [['kafka_dlt-exception-stacktrace', Buffer.from(stack)]],
@@ -172,7 +170,7 @@ describe('an edit', () => {
     },
   )
 
-  test('is refused for what is being sent or was sent, and leaves it alone', async () => {
+  test('is refused for a message that is being sent or was sent, and leaves it unchanged', async () => {
     for (const status of ['RETRYING', 'RESOLVED']) {
       const id = await insert({ ...record, status, retry_count: 1 })
       expect(await answerOf(edit(id, { value: { text: 'x' } })), status).toMatchObject({
@@ -184,7 +182,7 @@ describe('an edit', () => {
     }
   })
 
-  test('needs the ETag of the message as it is', async () => {
+  test('needs the present ETag of the message', async () => {
     const id = await insert(record)
     const etag = (await request(`GET ${path(id)}`)).headers.get('etag')!
     expect(await answerOf(edit(id, { value: { text: 'x' } }, {}))).toMatchObject({ status: 428 })
@@ -202,7 +200,7 @@ describe('an edit', () => {
     expect((await edit(id, { value: { text: 'third' } }, { 'if-match': `"0", ${next}` })).status).toBe(200)
   })
 
-  test('by ten at once is won by one', async () => {
+  test('by ten clients at once succeeds for one', async () => {
     const id = await insert(record)
     const etag = (await request(`GET ${path(id)}`)).headers.get('etag')!
     const answers = await Promise.all(

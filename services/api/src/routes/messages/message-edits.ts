@@ -1,14 +1,14 @@
-// The edits of a dead letter, and what each replaced. The first one holds the message as it came.
+// The edits of a dead letter, with the values that each replaced. The first one holds the message as it arrived.
 
-import { sentValue } from 'dlq-core/edit-message.ts'
-import { findEdit, listEdits } from 'dlq-core/queries/message-change.ts'
-import { getMessage } from 'dlq-core/queries/message-read.ts'
+import { sentValue } from 'dlq-core/domain/message/edit-message.ts'
+import { findEdit, listEdits } from 'dlq-core/queries/change/message-change.ts'
+import { getMessage } from 'dlq-core/queries/reading/message-view.ts'
 import * as v from 'valibot'
-import { ApiError, notFound } from '../api-error.ts'
-import { defineRoute } from '../define-route.ts'
-import { contentJson, contentSchema, headersSchema, shownHeaders } from '../message-content.ts'
-import { count, sendJsonText, timestamp, timestampText } from '../message-json.ts'
-import { idOf, messagePath, wholeNumberInPath } from '../request-schemas.ts'
+import { ApiError, notFound } from '../../http/api-error.ts'
+import { defineRoute } from '../../http/define-route.ts'
+import { contentJson, contentSchema, headersSchema, shownHeaders } from '../../messages/message-content.ts'
+import { count, sendJsonText, timestamp, timestampText } from '../../messages/message-json.ts'
+import { idOf, messagePath, wholeNumberInPath } from '../../request/request-schemas.ts'
 
 const summaryEntries = {
   number: count,
@@ -30,7 +30,7 @@ export const messageEditRoutes = [
     {
       method: 'get',
       path: '/api/v1/dlq/messages/:id/edits',
-      summary: 'How a dead letter was edited',
+      summary: 'The edits of a dead letter',
       role: 'read',
       params: messagePath,
       answers: {
@@ -53,12 +53,13 @@ export const messageEditRoutes = [
     {
       method: 'get',
       path: '/api/v1/dlq/messages/:id/edits/:number',
-      summary: 'One edit, with what it replaced',
+      summary: 'One edit, with the values that it replaced',
       role: 'read',
+      showsPayloads: true,
       params: v.object({ id: idOf('message'), number: wholeNumberInPath('edit') }),
       answers: {
         200: {
-          description: 'What the message was before the edit.',
+          description: 'The message as it was before the edit.',
           schema: v.strictObject({
             ...summaryEntries,
             before: v.strictObject({

@@ -1,13 +1,13 @@
-// Lists and exports by filter. What a filter finds is tested with the queries (dlq-core, message-search.pg.test.ts).
+// Lists and exports by filter. The tests of the queries check what a filter finds (dlq-core, message-search.pg.test.ts).
 
-import { recordTopics } from 'dlq-core/queries/topics.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { findPage } from '../find-page.ts'
-import { answerOf, createTestApp } from '../test-app.ts'
+import { findPage } from '../../lists/find-page.ts'
+import { answerOf, createTestApp } from '../../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -59,7 +59,7 @@ describe.each(['messages?topic=orders.events.v1&', 'dlq/orders.events.v1?'])('a 
     expect(ids(await list(`${path}limit=3&cursor=${start.pagination.next_cursor}`))).toEqual(newestFirst.slice(3, 6))
   })
 
-  test('shows what operators look for beside the specification’s fields', async () => {
+  test('has further fields for operators beside the specification’s', async () => {
     await insert({
       payload: { order_id: '123' },
       dlq_topic: 'orders.dlq.v1',
@@ -97,7 +97,7 @@ test('a cursor of another filter or sort, or no cursor, is refused', async () =>
     status: 400,
     body: { error: { details: [{ field: 'cursor', message: expect.stringContaining('invalid cursor') }] } },
   })
-  // The page size is nobody's filter.
+  // The page size is not a part of the filter.
   expect((await answerOf(request(`GET /api/v1/messages?status=PENDING&limit=2&cursor=${cursor}`))).status).toBe(200)
 })
 
@@ -132,7 +132,7 @@ test('a name with wildcards in a path is a name', async () => {
   expect(await list('dlq/odd*')).toMatchObject({ messages: [{ id }], pagination: { total_count: 1 } })
 })
 
-test('a page that had to look at too many rows says so, and goes on behind them', async () => {
+test('a page that had to read too many rows says so, and its cursor continues behind them', async () => {
   for (let n = 0; n < 30; n += 1) await insert({ consumer_group: n === 3 ? 'rare' : 'usual' })
   const search = { filter: { consumer_group: 'rare' }, topic: null, scope: null, sort: 'newest' as const }
   const signal = new AbortController().signal
@@ -159,7 +159,7 @@ test('a page that had to look at too many rows says so, and goes on behind them'
   expect([whole.rows.length, whole.bounded]).toEqual([1, false])
 })
 
-test('large payloads come whole, in pages of both kinds', async () => {
+test('large payloads are complete, in pages of both kinds', async () => {
   const text = 'x'.repeat(300_000)
   for (const n of [1, 2]) {
     const value = `{"n":${n}12345678901234567890.5,"text":"${text}"}`
@@ -212,13 +212,13 @@ describe('an export', () => {
     expect(csv.response.headers.get('content-type')).toContain('text/csv')
   })
 
-  test('of nothing is an empty file of its kind', async () => {
+  test('without messages is an empty file of its format', async () => {
     expect((await exported('')).text).toBe('')
     expect(JSON.parse((await exported('format=json')).text)).toEqual([])
     expect((await exported('format=csv')).text).toMatch(/^id,original_topic,[\w,]+,payload\r\n$/)
   })
 
-  test('keeps numbers as they are, and formulas from spreadsheets', async () => {
+  test('keeps the digits of numbers, and escapes formulas for spreadsheets', async () => {
     await database.sql`
       insert into dlq.dlq_messages (original_topic, error_message, payload)
       values ('orders', '=cmd|'' /C calc''!A1', '{"n": 12345678901234567890.12}')`
@@ -229,7 +229,7 @@ describe('an export', () => {
   })
 })
 
-test('a total is exact where the counts have what the filter names, and else as exact as it can be counted', async () => {
+test('a total is exact where the summary has the filter’s fields, and otherwise counted up to a bound', async () => {
   const group_id = '00000000-0000-8000-8000-000000000001'
   await database.sql`
     insert into dlq.dlq_messages (original_topic, dlq_topic, consumer_group, group_id, error_message, status)
@@ -255,7 +255,7 @@ test('a total is exact where the counts have what the filter names, and else as 
   expect(await totalOf('&retry_count_min=0')).toEqual({ value: 1000, relation: 'gte' })
   expect(await list('dlq/orders')).toMatchObject({ pagination: { total_count: 10_100 } })
 
-  // Before the first count of what was there, nothing is told that is not known.
+  // Before the first full count, no total is shown as exact.
   await database.sql`update dlq.dlq_summary_state set counted_at = null`
   try {
     expect(await totalOf('&topic=orders')).toEqual({ value: 10_000, relation: 'gte' })
@@ -265,11 +265,11 @@ test('a total is exact where the counts have what the filter names, and else as 
   }
 })
 
-test('a list shows nothing of topics out of the scope, and counts nothing of them', async () => {
-  await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'pay.dlq.v1', topicId: null, partitions: 1 }] })
+test('a list neither shows nor counts messages of topics outside the scope', async () => {
+  await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'pay.dlq.v1', topic_id: null, partitions: 1 }] })
   const mine = await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1' })
   await insert({ original_topic: 'orders.in', dlq_topic: 'orders.dlq.v1' })
-  const authenticate = async () => ({ actor: 'limited', role: 'read' as const, topics: ['pay.*'] })
+  const authenticate = async () => ({ actor: 'limited', grants: [{ role: 'read' as const, topics: ['pay.*'] }] })
   const limited = createTestApp(service.sql, { authenticate })
   for (const path of [
     'messages',

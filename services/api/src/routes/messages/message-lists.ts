@@ -1,24 +1,30 @@
 // Lists of dead letters: of all topics, of one topic, and as a download.
 
-import { checkRanges, type MessageFilter, messageFilterEntries } from 'dlq-core/message-filter.ts'
-import type { MessageSearch, MessageSort } from 'dlq-core/queries/message-scan.ts'
-import { countMessages, pageOfTopic, type Total } from 'dlq-core/queries/message-search.ts'
-import { resolveTopic } from 'dlq-core/queries/message-topic.ts'
+import { checkRanges, type MessageFilter, messageFilterEntries } from 'dlq-core/domain/message/message-filter.ts'
+import type { MessageSearch, MessageSort } from 'dlq-core/queries/reading/message-scan.ts'
+import { countMessages, pageOfTopic, type Total } from 'dlq-core/queries/reading/message-search.ts'
+import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
+import { countByFilter } from 'dlq-core/queries/reading/summary.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
-import { countByFilter } from 'dlq-core/queries/summary.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
-import { ApiError, invalidField } from '../api-error.ts'
-import { type Call, defineRoute } from '../define-route.ts'
-import { exportFormats, exportMessages } from '../export-messages.ts'
-import { findPage } from '../find-page.ts'
-import { count, exampleListedMessage, exampleMessage, listedMessageSchema, messageListSchema } from '../message-json.ts'
-import { sendMessages } from '../message-list.ts'
-import { topicPath, wholeNumber } from '../request-schemas.ts'
-import { totalSchema } from '../totals-json.ts'
+import { totalSchema } from '../../fleet/totals-json.ts'
+import { ApiError, invalidField } from '../../http/api-error.ts'
+import { type Call, defineRoute } from '../../http/define-route.ts'
+import { exportFormats, exportMessages } from '../../lists/export-messages.ts'
+import { findPage } from '../../lists/find-page.ts'
+import { sendMessages } from '../../lists/message-list.ts'
+import {
+  count,
+  exampleListedMessage,
+  exampleMessage,
+  listedMessageSchema,
+  messageListSchema,
+} from '../../messages/message-json.ts'
+import { topicPath, wholeNumber } from '../../request/request-schemas.ts'
 
 const sorts = ['newest', 'oldest', 'next_due'] as const satisfies readonly MessageSort[]
-/** Totals that no counter knows are counted up to here: along an index, or by rows that may lie anywhere on the disk. */
+/** A total that the summary lacks is counted up to these: along an index, or by reading rows anywhere on the disk. */
 const maxTotal = { atMost: 10_000, atMostRead: 1000 }
 const defaultLimit = 20
 
@@ -26,7 +32,7 @@ const sort = v.exactOptional(
   v.pipe(
     v.picklist(sorts, `must be one of ${sorts.join(', ')}`),
     v.description(
-      'newest (default) and oldest go by id, whose time is the record’s; by created_at where from or to is what narrows the list. next_due: what is retried next by itself.',
+      'newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry.',
     ),
   ),
 )
@@ -60,7 +66,7 @@ const pageSchema = v.pipe(
       total: v.pipe(
         v.nullable(totalSchema),
         v.description(
-          'Of the first page: exact where the filter names nothing but statuses, a topic, an error group and a consumer group; else of the first 10,000 rows along an index, or of the first 1,000 where rows have to be read; `gte` says that there are more. Null on other pages.',
+          'On the first page: exact where the filter has only statuses, a topic, an error group and a consumer group. Otherwise counted among the first 10,000 rows along an index, or the first 1,000 where rows have to be read; `gte` says that there are more. Null on other pages.',
         ),
       ),
       limit: count,
@@ -68,7 +74,9 @@ const pageSchema = v.pipe(
       prev_cursor: v.nullable(v.string()),
       bounded: v.pipe(
         v.boolean(),
-        v.description('Only a part was searched in the time of one answer; next_cursor goes on behind it.'),
+        v.description(
+          'The time for one answer was up before the whole list was searched; next_cursor continues the search.',
+        ),
       ),
     }),
   }),
@@ -93,6 +101,7 @@ export const messageListRoutes = [
       summary: 'Dead letters of all topics, by any filter',
       role: 'read',
       readsReplica: true,
+      showsPayloads: true,
       query: listQuery,
       answers: { 200: { description: 'One page.', schema: pageSchema, example: examplePage } },
     },
@@ -103,11 +112,12 @@ export const messageListRoutes = [
     {
       method: 'get',
       path: '/api/v1/messages/export',
-      summary: 'Every dead letter that a filter means, as a download',
+      summary: 'All dead letters that match a filter, as a download',
       description:
-        'Streamed, as fast as it is read. What is stored meanwhile may or may not be in it. A cut-off answer is incomplete. In CSV, text that a spreadsheet would take for a formula begins with an apostrophe.',
+        'Streamed as fast as the client reads. Messages that arrive meanwhile may be missing. An answer that breaks off is incomplete. In CSV, an apostrophe precedes text that a spreadsheet would take for a formula.',
       role: 'read',
       readsReplica: true,
+      showsPayloads: true,
       query: v.pipe(
         v.strictObject({
           ...messageFilterEntries,
@@ -134,9 +144,10 @@ export const messageListRoutes = [
       path: '/api/v1/dlq/:topic',
       summary: 'The dead letters of a topic, newest first',
       description:
-        'A known DLQ topic means what was read from it, any other name what came from there. Paged by page and page_size; with a filter, a sort, a limit or a cursor as GET /api/v1/messages.',
+        'The name of a known DLQ topic lists the messages that were read from it. Any other name is an original topic. Pages go by page and page_size; with a filter, a sort, a limit or a cursor they go as in GET /api/v1/messages.',
       role: 'read',
       readsReplica: true,
+      showsPayloads: true,
       params: topicPath,
       query: topicListQuery,
       answers: {
@@ -181,7 +192,7 @@ async function answerPage(
 ): Promise<Response> {
   const search = await searchOf(sql, { filter, sort, scope: access.topics })
   const [total, page] = await Promise.all([
-    // Whoever goes on knows it already.
+    // The client has the total from the first page.
     cursor === undefined ? totalOf(sql, search) : null,
     findPage(sql, { search, cursor, limit, signal }),
   ])
@@ -196,7 +207,7 @@ async function answerPage(
   return sendMessages(c, sql, { rows: page.rows, archived, fields: 'listed', tail: { pagination } })
 }
 
-/** Exact at once where the counts have what the filter names; else counted along the index, up to a bound. */
+/** The summary's exact count where it has every field of the filter; else counted along the index, up to a bound. */
 async function totalOf(sql: Sql, search: MessageSearch): Promise<Total> {
   const counted = search.sort === 'next_due' ? null : await countByFilter(sql, search)
   return counted === null ? countMessages(sql, { search, ...maxTotal }) : { value: counted, relation: 'eq' }

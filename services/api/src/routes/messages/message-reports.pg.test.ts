@@ -1,13 +1,12 @@
 // Dead letters reported by HTTP.
 
-import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
-import { claimDue } from 'dlq-testing/claim-due.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { readMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { answerOf, createTestApp } from '../test-app.ts'
+import { answerOf, createTestApp } from '../../test-app.ts'
+import { retryDueOnce } from '../../test-retrier.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -23,7 +22,7 @@ beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_audit', 'dlq.dlq_idempotency_keys', 'dlq.dlq_policies')
 })
 
-test('a report is stored as it is, and sent back as it was', async () => {
+test('a report is stored byte for byte, and retried byte for byte', async () => {
   const answer = await report({
     ...minimal,
     error_class: 'OrderRejected',
@@ -68,8 +67,8 @@ test('a report is stored as it is, and sent back as it was', async () => {
   const [group] = await database.sql`select error_class from dlq.dlq_groups where id = ${row.group_id}`
   expect(group).toEqual({ error_class: 'OrderRejected' })
 
-  const { messages } = await claimDue(service.sql)
-  const { key, value, headers } = toRepublishedRecord(messages[0]!)
+  const [record] = await retryDueOnce(service.sql)
+  const { key, value, headers } = record!
   expect([key?.toString(), value?.toString()]).toEqual(['order-1', '{"amount":10}'])
   expect(headers.slice(0, 2).map(([, value]) => value?.toString())).toEqual(['abc', undefined])
 })
@@ -83,7 +82,7 @@ test('no number of a JSON value is rounded', async () => {
   expect(row!.payload).toBe('{"n": 12345678901234567890.10}')
 })
 
-test('it is retried by its policy, unless the report says otherwise or nothing may be sent there', async () => {
+test('it is retried by its policy, unless the report says otherwise or its topic is no target', async () => {
   const dueOf = async (body: object) =>
     (await readMessageRow(database.sql, await idOf(await report(body)))).next_retry_at
   expect(await dueOf(minimal)).toBeInstanceOf(Date)
@@ -103,7 +102,7 @@ test('the same key makes one message, however often and at the same time', async
   expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(1)
   expect(await database.sql`select from dlq.dlq_audit`).toHaveLength(1)
 
-  // White space is no other request; another value is.
+  // A request that differs in white space only is the same. One with another value is not.
   expect((await report(JSON.stringify(minimal, null, 2), { 'idempotency-key': 'k-1' })).status).toBe(201)
   expect(await answerOf(report({ ...minimal, value: { text: 'x' } }, { 'idempotency-key': 'k-1' }))).toMatchObject({
     status: 409,
@@ -143,7 +142,7 @@ test.each([
   expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(0)
 })
 
-test('what PostgreSQL cannot hold as text is stored all the same', async () => {
+test('text that PostgreSQL cannot hold is stored all the same', async () => {
   const id = await idOf(
     await report({
       ...minimal,

@@ -1,15 +1,16 @@
 // Dead letters reported by HTTP.
 
-import { isDlqTopic } from 'dlq-core/queries/topics.ts'
-import { matchesTopicGlobs, replayHazard } from 'dlq-core/topic-names.ts'
+import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
+import { isDlqTopic } from 'dlq-core/queries/ingest/topics.ts'
 import * as v from 'valibot'
-import { ApiError, invalidField } from '../api-error.ts'
-import { auditMessage } from '../change-message.ts'
-import { defineRoute } from '../define-route.ts'
-import { bytesOf, contentInput, headersInput, headersOf, wellFormed } from '../message-content.ts'
-import { exampleMessage } from '../message-json.ts'
-import { groupOfReport, type Report, storeOnce, toReportedMessage } from '../report-message.ts'
-import { instant, maxRetries, topicName } from '../request-schemas.ts'
+import { refuseForeignTopic } from '../../fleet/refuse-target.ts'
+import { invalidField } from '../../http/api-error.ts'
+import { defineRoute } from '../../http/define-route.ts'
+import { auditMessage } from '../../messages/change-message.ts'
+import { bytesOf, contentInput, headersInput, headersOf, wellFormed } from '../../messages/message-content.ts'
+import { exampleMessage } from '../../messages/message-json.ts'
+import { groupOfReport, type Report, storeOnce, toReportedMessage } from '../../messages/report-message.ts'
+import { instant, maxRetries, topicName } from '../../request/request-schemas.ts'
 
 const maxInt32 = 2_147_483_647
 
@@ -86,8 +87,7 @@ export const messageReportRoutes = [
     },
     async ({ c, sql, access, by, policies, dlqPatterns, headers, body, exactJson }) => {
       const { original_topic: topic } = body
-      if (access.topics !== null && !matchesTopicGlobs(access.topics, topic))
-        throw new ApiError('SYS_DLQ_FORBIDDEN', `this token may not write to ${topic}`)
+      refuseForeignTopic(access.topics, topic)
       const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
       if (hazard === 'dlq-topic' || (await isDlqTopic(sql, topic)))
         throw invalidField('original_topic', 'is a DLQ topic; name the topic that the record came from')
@@ -99,7 +99,7 @@ export const messageReportRoutes = [
         headers: headersOf(body.headers),
       }
       await policies.refresh()
-      const { policy } = policies.policyFor({ originalTopic: topic, dlqTopic: null })
+      const policy = policies.policyOf({ original_topic: topic, dlq_topic: null })
       const message = toReportedMessage(report, {
         policy,
         mayRetry: hazard === null,

@@ -1,13 +1,14 @@
-// All that is shown of one dead letter.
+// The endpoints that show one dead letter.
 
-import { encodeHeaders } from 'dlq-core/header-json.ts'
-import { upsertPolicy } from 'dlq-core/queries/policies.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { upsertPolicy } from 'dlq-core/queries/retry/policies.ts'
+import { noteRetrier } from 'dlq-core/queries/retry/retriers.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answerOf, createTestApp } from '../test-app.ts'
+import { answerOf, createTestApp } from '../../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -15,7 +16,10 @@ const request = (methodAndPath: string) => createTestApp(service.sql)(methodAndP
 const insert = (columns = {}) => insertMessageRow(database.sql, columns)
 const archive = (id: string) => database.sql`
   with gone as (delete from dlq.dlq_messages where id = ${id} returning *)
-  insert into dlq.dlq_messages_archive select *, '2026-05-05T00:00:00Z' from gone`
+  insert into dlq.dlq_messages_archive
+  select archived.* from gone
+  cross join jsonb_populate_record(
+    null::dlq.dlq_messages_archive, to_jsonb(gone) || '{"archived_at":"2026-05-05T00:00:00Z"}') archived`
 
 beforeEach(async () => {
   await emptyTables(
@@ -25,6 +29,7 @@ beforeEach(async () => {
     'dlq.dlq_messages_archive',
     'dlq.dlq_policies',
     'dlq.dlq_group_pauses',
+    'dlq.dlq_retriers',
   )
 })
 
@@ -32,7 +37,7 @@ describe('the detail of a dead letter', () => {
   const groupId = '00000000-0000-8000-8000-000000000001'
   const offset = Buffer.from([0, 0, 0, 0, 0, 1, 0x60, 0x62])
 
-  test('says where it was read and where its record came from, with headers that can be read', async () => {
+  test('has the coordinates of the dead letter and of its original record, with readable headers', async () => {
     const stack = `com.example.Late: too late\n${'\tat com.example.A.b(A.java:1)\n'.repeat(5)}`
     const headers = encodeHeaders(
       [
@@ -83,7 +88,7 @@ describe('the detail of a dead letter', () => {
     })
   })
 
-  test('shows the policy in force, and who set what', async () => {
+  test('shows the policy in force, and the origin of each setting', async () => {
     const id = await insert({ dlq_topic: 'orders.dlq.v1' })
     await upsertPolicy(service.sql, 'orders.*', {
       max_retries: 7,
@@ -106,7 +111,7 @@ describe('the detail of a dead letter', () => {
     [{ status: 'PENDING', next_retry_at: new Date() }, true, null, []],
     [{ status: 'DEAD', retry_count: 3 }, false, 'message is not retryable: status=DEAD, retry_count=3/3', []],
     [{ status: 'PENDING', next_retry_at: null }, true, null, [expect.stringContaining('not retried by itself')]],
-  ])('says of %j whether it may be retried, and what it waits for', async (columns, retryable, reason, heldUp) => {
+  ])('says for %j whether the message may be retried, and why it waits', async (columns, retryable, reason, heldUp) => {
     const id = await insert(columns)
     expect((await answerOf(request(`GET /api/v1/dlq/messages/${id}`))).body).toMatchObject({
       retryable,
@@ -124,6 +129,21 @@ describe('the detail of a dead letter', () => {
       retryable: true,
       held_up_by: [expect.stringContaining('25 failed again')],
     })
+  })
+
+  test('says that the topic to which it would be sent is held, and not that another one is', async () => {
+    const [id, elsewhere] = await Promise.all(
+      ['narrow', 'wide'].map((target_topic) => insert({ target_topic, next_retry_at: new Date() })),
+    )
+    await noteRetrier(service.sql, {
+      ...{ id: 'r1', publishes: 'exactly-once', fault: null },
+      held: [{ topic: 'narrow', reason: 'the records are too large', since: new Date() }],
+    })
+    const detailOf = async (id = '') => (await answerOf(request(`GET /api/v1/dlq/messages/${id}`))).body
+    expect(await detailOf(id)).toMatchObject({
+      held_up_by: [expect.stringContaining('narrow are refused, so it is only probed: the records are too large')],
+    })
+    expect(await detailOf(elsewhere)).toMatchObject({ held_up_by: [] })
   })
 
   test('is found in the archive, with its attempts', async () => {
@@ -147,7 +167,7 @@ describe('the detail of a dead letter', () => {
   })
 })
 
-test('the attempts say who made them, what became of them, and how they failed again', async () => {
+test('the attempts have their actor, their outcome and their re-failure', async () => {
   const id = await insert({ retry_count: 2 })
   await database.sql`
     insert into dlq.dlq_attempts (
@@ -196,7 +216,7 @@ describe('the bytes of a record', () => {
     expect(await response.text()).toBe(text)
   })
 
-  test('are not there where the record has none', async () => {
+  test('are missing where the record has none', async () => {
     const id = await insert({ record_headers: '[]' })
     for (const part of ['key', 'value']) {
       const response = await request(`GET /api/v1/dlq/messages/${id}/${part}`)
@@ -204,7 +224,7 @@ describe('the bytes of a record', () => {
     }
   })
 
-  test('are the payload where there never was a record', async () => {
+  test('are the payload of a message without a record', async () => {
     const id = await insert({ payload: { order_id: '123' } })
     const response = await request(`GET /api/v1/dlq/messages/${id}/value`)
     expect(await response.json()).toEqual({ order_id: '123' })

@@ -1,16 +1,16 @@
-// One dead letter, read: all that is known of it, its attempts, and its bytes.
+// Reads one dead letter: all that is stored about it, its attempts, and its bytes.
 
 import { isUtf8 } from 'node:buffer'
-import { projectPayload } from 'dlq-core/payload-projection.ts'
-import { listAttempts } from 'dlq-core/queries/attempts.ts'
-import { getMessageDetail, getRecordBytes } from 'dlq-core/queries/message-detail.ts'
+import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
+import { getMessageDetail, getRecordBytes } from 'dlq-core/queries/reading/message-detail.ts'
+import { listAttempts } from 'dlq-core/queries/retry/attempts.ts'
 import * as v from 'valibot'
-import { notFound } from '../api-error.ts'
-import { attemptJson, attemptSchema, exampleAttempt } from '../attempt-json.ts'
-import { type Call, defineRoute } from '../define-route.ts'
-import { detailJson, detailSchema, exampleDetail } from '../message-detail-json.ts'
-import { sendJsonText } from '../message-json.ts'
-import { messagePath } from '../request-schemas.ts'
+import { notFound } from '../../http/api-error.ts'
+import { type Call, defineRoute } from '../../http/define-route.ts'
+import { attemptJson, attemptSchema, exampleAttempt } from '../../messages/attempt-json.ts'
+import { detailJson, detailSchema, exampleDetail } from '../../messages/message-detail-json.ts'
+import { sendJsonText } from '../../messages/message-json.ts'
+import { messagePath } from '../../request/request-schemas.ts'
 
 export const messageRoutes = [
   defineRoute(
@@ -18,8 +18,9 @@ export const messageRoutes = [
       method: 'get',
       path: '/api/v1/dlq/messages/:id',
       summary: 'One dead letter',
-      description: 'Also where it is archived; archived_at then says since when.',
+      description: 'Also finds archived messages; archived_at then says since when.',
       role: 'read',
+      showsPayloads: true,
       params: messagePath,
       answers: {
         200: {
@@ -38,9 +39,8 @@ export const messageRoutes = [
         policies.refresh(),
       ])
       if (!message) throw notFound(id)
-      const topics = { originalTopic: message.original_topic, dlqTopic: message.dlq_topic }
       c.header('ETag', message.etag)
-      return sendJsonText(c, detailJson(message, { attempts, policy: policies.policyFor(topics) }))
+      return sendJsonText(c, detailJson(message, { attempts, policy: policies.effectivePolicyOf(message) }))
     },
   ),
 
@@ -78,6 +78,7 @@ function bytesRoute(name: 'key' | 'value', part: 'record_key' | 'record_value', 
       path: `/api/v1/dlq/messages/:id/${name}`,
       summary: `The record’s ${name}, byte for byte, as a download`,
       role: 'read',
+      showsPayloads: true,
       params: messagePath,
       answers: {
         200: { description: 'The bytes.', types, headers: { 'Content-Disposition': 'A name for the file.' } },
@@ -100,7 +101,7 @@ async function sendBytes(
   const [type, ending] = kindOf(bytes, part)
   return c.body(new Uint8Array(bytes), 200, {
     'content-type': type,
-    // Never shown in the browser's window, where somebody else's HTML would run.
+    // Always a download, because HTML of a stranger would run in the browser's window.
     'content-disposition': `attachment; filename="${id}.${name}.${ending}"`,
   })
 }

@@ -1,11 +1,12 @@
-// retry-all as the specification has it: an answer with the count where it is done in time, a run where it is not.
-import { recordTopics } from 'dlq-core/queries/topics.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// retry-all of the specification: it answers with the count where the run ends in time, otherwise with the run.
+import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answerOf, createTestApp, startRetrier } from './test-app.ts'
+import { answerOf, createTestApp } from '../../test-app.ts'
+import { startRetrier } from '../../test-retrier.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -16,7 +17,10 @@ beforeEach(() => emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_topics',
 
 describe('POST /api/v1/dlq/:topic/retry-all', () => {
   test('counts the messages that may be retried and leaves the others alone', async () => {
-    await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', topicId: null, partitions: 1 }] })
+    await recordTopics(service.sql, {
+      cluster: 'c',
+      found: [{ topic: 'orders.dlq.v1', topic_id: null, partitions: 1 }],
+    })
     const columns = { dlq_topic: 'orders.dlq.v1' }
     for (let n = 0; n < 15; n += 1) await insert(columns)
     const others = [
@@ -43,7 +47,7 @@ describe('POST /api/v1/dlq/:topic/retry-all', () => {
     expect(await answerOf(request('POST /api/v1/dlq/orders.dlq.v1/retry-all'))).toEqual(answer)
   })
 
-  test('answers 202 with the run where it takes longer, and 409 with its name while it goes on', async () => {
+  test('answers 202 with the run where it takes longer, and 409 with its id while it is active', async () => {
     await database.sql`
       insert into dlq.dlq_messages (id, original_topic, error_message)
       select (case n % 3 when 0 then '00000000' when 1 then 'ffffffff' else left(dlq.new_message_id()::text, 8) end

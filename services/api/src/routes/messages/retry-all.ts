@@ -1,27 +1,28 @@
-// All dead letters of a topic at once: a run, for which the answer waits a little.
+// Retries all dead letters of a topic by a run. The answer waits a little for its end.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunView } from 'dlq-core/queries/runs.ts'
-import { isDlqTopic } from 'dlq-core/queries/topics.ts'
-import type { RunSelection } from 'dlq-core/run.ts'
+import type { RunSelection } from 'dlq-core/domain/message/run.ts'
+import { isDlqTopic } from 'dlq-core/queries/ingest/topics.ts'
+import type { RunView } from 'dlq-core/queries/runs/runs.ts'
 import * as v from 'valibot'
-import { createRun, findRun } from '../create-run.ts'
-import { type Call, defineRoute } from '../define-route.ts'
-import { refuseWithoutKafka } from '../refuse-without-kafka.ts'
-import { preferHeader, topicPath, waitMsOf } from '../request-schemas.ts'
-import { countSelection } from '../run-selection.ts'
+import { refuseWithoutKafka } from '../../fleet/refuse-without-kafka.ts'
+import { type Call, defineRoute } from '../../http/define-route.ts'
+import { preferHeader, topicPath, waitMsOf } from '../../request/request-schemas.ts'
+import { createRun } from '../../runs/create-run.ts'
+import { findRun } from '../../runs/find-run.ts'
+import { countSelection } from '../../runs/run-selection.ts'
 
 const schema = v.strictObject({ retried: v.pipe(v.number(), v.integer()), message: v.string() })
 
-export const topicMessageRoutes = [
+export const retryAllRoutes = [
   defineRoute(
     {
       method: 'post',
       path: '/api/v1/dlq/:topic/retry-all',
       summary: 'Retry every dead letter of a topic that may be retried',
       description: [
-        'A run (`/api/v1/runs`): the retriers send what is there now, within the topic’s policy. Skips DEAD, RESOLVED and',
-        'spent budgets. While it goes on, a second one of the same topic answers 409 and names it.',
+        'Creates a run (`/api/v1/runs`): the retriers send the messages that are stored now, by the topic’s policy. Skips DEAD, RESOLVED and',
+        'spent budgets. Until the run has ended, a second request for the same topic answers 409 and names the run.',
       ].join(' '),
       role: 'write',
       params: topicPath,
@@ -29,12 +30,12 @@ export const topicMessageRoutes = [
       waits: true,
       answers: {
         200: {
-          description: 'They were retried.',
+          description: 'The messages were retried.',
           schema,
           example: { retried: 15, message: '15 messages retried in topic orders.dlq.v1' },
         },
         202: {
-          description: 'The run goes on; how many it has accepted so far.',
+          description: 'The run is still under way; `retried` is the number of messages accepted so far.',
           schema,
           example: { retried: 5000, message: '5000 messages of topic orders.dlq.v1 accepted so far; the run goes on' },
           headers: { Location: 'The run.' },
@@ -46,14 +47,17 @@ export const topicMessageRoutes = [
       const { c, sql, access, by, params, headers, policies, retryWaitMs } = call
       const { topic } = params
       await policies.refresh()
-      const { policy } = policies.policyFor({ originalTopic: topic, dlqTopic: null })
+      const policy = policies.policyOf({ original_topic: topic, dlq_topic: null })
       if (policy.delivery !== 'pull' || (await isDlqTopic(sql, topic))) await refuseWithoutKafka(sql)
       const selection: RunSelection = { filter: { topic } }
-      const { value } = await countSelection(sql, selection, { kind: 'retry', scope: access.topics })
+      const { value } = await countSelection(sql, selection, {
+        ...{ kind: 'retry', scope: access.topics, literally: true },
+      })
       if (value === 0) return c.json(retriedJson(topic, 0))
-      const id = await createRun(sql, { ...plainRetry, selection, scope: access.topics, retryAllTopic: topic }, by)
+      const id = await createRun(sql, { ...plainRetry, selection, scope: access.topics, retry_all_topic: topic }, by)
       const run = await untilEnded(call, id, waitMsOf(headers.prefer, retryWaitMs))
-      if (run.ended_at !== null) return c.json(retriedJson(topic, run.taken + run.done - run.withdrawn - run.givenBack))
+      if (run.ended_at !== null)
+        return c.json(retriedJson(topic, run.taken + run.done - run.withdrawn - run.given_back))
       c.header('Location', `/api/v1/runs/${id}`)
       const message = `${run.taken} messages of topic ${topic} accepted so far; the run goes on`
       return c.json({ retried: run.taken, message }, 202)
@@ -65,12 +69,12 @@ const plainRetry = {
   kind: 'retry',
   reason: null,
   expect: null,
-  targetTopic: null,
-  ratePerSecond: null,
+  target_topic: null,
+  rate_per_second: null,
   canary: null,
   patch: null,
-  onRefailure: 'continue',
-  maxRefailure: 0.05,
+  on_refailure: 'continue',
+  max_refailure: 0.05,
 } as const
 
 function retriedJson(topic: string, retried: number) {

@@ -1,12 +1,12 @@
-// What the tests of changes share: a record in the database, and requests that change it.
-import { encodeHeaders } from 'dlq-core/header-json.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { insertMessageRow, type MessageColumns } from 'dlq-testing/message-rows.ts'
-import { useServiceDatabase } from 'dlq-testing/service-database.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+// Shared by the tests of changes: a record in the database, and requests that change it.
+import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect } from 'vitest'
-import { createTestApp } from './test-app.ts'
+import { createTestApp } from '../../test-app.ts'
 
 export const record = {
   dlq_topic: 'orders.dlq.v1',

@@ -1,0 +1,137 @@
+// Every declared route that changes something with every kind of page that a browser may show.
+
+import { createHash } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Route } from '../http/define-route.ts'
+import { allRoutes } from '../routes/all-routes.ts'
+import { createTestApp, type TestAppOptions } from '../test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const id = '550e8400-e29b-41d4-a716-446655440000'
+
+const host = 'localhost:8080'
+const sha256 = createHash('sha256').update('secret').digest('hex')
+const auth = { tokens: [{ name: 'admin', sha256, role: 'sys_admin' as const }] }
+const bearer = { authorization: 'Bearer secret' }
+
+const sites = {
+  'same-origin': { 'sec-fetch-site': 'same-origin', origin: `http://${host}` },
+  'same-site': { 'sec-fetch-site': 'same-site', origin: 'http://localhost:3000' },
+  'cross-site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example.com' },
+  none: { 'sec-fetch-site': 'none' },
+} as const
+const foreign = ['same-site', 'cross-site'] as const
+const own = ['same-origin', 'none'] as const
+
+/** A request that the route would take. */
+async function send(route: Route, headers: Record<string, string>, options: TestAppOptions = {}): Promise<Response> {
+  const values: Record<string, string> = { id, topic: 'orders', pattern: 'orders.*' }
+  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? '1')
+  const hasBody = route.bodyExample !== undefined
+  return createTestApp(service.sql, options)(`${route.method.toUpperCase()} ${path}`, {
+    headers: {
+      host,
+      ...(hasBody && { 'content-type': 'application/json' }),
+      'if-match': '*',
+      prefer: 'wait=0',
+      ...headers,
+    },
+    ...(hasBody && { body: JSON.stringify(route.bodyExample) }),
+  })
+}
+
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_audit')
+  await insertMessageRow(database.sql, { id, original_topic: 'orders' })
+})
+
+const unsafe = allRoutes.filter(({ method }) => method !== 'get')
+const named = unsafe.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const)
+
+test('there are routes that change something', () => {
+  expect(unsafe.length).toBeGreaterThan(15)
+})
+
+describe.each(named)('%s', (_, route) => {
+  test.each(foreign)('is refused to a %s page without authentication, and changes nothing', async (site) => {
+    const both = sites[site]
+    const { origin, 'sec-fetch-site': fetchSite } = both
+    for (const headers of [both, { origin }, { 'sec-fetch-site': fetchSite }, { origin: 'null' }])
+      expect((await send(route, headers)).status, JSON.stringify(headers)).toBe(403)
+    expect(await database.sql`select from dlq.dlq_audit`).toHaveLength(0)
+    expect(await database.sql`select from dlq.dlq_messages where status = 'PENDING'`).toHaveLength(1)
+  })
+
+  test.each(own)('is open to a %s page without authentication', async (site) => {
+    expect((await send(route, sites[site])).status).not.toBe(403)
+  })
+
+  test.each(foreign)(
+    'is refused to a %s page with a cookie, and open to who has a token, with authentication',
+    async (site) => {
+      expect((await send(route, { ...sites[site], cookie: 'session=secret' }, { auth })).status).toBe(403)
+      expect((await send(route, { ...sites[site], ...bearer }, { auth })).status).not.toBe(403)
+    },
+  )
+
+  test.each(own)('needs a token from a %s page with authentication', async (site) => {
+    expect((await send(route, { ...sites[site], cookie: 'session=secret' }, { auth })).status).toBe(401)
+    expect((await send(route, { ...sites[site], ...bearer }, { auth })).status).not.toBe(403)
+  })
+})
+
+const get = async (headers: Record<string, string>, options: TestAppOptions = {}, path = '/api/v1/messages') =>
+  (await createTestApp(service.sql, options)(`GET ${path}`, { headers })).status
+
+test.each(allRoutes.filter(({ method }) => method === 'get').map(({ path }) => path))(
+  'without authentication, GET %s is refused under a foreign host, as DNS rebinding has it',
+  async (path) => {
+    const asked = path.replaceAll(/:(\w+)/g, (_, name: string) => (name === 'id' ? id : '1'))
+    expect(await get({ host: 'evil.example.com:8080' }, {}, asked)).toBe(403)
+  },
+)
+
+test.each([
+  ['localhost', 200],
+  ['LOCALHOST:8080', 200],
+  ['127.0.0.1:8080', 200],
+  ['127.1.2.3', 200],
+  ['[::1]:8080', 200],
+  ['localhost.evil.example.com', 403],
+  ['127.0.0.1.evil.example.com', 403],
+  ['evil-localhost', 403],
+  ['10.0.0.1:8080', 403],
+  ['dlq.example.com', 403],
+])('without authentication, the host %s answers %i', async (host, status) => {
+  expect(await get({ host })).toBe(status)
+})
+
+test('server.allowed_hosts and the host of server.public_url are the API’s own as well', async () => {
+  const named = { allowedHosts: ['dlq.internal'], publicUrl: 'https://dlq.example.com' }
+  for (const host of ['dlq.internal:8080', 'DLQ.example.com']) expect(await get({ host }, named)).toBe(200)
+  expect(await get({ host: 'evil.example.com' }, named)).toBe(403)
+  // With authentication any name will do, unless somebody has said which.
+  expect(await get({ host: 'any.example.com', ...bearer }, { auth })).toBe(200)
+  expect(await get({ host: 'any.example.com', ...bearer }, { auth, allowedHosts: ['dlq.internal'] })).toBe(403)
+  expect(await get({ host: '10.1.2.3:8080' }, { auth, allowedHosts: ['dlq.internal'] }, '/healthz')).toBe(200)
+})
+
+test('a page at server.public_url, or of server.cors_origins, is the API’s own behind a proxy that names another host', async () => {
+  const route = unsafe.find(({ path }) => path === '/api/v1/dlq/messages/:id/dead')!
+  const page = (origin: string, site: string) => ({ origin, 'sec-fetch-site': site })
+  const named = { publicUrl: 'https://dlq.example.com/', corsOrigins: ['https://console.example.com'] }
+  expect((await send(route, page('https://dlq.example.com', 'same-origin'))).status).toBe(403)
+  expect((await send(route, page('https://dlq.example.com', 'same-origin'), named)).status).toBe(200)
+  expect((await send(route, page('https://console.example.com', 'cross-site'), named)).status).toBe(409)
+  expect((await send(route, page('https://other.example.com', 'same-site'), named)).status).toBe(403)
+})
+
+test('who is no browser sends neither header, and is let in', async () => {
+  const route = unsafe.find(({ path }) => path === '/api/v1/dlq/messages/:id/dead')!
+  expect((await send(route, {})).status).toBe(200)
+})

@@ -1,0 +1,44 @@
+// The middleware that identifies the actor of a request, and counts the request against the actor's rate limit.
+
+import type { Context, MiddlewareHandler } from 'hono'
+import type { ApiEnv } from '../http/define-route.ts'
+import { createRateLimit } from '../http/rate-limit.ts'
+import { anonymous } from './access.ts'
+import type { Authenticate } from './authenticate.ts'
+import { authenticateWith, type BrokerTokens, brokerHeaders } from './broker-tokens.ts'
+import { createSlowGuesses } from './slow-guesses.ts'
+
+export type IdentifyDeps = {
+  authenticate: Authenticate
+  brokerTokens: BrokerTokens
+  /** Requests per second and actor. Requests without authentication are not limited. */
+  rateLimit: number
+}
+
+/** Sets `access` of the request. @throws {ApiError} 401, 403, 429, or 503 where the provider's keys cannot be read */
+export function createIdentify({ authenticate, brokerTokens, rateLimit }: IdentifyDeps): MiddlewareHandler<ApiEnv> {
+  const limit = createRateLimit(rateLimit)
+  const slowGuesses = createSlowGuesses()
+  return async (c, next) => {
+    const asked = { path: c.req.path, header: (name: string) => c.req.header(name) }
+    const credentials = ['authorization', ...Object.values(brokerHeaders)].map((name) => c.req.header(name) ?? '')
+    const identify = () => authenticateWith(brokerTokens, asked, () => authenticate(c.req.header('authorization')))
+    const access = await slowGuesses({ address: addressOf(c), credentials: credentials.join('\n').trim() }, identify)
+    if (access !== anonymous) limit(access.actor)
+    c.set('access', access)
+    c.set('identifyAgain', identify)
+    return next()
+  }
+}
+
+/** Of the other end of the connection: of a proxy, where there is one. Tests that do not listen have none. */
+function addressOf(c: Context): string {
+  const { incoming } = (c.env ?? {}) as { incoming?: { socket: { remoteAddress?: string } } }
+  return incoming?.socket.remoteAddress ?? ''
+}
+
+/** For routes that everybody may use, also without a token. */
+export const letAnybodyIn: MiddlewareHandler<ApiEnv> = (c, next) => {
+  c.set('access', anonymous)
+  return next()
+}

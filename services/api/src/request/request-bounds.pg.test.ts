@@ -1,0 +1,79 @@
+// Small requests that cost much: each is answered soon, and leaves nothing behind.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pingMessages } from 'dlq-core/queries/ping.ts'
+import { createReadiness } from 'dlq-core/runtime/readiness.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { expect, test } from 'vitest'
+import { answerOf, createTestApp } from '../test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const report = (payload: string) => ({
+  headers: { 'content-type': 'application/json' },
+  body: `{"original_topic":"orders","error_message":"failed","value":{"json":${payload}}}`,
+})
+const asJson = { 'content-type': 'application/json' }
+
+test('a body of millions of values, or of deep nesting, is no request', async () => {
+  const request = createTestApp(service.sql)
+  const many = await answerOf(request('POST /api/v1/dlq/messages', report(`[${'1,'.repeat(2_500_000)}1]`)))
+  expect(many).toMatchObject({
+    status: 400,
+    body: { error: { message: 'the body consists of more than 100000 values' } },
+  })
+  const deep = await answerOf(
+    request('POST /api/v1/dlq/messages', report(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)),
+  )
+  expect(deep).toMatchObject({
+    status: 400,
+    body: { error: { message: 'the body is nested deeper than 1000 levels' } },
+  })
+  // As deep as a payload may be.
+  const fits = await request('POST /api/v1/dlq/messages', report(`${'['.repeat(990)}${']'.repeat(990)}`))
+  expect(fits.status).toBe(201)
+})
+
+test('a body that does not come to its end is answered 408 after the request’s time', async () => {
+  const request = createTestApp(service.sql, { requestTimeoutMs: 200 })
+  let cancelled = false
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await sleep(50)
+      controller.enqueue(Buffer.from(' '))
+    },
+    cancel() {
+      cancelled = true
+    },
+  })
+  const init = { body, headers: asJson, duplex: 'half' } as RequestInit
+  const response = await request('POST /api/v1/dlq/messages', init)
+  expect(response.headers.get('connection')).toBe('close')
+  expect(await answerOf(response)).toMatchObject({
+    status: 408,
+    body: { error: { code: 'SYS_DLQ_REQUEST_TIMEOUT', message: 'the body has not come within 0.2 s' } },
+  })
+  expect(cancelled).toBe(true)
+})
+
+test('a body whose length is not said is read up to its bound', async () => {
+  const request = createTestApp(service.sql)
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new Uint8Array(256 * 1024)),
+  })
+  const response = await request('POST /api/v1/runs', { body, headers: asJson, duplex: 'half' } as RequestInit)
+  expect(response.status).toBe(413)
+})
+
+test('/readyz fails where lists fail', async () => {
+  const request = createTestApp(service.sql, {
+    readiness: createReadiness({ database: () => pingMessages(service.sql) }),
+  })
+  expect((await request('GET /readyz')).status).toBe(200)
+  await database.sql`alter table dlq.dlq_messages rename to away`
+  try {
+    expect((await request('GET /readyz')).status).toBe(503)
+  } finally {
+    await database.sql`alter table dlq.away rename to dlq_messages`
+  }
+})

@@ -1,0 +1,69 @@
+// Creates a run: its row, its saga and the audit entry in one transaction.
+
+import { isAsExpected, isSent, type RunSelection, runPriority, runWorkflows } from 'dlq-core/domain/message/run.ts'
+import { greatestId } from 'dlq-core/domain/record/message-id.ts'
+import { greatestMessageId } from 'dlq-core/queries/runs/greatest-message-id.ts'
+import { findRetryAll, freezeNow, insertRun, type NewRun } from 'dlq-core/queries/runs/runs.ts'
+import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
+import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
+import { startSaga } from 'saga-core/start-saga.ts'
+import { hasJobQueue } from 'saga-core/store/saga-jobs.ts'
+import { ApiError } from '../http/api-error.ts'
+import type { Call } from '../http/define-route.ts'
+import { auditRun } from './audit-run.ts'
+import { countSelection } from './run-selection.ts'
+
+export type WantedRun = Pick<
+  NewRun,
+  | 'kind'
+  | 'reason'
+  | 'retry_all_topic'
+  | 'target_topic'
+  | 'rate_per_second'
+  | 'on_refailure'
+  | 'max_refailure'
+  | 'canary'
+  | 'patch'
+> & {
+  selection: RunSelection
+  scope: TopicScope
+  expect: { expected: number; tolerance: number } | null
+}
+
+/** Returns the run's id. @throws {ApiError} 409 where more or fewer match than expected, or another run retries the whole topic */
+export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']): Promise<string> {
+  const { kind, scope, selection, expect } = wanted
+  return sql.begin(async (sql) => {
+    if (!(await hasJobQueue(sql))) throw new ApiError('SYS_DLQ_UNAVAILABLE', 'the database is not migrated yet')
+    const cutoff = await freezeNow(sql)
+    const targetsArchive = 'filter' in selection && selection.filter.archived === true
+    const until_id = targetsArchive ? greatestId : ((await greatestMessageId(sql)) ?? greatestId)
+    const matched = await countSelection(sql, selection, {
+      ...{ kind, scope, literally: wanted.retry_all_topic !== null },
+    })
+    if (expect !== null && !isAsExpected(matched, expect)) {
+      const found = `${matched.relation === 'gte' ? 'at least ' : ''}${matched.value}`
+      throw new ApiError('SYS_DLQ_CONFLICT', `${found} messages match, not ${expect.expected}`)
+    }
+    const id = await insertRun(sql, {
+      ...wanted,
+      actor: by.actor,
+      selection: JSON.stringify(selection),
+      ...{ cutoff, until_id, matched: matched.value, matched_relation: matched.relation },
+    })
+    if (id === null) throw await alreadyRunning(sql, wanted.retry_all_topic!)
+    const workflow = { name: isSent(kind) ? runWorkflows.sent : runWorkflows.touched, priority: runPriority }
+    await startSaga(sql, workflow, { payload: { run_id: id }, correlationId: id, initiatedBy: by.actor })
+    await auditRun(
+      sql,
+      { id, kind, reason: wanted.reason },
+      { action: 'run.create', by, after: { kind, matched: matched.value } },
+    )
+    return id
+  })
+}
+
+async function alreadyRunning(sql: Transaction, topic: string): Promise<ApiError> {
+  const id = await findRetryAll(sql, topic)
+  return new ApiError('SYS_DLQ_CONFLICT', `topic ${topic} is being retried already by run ${id}`)
+}

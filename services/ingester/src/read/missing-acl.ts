@@ -1,0 +1,53 @@
+// Says which ACL the ingester lacks where Kafka refuses it. infra/docs/security.md lists those that it needs.
+
+import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
+
+export type AskDeps = {
+  reader: Pick<TopicReader, 'fetchLogBounds' | 'fetchRecords'>
+  groupId: string
+  topics: readonly string[]
+}
+
+/** Each costs two requests. */
+const maxTopicsAsked = 200
+/** Kafka returns at least one batch, however small the bound is. */
+const oneBatch = 1
+
+/** The missing ACL, such as "Read on Group dlq-manager.default"; null where the fault is another one. */
+export async function missingAcl(error: unknown, { reader, groupId, topics }: AskDeps): Promise<string | null> {
+  // A group is refused first when its coordinator is looked up, and kafkajs drops that answer.
+  if (refusalOf(error) === 'GROUP_AUTHORIZATION_FAILED') return `Read on Group ${groupId}`
+  if (refusalOf(error) !== 'TOPIC_AUTHORIZATION_FAILED') return null
+  // Kafka has refused all of a request because of one topic, and the error does not name it.
+  for (const topic of topics.slice(0, maxTopicsAsked))
+    if (await isRefused(reader, topic)) return `Read on Topic ${topic}`
+  return `Read on one of the topics ${topics.join(', ')}`
+}
+
+async function isRefused(reader: AskDeps['reader'], topic: string): Promise<boolean> {
+  try {
+    const [first] = await reader.fetchLogBounds([topic])
+    if (first)
+      await reader.fetchRecords({
+        ...{ topic, partition: first.partition, offset: first.log_start_offset },
+        maxBytes: oneBatch,
+      })
+    return false
+  } catch (error) {
+    return refusalOf(error) === 'TOPIC_AUTHORIZATION_FAILED'
+  }
+}
+
+type Wrapping = { type?: string; originalError?: unknown }
+
+/** The protocol's name of the refusal, through kafkajs's wrappers. */
+export function refusalOf(error: unknown): 'GROUP_AUTHORIZATION_FAILED' | 'TOPIC_AUTHORIZATION_FAILED' | null {
+  for (let inner = error, depth = 0; inner instanceof Error && depth < 5; depth += 1) {
+    const { name, type, cause, originalError } = inner as Error & Wrapping
+    if (type === 'GROUP_AUTHORIZATION_FAILED' || name === 'KafkaJSGroupCoordinatorNotFound')
+      return 'GROUP_AUTHORIZATION_FAILED'
+    if (type === 'TOPIC_AUTHORIZATION_FAILED') return type
+    inner = originalError ?? cause
+  }
+  return null
+}

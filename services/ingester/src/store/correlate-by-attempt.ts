@@ -1,0 +1,57 @@
+// Recognises re-failures whose attempt has no recorded place: the dead letter came before the retrier had settled the
+// attempt, or that retrier died. The republished record still stands in Kafka and carries our headers, which its consumer
+// dropped, so it is fetched from there.
+
+import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
+import { claimOf, type DeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
+import { findAttemptsByPlace, findTopicsOfUnplaced } from 'dlq-core/queries/ingest/message-correlate.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { FetchedOriginal } from '../read/fetch-originals.ts'
+import { originOf } from './correlate-by-place.ts'
+import type { RouteRegister } from './route-register.ts'
+
+export type CorrelateDeps = {
+  sql: Database
+  /** Answers by `placeKey`. */
+  fetchOriginals: (places: readonly RecordPlace[]) => Promise<ReadonlyMap<string, FetchedOriginal>>
+  routes: RouteRegister
+}
+
+/**
+ * Returns the same letters; a letter whose failed record we republished says so. It asks Kafka, so it runs before the
+ * transaction; attempts that are settled in between are found there by their place.
+ */
+export async function correlateByAttempt(
+  deps: CorrelateDeps,
+  letters: readonly DeadLetter[],
+): Promise<readonly DeadLetter[]> {
+  const places = await unplacedOf(deps, letters)
+  if (places.length === 0) return letters
+  const originals = await deps.fetchOriginals(places)
+  return letters.map((letter) => {
+    const origin = originOf(letter)
+    const original = origin && originals.get(placeKey(origin))
+    if (!original || typeof original === 'string') return letter
+    const republished = claimOf(readFailure({ ...original, topic: origin.topic }).ours)
+    return republished === null ? letter : { ...letter, republished }
+  })
+}
+
+/** The places of the letters' records at which one of ours may stand whose place is not recorded. */
+async function unplacedOf({ sql, routes }: CorrelateDeps, letters: readonly DeadLetter[]): Promise<RecordPlace[]> {
+  const origins = letters.flatMap((letter) => originOf(letter) ?? [])
+  if (origins.length === 0) return []
+  const topics = await findTopicsOfUnplaced(sql, [...new Set(origins.map(({ topic }) => topic))])
+  if (topics.size === 0) return []
+  const named = letters.filter((letter) => topics.has(originOf(letter)?.topic ?? ''))
+  const isOpen = await routes.testOf(
+    sql,
+    named.map(({ message }) => message),
+  )
+  // A dead letter has us read only what its DLQ topic may speak for.
+  const candidates = named.flatMap((letter) => (isOpen(letter.message) ? originOf(letter)! : []))
+  if (candidates.length === 0) return []
+  const placed = new Set((await findAttemptsByPlace(sql, candidates)).map(placeKey))
+  return candidates.filter((origin) => !placed.has(placeKey(origin)))
+}

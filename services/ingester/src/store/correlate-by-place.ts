@@ -1,0 +1,33 @@
+// Recognises re-failures among dead letters without our headers, which some consumers' frameworks drop: the original
+// record stands at a place that we published to.
+
+import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
+import { findAttemptsByPlace } from 'dlq-core/queries/ingest/message-correlate.ts'
+import type { Transaction } from 'dlq-core/runtime/database/database.ts'
+
+/** Returns the same letters; a letter whose original record we republished says so. */
+export async function correlateByPlace(sql: Transaction, letters: readonly DeadLetter[]): Promise<DeadLetter[]> {
+  const places = letters.flatMap((letter) => originOf(letter) ?? [])
+  const attempts = new Map((await findAttemptsByPlace(sql, places)).map((attempt) => [placeKey(attempt), attempt]))
+  if (attempts.size === 0) return [...letters]
+  return letters.map((letter) => {
+    const origin = originOf(letter)
+    const attempt = origin && attempts.get(placeKey(origin))
+    if (!attempt) return letter
+    return { ...letter, republished: { messageId: attempt.message_id, attempt: attempt.number, attemptId: null } }
+  })
+}
+
+/** Null where our headers said it already, or the record does not say where it came from. */
+export function originOf({ message, republished }: DeadLetter): RecordPlace | null {
+  const {
+    original_topic: topic,
+    original_topic_source: source,
+    original_partition: partition,
+    original_offset: offset,
+  } = message
+  return republished === null && source === 'header' && partition !== null && offset !== null
+    ? { topic, partition, offset }
+    : null
+}

@@ -1,0 +1,140 @@
+// What the ingester holds: dead letters that name a topic to which their DLQ topic has no open route.
+
+import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { decideRoute } from 'dlq-core/queries/routes/routes.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { createRouteRegister } from './route-register.ts'
+import { storeBatch } from './store-batch.ts'
+import { batchOf, recordAt, storeDeps } from './test-batch.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const evil = 'evil.dlq.v1'
+
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_positions', 'dlq.dlq_messages', 'dlq.dlq_routes')
+})
+
+const registerWith = (more: Partial<Parameters<typeof createRouteRegister>[1]> = {}) =>
+  createRouteRegister(service.sql, { mappings: [], mode: 'ask', now: Date.now, ...more })
+
+/** A record of `evil.dlq.v1` that names the original topic. */
+const claiming = (offset: number, original: string): DeadLetterRecord => ({
+  ...recordAt(offset, { headers: { 'dlq-original-topic': original } }),
+  topic: evil,
+})
+const store = (records: readonly DeadLetterRecord[], routes = registerWith()) =>
+  storeBatch(storeDeps(service.sql, { routes }), { ...batchOf(records), topic: evil, fetchedOffset: 0n })
+const read = (record: DeadLetterRecord) => readMessageRow(database.sql, deriveMessageId(record))
+const held = { held_by_route: true, next_retry_at: null }
+const scheduled = { held_by_route: false, next_retry_at: expect.any(Date) }
+
+async function stateOf(original: string): Promise<string | undefined> {
+  const [row] = await database.sql`select state from dlq.dlq_routes where original_topic = ${original}`
+  return row?.state
+}
+
+test('a dead letter that names another team’s topic is stored, and not sent by itself', async () => {
+  const [own, foreign] = [claiming(0, 'evil'), claiming(1, 'payments')]
+  expect(await store([own, foreign])).toMatchObject({ stored: 2 })
+  expect(await read(own)).toMatchObject({ original_topic: 'evil', ...scheduled })
+  expect(await read(foreign)).toMatchObject({ original_topic: 'payments', ...held })
+  expect([await stateOf('evil'), await stateOf('payments')]).toEqual(['by_name', 'waiting'])
+})
+
+test('a mapping opens the route, also one that waited, and its messages are then scheduled', async () => {
+  await store([claiming(0, 'payments')])
+  const routes = registerWith({ mappings: [{ dlq: evil, original: 'payments' }] })
+  const record = claiming(1, 'payments')
+  await store([record], routes)
+  expect(await read(record)).toMatchObject(scheduled)
+  const [row] = await database.sql`select state, applying_since from dlq.dlq_routes`
+  expect(row).toEqual({ state: 'by_mapping', applying_since: expect.any(Date) })
+})
+
+test('where every route is trusted nothing is held, except what somebody has blocked', async () => {
+  await store([claiming(0, 'payments')])
+  await decideRoute(service.sql, { dlq_topic: evil, original_topic: 'hr', state: 'blocked', actor: 'a', reason: null })
+  const routes = registerWith({ mode: 'trust' })
+  await routes.refresh()
+  expect(await stateOf('payments')).toBe('by_mapping')
+  const [trusted, blocked] = [claiming(1, 'refunds'), claiming(2, 'hr')]
+  await store([trusted, blocked], routes)
+  expect(await read(trusted)).toMatchObject(scheduled)
+  expect(await read(blocked)).toMatchObject(held)
+})
+
+test('a decision counts for the next dead letters once the register has looked', async () => {
+  const routes = registerWith()
+  const records = [0, 1, 2].map((offset) => claiming(offset, 'payments'))
+  await store([records[0]!], routes)
+  const decide = (state: 'approved' | 'blocked') =>
+    decideRoute(service.sql, { dlq_topic: evil, original_topic: 'payments', state, actor: 'a', reason: null })
+  await decide('approved')
+  await routes.refresh()
+  await store([records[1]!], routes)
+  await decide('blocked')
+  await routes.refresh()
+  await store([records[2]!], routes)
+  expect(await read(records[0]!)).toMatchObject(held)
+  expect(await read(records[1]!)).toMatchObject(scheduled)
+  expect(await read(records[2]!)).toMatchObject(held)
+})
+
+test('after a long silence everything is read again', async () => {
+  let now = 0
+  const routes = registerWith({ now: () => now })
+  await store([claiming(0, 'payments')], routes)
+  await decideRoute(service.sql, {
+    dlq_topic: evil,
+    original_topic: 'payments',
+    state: 'approved',
+    actor: 'a',
+    reason: null,
+  })
+  await database.sql`update dlq.dlq_routes set decided_at = now() - interval '1 hour'`
+  now = 60_000
+  await routes.refresh()
+  const record = claiming(1, 'payments')
+  await store([record], routes)
+  expect(await read(record)).toMatchObject(scheduled)
+})
+
+test('a DLQ topic that names ever new topics fills no more than a thousand routes, and all of it is held', async () => {
+  const records = Array.from({ length: 1200 }, (_, n) => claiming(n, `made-up-${n}`))
+  const routes = registerWith()
+  await store(records.slice(0, 700), routes)
+  await store(records.slice(700), routes)
+  const [row] = await database.sql`
+    select (select count(*)::int from dlq.dlq_routes) as routes,
+           (select count(*)::int from dlq.dlq_messages where held_by_route) as held`
+  expect(row).toEqual({ routes: 1000, held: 1200 })
+})
+
+test('a route that is looked at for a claim is not written down', async () => {
+  const isOpen = await registerWith().testOf(service.sql, [{ dlq_topic: evil, original_topic: 'payments' }])
+  expect(isOpen({ dlq_topic: evil, original_topic: 'payments' })).toBe(false)
+  expect(await stateOf('payments')).toBeUndefined()
+})
+
+test('a message whose route is blocked fails again without being scheduled', async () => {
+  const record = claiming(0, 'evil')
+  await store([record])
+  const id = deriveMessageId(record)
+  await database.sql`update dlq.dlq_messages set status = 'RETRYING', retry_count = 1 where id = ${id}`
+  await decideRoute(service.sql, {
+    dlq_topic: evil,
+    original_topic: 'evil',
+    state: 'blocked',
+    actor: 'a',
+    reason: null,
+  })
+  const again = recordAt(1, { headers: { 'dlq-original-topic': 'evil', 'dlq-message-id': id, 'dlq-attempt': '1' } })
+  expect(await store([{ ...again, topic: evil }])).toMatchObject({ stored: 0, reopened: 1 })
+  expect(await read(record)).toMatchObject({ status: 'PENDING', ...held })
+})

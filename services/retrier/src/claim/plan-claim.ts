@@ -1,0 +1,54 @@
+// Plans a slot's next claim: the topics with due messages, within the limits of their policies. This file reads
+// and takes tokens; share-claims.ts decides.
+
+import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
+import type { TopicShare } from 'dlq-core/queries/retry/batches.ts'
+import { type Grant, takeTokens } from 'dlq-core/queries/retry/rate-limits.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { GroupPauses } from '../groups/group-pauses.ts'
+import type { Cooldown } from '../slot/cooldown.ts'
+import type { TopicHolds } from '../targets/topic-holds.ts'
+import type { Claimable, DueTopics } from './due-topics.ts'
+import { type ClaimMemory, limitShares, shareClaims, tokenRequests } from './share-claims.ts'
+import type { TopicOrder } from './topic-order.ts'
+
+export type PlanDeps = {
+  sql: Database
+  dueTopics: DueTopics
+  cooldown: Cooldown
+  holds: Pick<TopicHolds, 'mostOf'>
+  pauses: Pick<GroupPauses, 'ofTopic'>
+  topicOrder: Pick<TopicOrder, 'isReady' | 'forget'>
+  policyOf: PolicyOf
+}
+
+export type ClaimPlan = { shares: TopicShare[]; grants: Grant[] }
+
+/** The shares of the slot's next batch. Their tokens are taken already; the caller returns the unused ones. */
+export async function planClaim(deps: PlanDeps, memory: ClaimMemory): Promise<ClaimPlan> {
+  const due = await deps.dueTopics.current()
+  const topics = due.map((topic) => toPlanned(deps, topic, memory)).filter((topic) => isClaimable(deps, topic))
+  memory.turn += 1
+  const shares = shareClaims(topics, memory)
+  const grants = await takeTokens(deps.sql, tokenRequests(shares))
+  return { grants, shares: limitShares(shares, { grants, pausedGroupsOf: deps.pauses.ofTopic }) }
+}
+
+function toPlanned({ policyOf, holds }: PlanDeps, due: Claimable, { batchSize }: ClaimMemory) {
+  const policy = policyOf(due)
+  const target = due.target_topic ?? policy.redirectTopic ?? due.original_topic
+  return { due, policy, target, most: holds.mostOf(target, batchSize) }
+}
+
+function isClaimable(
+  { cooldown, topicOrder }: PlanDeps,
+  { due, policy, target, most }: ReturnType<typeof toPlanned>,
+): boolean {
+  const { original_topic, target_topic } = due
+  // Applications that pull claim their messages by SQL, unless somebody sends them elsewhere.
+  if (policy.delivery === 'pull' && !target_topic) return false
+  if (most === 0 || cooldown.has(target)) return false
+  if (policy.ordering === 'per-key') return topicOrder.isReady(original_topic)
+  topicOrder.forget(original_topic)
+  return true
+}

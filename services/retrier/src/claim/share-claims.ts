@@ -1,0 +1,168 @@
+// How a slot's batch is shared among the topics and runs that have something to claim. Pure: plan-claim.ts reads,
+// this file decides.
+//
+// Single messages go first: those that are due by themselves, and those that somebody asked for one by one. A run of
+// a million messages gets what is left of a batch, but always some.
+
+import { burstOf, claimCeiling, type RetryPolicy, sharedLimitsOf } from 'dlq-core/domain/retry/retry-policy.ts'
+import type { ClaimedMessage, TopicShare } from 'dlq-core/queries/retry/batches.ts'
+import type { Grant, TokenRequest } from 'dlq-core/queries/retry/rate-limits.ts'
+import type { Claimable } from './due-topics.ts'
+import { type Sharer, shareBatch } from './share-batch.ts'
+
+/** A topic, or a run's part of a topic, with the policy in force. */
+export type PlannedTopic = {
+  due: Claimable
+  policy: RetryPolicy
+  /** The most that a batch may have of it; absent: any number. */
+  most?: number
+}
+
+/** How many messages a topic may have of the batch, before its rate limit. */
+export type PlannedShare = PlannedTopic & { share: number }
+
+/** The memory of one slot from batch to batch. */
+export type ClaimMemory = {
+  /** Counts the batches, so that another topic comes first each time. */
+  turn: number
+  /** Messages that the next batch may have. */
+  batchSize: number
+  /** Share key → how many messages it is expected to have. A share that was filled has no entry. */
+  appetite: Map<string, number>
+}
+
+/** Runs get at least this part of a batch, however much else is due. */
+const runsShare = 0.2
+
+/** Shares the batch: by weight, and no more than a topic is expected to have. */
+export function shareClaims(
+  topics: readonly PlannedTopic[],
+  { turn, batchSize, appetite }: Readonly<ClaimMemory>,
+): PlannedShare[] {
+  const planned = new Map(topics.map((topic) => [shareKey(topic.due.original_topic, topic.due.run), topic]))
+  const sharersOf = (ofRuns: boolean): Sharer[] =>
+    [...planned]
+      .filter(([, { due }]) => (due.run !== undefined) === ofRuns)
+      .map(([key, { policy, most: allowed = batchSize }]) => {
+        // Messages in flight are counted in the claim itself, where no other slot can add to them.
+        const most = Math.min(claimCeiling(policy, { inFlight: 0 }), appetite.get(key) ?? batchSize, allowed)
+        return { topic: key, weight: policy.weight, most }
+      })
+  const runs = sharersOf(true)
+  const reserved = runs.length === 0 ? 0 : Math.ceil(batchSize * runsShare)
+  const singles = shareBatch(sharersOf(false), { limit: batchSize - reserved, start: turn })
+  const used = [...singles.values()].reduce((sum, share) => sum + share, 0)
+  const shares = [...singles, ...shareBatch(runs, { limit: batchSize - used, start: turn })]
+  return shares.map(([key, share]) => ({ ...planned.get(key)!, share }))
+}
+
+/** One request for each topic that has limits, and one for each run that has a rate. */
+export function tokenRequests(shares: readonly PlannedShare[]): TokenRequest[] {
+  const requests = new Map<string, TokenRequest>()
+  const ask = (topic: string, wanted: number, limits: Omit<TokenRequest, 'topic' | 'wanted'> | null) => {
+    if (limits !== null) requests.set(topic, { ...limits, topic, wanted: wanted + (requests.get(topic)?.wanted ?? 0) })
+  }
+  for (const { due, policy, share } of shares) {
+    ask(due.original_topic, share, sharedLimitsOf(policy))
+    const ratePerSecond = due.rate_per_second ?? null
+    if (due.run && ratePerSecond !== null)
+      ask(runBucket(due.run), share, {
+        ...{ ratePerSecond, burst: burstOf(ratePerSecond), runEveryMs: null, runLimit: null },
+      })
+  }
+  return [...requests.values()]
+}
+
+/** The shares, cut down to the tokens that were granted; a share that gets none is left out. */
+export function limitShares(
+  shares: readonly PlannedShare[],
+  { grants, pausedGroupsOf }: { grants: readonly Grant[]; pausedGroupsOf: (topic: string) => readonly string[] },
+): TopicShare[] {
+  // Bucket → tokens that are left for the shares that follow.
+  const left = new Map(grants.map((grant) => [grant.topic, grant.granted]))
+  const capped = new Set<string>()
+  return shares.flatMap(({ due, policy, share }) => {
+    const buckets = bucketsOf(due).filter((bucket) => left.has(bucket))
+    const quota = Math.min(share, ...buckets.map((bucket) => left.get(bucket)!))
+    const { original_topic: topic, run } = due
+    const { maxInFlight, ordering } = policy
+    // Messages in flight are counted once per claim, so only one share of such a topic may add to them.
+    if (quota === 0 || capped.has(topic)) return []
+    if (maxInFlight !== null) capped.add(topic)
+    for (const bucket of buckets) left.set(bucket, left.get(bucket)! - quota)
+    // Somebody asked for what a run holds: pauses do not apply to it.
+    const pausedGroups = run ? [] : pausedGroupsOf(topic)
+    return [{ topic, ...(run && { run }), quota, maxInFlight, ordered: ordering === 'per-key', pausedGroups }]
+  })
+}
+
+/** Names a share among others. */
+export function shareKey(topic: string, run: string | null | undefined): string {
+  return run ? `${runBucket(run)} ${topic}` : topic
+}
+
+/** No topic has such a name. */
+function runBucket(run: string): string {
+  return `run:${run}`
+}
+
+/** The rate-limit buckets that a share draws on. */
+function bucketsOf({ original_topic, run }: Pick<Claimable, 'original_topic' | 'run'>): string[] {
+  return run ? [original_topic, runBucket(run)] : [original_topic]
+}
+
+/** How many of the messages belong to each share, and how many draw on each bucket. */
+export function countClaimed(
+  messages: readonly Pick<ClaimedMessage, 'original_topic' | 'run_id'>[],
+): Map<string, number> {
+  const counts = new Map<string, number>()
+  const add = (key: string) => counts.set(key, (counts.get(key) ?? 0) + 1)
+  for (const { original_topic, run_id } of messages) {
+    add(`share ${shareKey(original_topic, run_id)}`)
+    for (const bucket of bucketsOf({ original_topic, ...(run_id && { run: run_id }) })) add(bucket)
+  }
+  return counts
+}
+
+/** Nothing smaller is remembered: a topic that was empty once is still asked for a few messages. */
+const leastAppetite = 4
+const maxRemembered = 10_000
+
+/** A topic that did not fill its share is expected to have little again, and leaves the rest to the others. */
+export function rememberAppetite(
+  { appetite }: ClaimMemory,
+  { shares, claimed }: { shares: readonly TopicShare[]; claimed: ReadonlyMap<string, number> },
+): void {
+  for (const { topic, run, quota } of shares) {
+    const key = shareKey(topic, run)
+    const taken = claimed.get(`share ${key}`) ?? 0
+    if (taken >= quota) appetite.delete(key)
+    else appetite.set(key, Math.max(leastAppetite, taken * 2))
+  }
+  // A plain bound: a forgotten appetite is learnt again.
+  if (appetite.size > maxRemembered) appetite.clear()
+}
+
+/** Whether every share draws on a bucket, so that asking again at once would not get more. */
+export function areAllLimited(shares: readonly TopicShare[], grants: readonly Grant[]): boolean {
+  const limited = new Set(grants.map(({ topic }) => topic))
+  return shares.every(({ topic, run }) =>
+    bucketsOf({ original_topic: topic, ...(run && { run }) }).some((bucket) => limited.has(bucket)),
+  )
+}
+
+/** The tokens that were taken and not used. */
+export function unusedTokens(grants: readonly Grant[], claimed: ReadonlyMap<string, number>): Grant[] {
+  return grants.flatMap((grant) => {
+    const unused = grant.granted - (claimed.get(grant.topic) ?? 0)
+    return unused > 0 ? [{ ...grant, granted: unused }] : []
+  })
+}
+
+/** The tokens that these messages took. */
+export function tokensOf(grants: readonly Grant[], messages: ReadonlyMap<string, number>): Grant[] {
+  return grants.flatMap((grant) => {
+    const count = messages.get(grant.topic) ?? 0
+    return count > 0 ? [{ ...grant, granted: count }] : []
+  })
+}

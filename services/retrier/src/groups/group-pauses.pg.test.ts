@@ -1,0 +1,203 @@
+// Re-failures pause their error group where they are most of its retries; probes find out when it is over.
+
+import { randomUUID } from 'node:crypto'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { claimBatch } from 'dlq-core/queries/retry/batches.ts'
+import { takeSlot } from 'dlq-core/queries/retry/slots.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { createGroupPauses, type GroupPauses } from './group-pauses.ts'
+import { createRetryCounts, type RetryCounts } from './retry-counts.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const topic = 'orders'
+const group = randomUUID()
+const policy = { ...defaultRetryPolicy, refailureThreshold: 5, refailureWindowMs: 60_000 }
+let pauses: GroupPauses
+let retryCounts: RetryCounts
+
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_slots')
+  await emptyTables(database.sql, 'dlq.dlq_group_pauses', 'dlq.dlq_group_probes', 'dlq.dlq_group_retries')
+  retryCounts = createRetryCounts()
+  const log = createLog({ service: 'test', level: 'silent' })
+  pauses = createGroupPauses({
+    sql: service.sql,
+    log,
+    loadPolicies: async () => {},
+    policyOf: () => policy,
+    retryCounts,
+  })
+})
+
+const insert = (columns: MessageColumns = {}) =>
+  insertMessageRow(database.sql, {
+    ...{ original_topic: topic, group_id: group, retry_count: 1, next_retry_at: new Date(Date.now() - 1000) },
+    ...columns,
+  })
+
+/** Messages of the group whose first attempt failed again some seconds ago. */
+async function insertRefailures(
+  count: number,
+  { secondsAgo = 1, group_id = group, afterMs = null as number | null } = {},
+): Promise<void> {
+  for (let n = 0; n < count; n += 1) {
+    const id = await insert({ group_id, next_retry_at: new Date(Date.now() + 600_000) })
+    await database.sql`
+      insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, failed_again_at, settled_at)
+      select ${id}, 1, ${randomUUID()}, 'published', at, at - ${afterMs}::int * interval '1 ms'
+      from (select now() - ${secondsAgo}::int * interval '1 s' as at) failed`
+  }
+}
+
+async function claim(): Promise<string[]> {
+  const slot = await takeSlot(service.sql, { owner: 'test', leaseMs: 60_000 })
+  const share = { topic, quota: 100, maxInFlight: null, ordered: false, pausedGroups: pauses.ofTopic(topic) }
+  const claimed = await claimBatch(service.sql, { ...slot, token: randomUUID(), shares: [share], maxBytes: 1e9 })
+  return (claimed?.messages ?? []).map(({ id }) => id)
+}
+
+const pauseOf = async () => (await database.sql`select * from dlq.dlq_group_pauses where resumed_at is null`)[0]
+const probesOf = async () => [
+  ...(await database.sql<{ message_id: string; attempt: number }[]>`
+    select message_id, attempt from dlq.dlq_group_probes order by message_id`),
+]
+
+/** The group's probes are due, sent, and claimed. */
+async function sendProbes(): Promise<string[]> {
+  await database.sql`update dlq.dlq_group_pauses set probe_at = now() - interval '1 s'`
+  await pauses.review()
+  return claim()
+}
+
+/** The probe was published some time ago; `failed`: and failed again. */
+async function settleProbe(id: string, { secondsAgo = 0, failed = false } = {}): Promise<void> {
+  await database.sql`update dlq.dlq_messages set status = ${failed ? 'PENDING' : 'RESOLVED'} where id = ${id}`
+  await database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, settled_at, failed_again_at)
+    values (${id}, 2, ${randomUUID()}, 'published', now() - ${secondsAgo}::int * interval '1 s', ${failed ? new Date() : null})`
+}
+
+test('a burst pauses the group with a reason; other groups’ messages, and requested ones, are still sent', async () => {
+  await insertRefailures(5)
+  const [waiting, asked, other] = [
+    await insert(),
+    await insert({ next_retry_at: null }),
+    await insert({ group_id: null }),
+  ]
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([group])
+  expect(await pauseOf()).toMatchObject({ reason: '5 retries failed again within 60 s' })
+  expect(await probesOf()).toEqual([])
+
+  await database.sql`update dlq.dlq_messages set next_retry_at = now(), retry_requested = true where id = ${asked}`
+  expect((await claim()).toSorted()).toEqual([asked, other].toSorted())
+  // The paused messages were postponed.
+  expect((await readMessageRow(database.sql, waiting)).next_retry_at.getTime()).toBeGreaterThan(Date.now() + 30_000)
+})
+
+test('re-failures that are few, old, or of several groups pause no group', async () => {
+  await insertRefailures(4)
+  await insertRefailures(4, { secondsAgo: 120 })
+  await insertRefailures(4, { group_id: randomUUID() })
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([])
+})
+
+test('a share of re-failures below the policy’s pauses nothing, however many there are', async () => {
+  await insertRefailures(9)
+  for (let n = 0; n < 20; n += 1) retryCounts.add({ original_topic: topic, group_id: group })
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([])
+
+  await insertRefailures(1)
+  await pauses.review()
+  expect(await pauseOf()).toMatchObject({ reason: '10 of 20 retries failed again within 60 s' })
+})
+
+test('probes that fail again keep the group paused, and for longer each time', async () => {
+  await insertRefailures(6)
+  await pauses.review()
+  const claimed = await sendProbes()
+  const probes = await probesOf()
+  expect(probes.map(({ message_id }) => message_id)).toEqual(claimed.toSorted())
+  expect(probes.map(({ attempt }) => attempt)).toEqual([2, 2, 2, 2, 2])
+
+  // Half of the five are not enough.
+  for (const probe of claimed.slice(0, 2)) await settleProbe(probe, { failed: true })
+  await pauses.review()
+  expect(await probesOf()).toHaveLength(5)
+  await settleProbe(claimed[2]!, { failed: true })
+  const before = Date.now()
+  await pauses.review()
+  const pause = (await pauseOf())!
+  expect(pause).toMatchObject({ failed_probes: 1 })
+  expect(await probesOf()).toEqual([])
+  expect(pause.probe_at.getTime()).toBeGreaterThanOrEqual(before + 120_000)
+  expect(pause.probe_at.getTime()).toBeLessThanOrEqual(Date.now() + 120_000)
+  expect(pauses.ofTopic(topic)).toEqual([group])
+})
+
+test('probes that do not come back resume the group, and its old re-failures do not pause it again', async () => {
+  await insertRefailures(5)
+  await pauses.review()
+  for (const probe of await sendProbes()) await settleProbe(probe, { secondsAgo: 61 })
+  await pauses.review()
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([])
+  expect(await probesOf()).toEqual([])
+
+  await insertRefailures(5, { secondsAgo: 0 })
+  await database.sql`update dlq.dlq_group_pauses set resumed_at = now() - interval '10 s'`
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([group])
+})
+
+test('a group whose re-failures come within seconds is resumed seconds after its probes', async () => {
+  await insertRefailures(5, { afterMs: 1500 })
+  await pauses.review()
+  const claimed = await sendProbes()
+  for (const probe of claimed) await settleProbe(probe, { secondsAgo: 4 })
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([group])
+  await database.sql`update dlq.dlq_attempts set settled_at = settled_at - interval '1 s' where number = 2`
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([])
+})
+
+test('what is due meanwhile is put off no longer than until the probes have an answer', async () => {
+  await insertRefailures(5, { afterMs: 500 })
+  const waiting = await insert()
+  await pauses.review()
+  // Probed after six seconds, judged after two more; at least ten, and half as long again to spread them.
+  const due = (await readMessageRow(database.sql, waiting)).next_retry_at.getTime() - Date.now()
+  expect(due).toBeGreaterThan(8000)
+  expect(due).toBeLessThan(16_000)
+})
+
+test('of all that a retrier has published, each group’s retries are written once', async () => {
+  for (let n = 0; n < 3; n += 1) retryCounts.add({ original_topic: topic, group_id: group })
+  await pauses.review()
+  retryCounts.add({ original_topic: topic, group_id: group })
+  await pauses.review()
+  await pauses.review()
+  const [row] = await database.sql`select sum(published)::int as published from dlq.dlq_group_retries`
+  expect(row).toEqual({ published: 4 })
+  await database.sql`update dlq.dlq_group_retries set began_at = began_at - interval '1 hour'`
+  await pauses.review()
+  expect(await database.sql`select from dlq.dlq_group_retries`).toHaveLength(0)
+})
+
+test('a group of which nothing waits is resumed', async () => {
+  await insertRefailures(5)
+  await pauses.review()
+  await database.sql`update dlq.dlq_messages set status = 'DEAD'`
+  await database.sql`update dlq.dlq_group_pauses set probe_at = now() - interval '1 s'`
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([])
+})

@@ -1,0 +1,125 @@
+// Pauses the automatic retries of an error group when many of them fail again. Then a few messages are sent as probes,
+// to see whether the cause is gone. Every retrier runs this; a lock lets one of them do it at a time.
+
+import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
+import {
+  addGroupRetries,
+  endProbes,
+  forgetGroupRetries,
+  type GroupPause,
+  listPauses,
+  listRefailingGroups,
+  listRefailingTopics,
+  pauseGroup,
+  postponePaused,
+  readProbes,
+  resumeGroup,
+  startProbes,
+} from 'dlq-core/queries/groups/group-pauses.ts'
+import { tryLock } from 'dlq-core/queries/try-lock.ts'
+import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import { judgeProbes, postponeMs, probeAfterMs, probesAtOnce, quietMs, whyPause } from './judge-group.ts'
+import type { RetryCounts } from './retry-counts.ts'
+
+export type GroupPauses = {
+  /** The paused groups of a topic, as of the last review. */
+  ofTopic(topic: string): readonly string[]
+  /** One pass: pauses, probes and resumes groups, and reads which are paused now. */
+  review(): Promise<{ more: boolean }>
+}
+
+export type GroupPausesDeps = {
+  sql: Database
+  log: Log
+  loadPolicies: () => Promise<void>
+  policyOf: PolicyOf
+  retryCounts: Pick<RetryCounts, 'write'>
+}
+
+/** A longer window of a policy is cut to this. */
+const longestWindowMs = 86_400_000
+/** Counts are kept for at least this long, so that a window that becomes longer has some to begin with. */
+const keepCountsMs = 600_000
+
+export function createGroupPauses(deps: GroupPausesDeps): GroupPauses {
+  const { sql, loadPolicies, retryCounts } = deps
+  let paused = new Map<string, string[]>()
+  return {
+    ofTopic: (topic) => paused.get(topic) ?? [],
+    async review() {
+      await loadPolicies()
+      await retryCounts.write((counts) => addGroupRetries(sql, counts))
+      await sql.begin(async (sql) => {
+        if (!(await tryLock(sql, 'dlq.review_groups'))) return
+        await pauseRefailing(deps, sql)
+        for (const pause of await listPauses(sql)) await reviewPause(deps, sql, pause)
+      })
+      const byTopic = Map.groupBy(await listPauses(sql), ({ original_topic }) => original_topic)
+      paused = new Map([...byTopic].map(([topic, of]) => [topic, of.map(({ group_id }) => group_id)]))
+      for (const [topic, of] of byTopic) {
+        const forMs = Math.min(...of.map((pause) => putOffMs(deps, pause)))
+        await postponePaused(sql, { topic, groupIds: paused.get(topic)!, forMs, spreadMs: forMs / 2 })
+      }
+      return { more: false }
+    },
+  }
+}
+
+/** Until the group's probes, sent or still to be sent, may have an answer. */
+function putOffMs({ policyOf }: GroupPausesDeps, pause: GroupPause): number {
+  const policy = policyOf(pause)
+  return postponeMs(policy, pause.probe_at.getTime() - Date.now() + quietMs(policy, pause.refails_after_ms))
+}
+
+async function pauseRefailing({ log, policyOf }: GroupPausesDeps, sql: Transaction): Promise<void> {
+  const topics = await listRefailingTopics(sql, { withinMs: longestWindowMs })
+  const policies = new Map(topics.map((topic) => [topic.original_topic, policyOf(topic)]))
+  const rules = [...policies].flatMap(([topic, { refailureThreshold: threshold, refailureWindowMs, delivery }]) =>
+    threshold === null || delivery === 'pull'
+      ? []
+      : [{ topic, threshold, windowMs: Math.min(refailureWindowMs, longestWindowMs) }],
+  )
+  for (const group of await listRefailingGroups(sql, rules)) {
+    const { original_topic: topic, group_id: groupId } = group
+    const policy = policies.get(topic)!
+    const reason = whyPause(group, policy)
+    if (reason === null) continue
+    await pauseGroup(sql, { ...group, reason, probeAfterMs: probeAfterMs(policy, 0) })
+    log.warn({ topic, groupId, reason }, 'group_paused')
+  }
+  await forgetGroupRetries(sql, { olderThanMs: Math.max(keepCountsMs, ...rules.map(({ windowMs }) => 2 * windowMs)) })
+}
+
+async function reviewPause({ log, policyOf }: GroupPausesDeps, sql: Transaction, pause: GroupPause): Promise<void> {
+  const { original_topic, group_id, failed_probes, refails_after_ms } = pause
+  const policy = policyOf(pause)
+  const where = { topic: original_topic, groupId: group_id }
+  const resume = async (why: string) => {
+    await resumeGroup(sql, pause)
+    log.info({ ...where, why }, 'group_resumed')
+  }
+  if (policy.refailureThreshold === null || policy.delivery === 'pull')
+    return resume('the policy asks for no pauses any more')
+  const states = await readProbes(sql, { ...pause, quietMs: quietMs(policy, refails_after_ms) })
+  if (states.length === 0) {
+    if (pause.probe_at > new Date()) return
+    const probes = await startProbes(sql, { ...pause, count: probesAtOnce })
+    if (probes > 0) log.info({ ...where, probes }, 'group_probed')
+    else await resume('nothing of it waits')
+    return
+  }
+  switch (judgeProbes(states, policy)) {
+    case 'wait':
+      return
+    case 'resume':
+      return resume('the probes did not fail again')
+    case 'again':
+      return endProbes(sql, { ...pause, nextAfterMs: 0, failed: false })
+    case 'failed': {
+      const nextAfterMs = probeAfterMs(policy, failed_probes + 1)
+      await endProbes(sql, { ...pause, nextAfterMs, failed: true })
+      log.info({ ...where, nextAfterMs }, 'group_probe_failed')
+    }
+  }
+}

@@ -1,0 +1,202 @@
+// A claimed batch on its way through Kafka, from its messages to their settled rows. It is published as one part or,
+// where Kafka refuses something in it, as several. Each part has its own number, and is settled before the next
+// one is published.
+
+import { randomUUID } from 'node:crypto'
+import { type ClaimedMessage, leaseParts } from 'dlq-core/queries/retry/batches.ts'
+import { type Grant, returnTokens } from 'dlq-core/queries/retry/rate-limits.ts'
+import { nextBatchNumbers } from 'dlq-core/queries/retry/slots.ts'
+import { DlqError } from 'dlq-core/runtime/errors.ts'
+import type { Tracing } from 'dlq-core/runtime/tracing.ts'
+import { countClaimed, tokensOf } from '../claim/share-claims.ts'
+import type { Cooldown } from '../slot/cooldown.ts'
+import type { HeldSlot } from '../slot/hold-slot.ts'
+import { refusalsInARow, type TopicHolds } from '../targets/topic-holds.ts'
+import { type Outgoing, type PrepareDeps, type Prepared, prepareOutgoing, type Refusal } from './outgoing.ts'
+import { type PartOutcome, type SettleDeps, settlePart } from './settle-batch.ts'
+import type { Part, PublishResult, SlotProducer } from './slot-producer.ts'
+import { tracePublishing } from './trace-publishing.ts'
+
+export type PublishDeps = PrepareDeps & SettleDeps & { cooldown: Cooldown; holds: TopicHolds; tracing: Tracing }
+
+export type PublishCounts = { published: number; refused: number; released: number }
+
+/** `asideMs`: the part of the time that went to topics of which Kafka refused something. */
+export type Publishing = PublishCounts & { asideMs: number }
+
+type Work = { slot: HeldSlot; producer: SlotProducer }
+
+export type ClaimedBatch = {
+  batchNumber: bigint
+  token: string
+  messages: readonly ClaimedMessage[]
+  /** The rate-limit tokens that were taken for the messages. */
+  grants: readonly Grant[]
+}
+
+/** Prepares, publishes and settles the batch. Throws as `retryDue` does. */
+export async function publishClaimed(
+  deps: PublishDeps,
+  { slot, producer }: Work,
+  { batchNumber, token, messages, grants }: ClaimedBatch,
+): Promise<Publishing> {
+  const claimed = new Map(messages.map((message) => [message.id, message]))
+  const counts: PublishCounts = { published: 0, refused: 0, released: 0 }
+  const settle = async (batchNumber: bigint, outcome: PartOutcome) => {
+    await settlePart(deps, slot, { batchNumber, outcome, claimed })
+    for (const kind of ['published', 'refused', 'released'] as const) counts[kind] += outcome[kind].length
+    // A message that was not sent takes nothing off its topic's rate, nor off the rate of its run.
+    const released = outcome.released.map((id) => claimed.get(id)!)
+    await returnTokens(deps.sql, tokensOf(grants, countClaimed(released)))
+  }
+
+  let prepared: Prepared
+  try {
+    prepared = await prepareOutgoing(messages, deps)
+  } catch (error) {
+    await settle(batchNumber, allReleased(messages))
+    throw toUnavailable(error as Error)
+  }
+  const settleResting = async (batchNumber: bigint, records: readonly { id: string; topic: string }[]) => {
+    for (const [topic, ofTopic] of Map.groupBy(records, ({ topic }) => topic)) {
+      const releasedForMs = Math.max(deps.holds.restMs(topic), leastRestMs)
+      await settle(batchNumber, { ...allReleased(ofTopic), releasedForMs })
+    }
+  }
+  coolDown(deps, prepared)
+  const { outgoing, refused, unavailable, paused, held } = prepared
+  noteRefused(deps.holds, refused)
+  await settle(batchNumber, { published: [], refused, released: idsOf([...unavailable, ...paused]) })
+  await settleResting(batchNumber, held)
+
+  const lists = listsOf(deps, outgoing)
+  let parts: Part[] =
+    lists.length > 1 ? await leaseAgain(deps, slot, lists) : lists.map((records) => ({ batchNumber, token, records }))
+  const refusals = new Map<string, number>()
+  let asideMs = 0
+  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+    const since = performance.now()
+    const result = await publishPart(deps, producer, part)
+    if (result.fault !== null && result.fault.topics === null) {
+      await settle(part.batchNumber, { ...result, released: [...result.released, ...idsOf(result.splitInto.flat())] })
+      for (const rest of parts) await settle(rest.batchNumber, allReleased(rest.records))
+      throw toUnavailable(result.fault.error)
+    }
+    asideMs += noteResult(deps.holds, result, { refusals, part, tookMs: performance.now() - since })
+    await settle(part.batchNumber, result)
+    const going: Part[] = []
+    for (const waiting of [...result.splitInto.map((records) => ({ ...part, records })), ...parts]) {
+      const isStopped = ({ topic }: Outgoing) => (refusals.get(topic) ?? 0) >= refusalsInARow
+      await settleResting(waiting.batchNumber, waiting.records.filter(isStopped))
+      going.push({ ...waiting, records: waiting.records.filter((record) => !isStopped(record)) })
+    }
+    parts = going.filter(({ records }) => records.length > 0)
+    if (result.splitInto.length > 0)
+      parts = await leaseAgain(
+        deps,
+        slot,
+        parts.map(({ records }) => records),
+      )
+  }
+  return { ...counts, asideMs }
+}
+
+/** What a topic refuses is not claimed again at once. */
+const leastRestMs = 1000
+
+/** So many doubtful records of a topic go together at first; a piece that is taken is followed by a larger one. */
+const firstDoubtful = 20
+
+/**
+ * What goes together in one transaction: all that nothing is known against, then the doubtful records, each topic by
+ * itself and in pieces, so that a refused one makes as few others go again as can be.
+ */
+function listsOf({ holds }: PublishDeps, outgoing: readonly Outgoing[]): (readonly Outgoing[])[] {
+  const isDoubtful = (record: Outgoing) => record.isDoubtful || holds.isDoubtful(record.topic)
+  const lists: (readonly Outgoing[])[] = [outgoing.filter((record) => !isDoubtful(record))]
+  for (const ofTopic of Map.groupBy(outgoing.filter(isDoubtful), ({ topic }) => topic).values()) {
+    for (let start = 0, size = firstDoubtful; start < ofTopic.length; start += size, size *= 2)
+      lists.push(ofTopic.slice(start, start + size))
+  }
+  return lists.filter((list) => list.length > 0)
+}
+
+/** Remembers what was refused before it was sent. */
+function noteRefused(holds: TopicHolds, refused: readonly Refusal[]): void {
+  for (const [topic, ofTopic] of Map.groupBy(refused, ({ topic }) => topic)) {
+    const { reason, refusesTopic } = ofTopic.at(-1)!
+    holds.refused(topic, { count: ofTopic.length, reason, refusesTopic })
+  }
+}
+
+type Noting = { refusals: Map<string, number>; part: Part; tookMs: number }
+
+/** Remembers what Kafka took and refused, and returns how many milliseconds refusals cost. */
+function noteResult(holds: TopicHolds, result: PublishResult, { refusals, part, tookMs }: Noting): number {
+  const { published, refused, refusing } = result
+  for (const topic of new Set(published.map(({ topic }) => topic))) holds.published(topic)
+  if (refusing.length === 0) return 0
+  const costMs = tookMs * (1 - published.length / part.records.length)
+  for (const topic of refusing) holds.spent(topic, costMs / refusing.length)
+  for (const { topic } of refused) refusals.set(topic, (refusals.get(topic) ?? 0) + 1)
+  noteRefused(holds, refused)
+  return costMs
+}
+
+/** Short, because a person who ends a pause expects an effect at once. */
+const pausedCooldownMs = 1000
+
+/** Leaves the topics alone that cannot be written to now. */
+function coolDown({ cooldown }: PublishDeps, { unavailable, paused }: Prepared): void {
+  for (const { topic } of unavailable) cooldown.add(topic)
+  for (const { topic } of paused) cooldown.add(topic, pausedCooldownMs)
+}
+
+/** Publishes one part, within its spans, and remembers what its answer says of the topics. */
+async function publishPart(
+  { metrics, tracing, cooldown, targets }: PublishDeps,
+  producer: SlotProducer,
+  part: Part,
+): Promise<PublishResult> {
+  const stop = metrics.publishSeconds.startTimer()
+  const result = await tracePublishing(tracing, part, () => producer.publish(part)).finally(stop)
+  for (const topic of result.fault?.topics ?? []) cooldown.add(topic)
+  // The topic may have changed since it was last looked up.
+  for (const { topic } of result.refused) targets.forget(topic)
+  return result
+}
+
+/**
+ * Leases all that is still to be published under new numbers. All of it, so that the numbers rise in the order of
+ * publishing: a number below the ledger's never belongs to a part that still waits.
+ */
+async function leaseAgain(
+  { sql }: PublishDeps,
+  { slot, epoch }: HeldSlot,
+  lists: readonly (readonly Outgoing[])[],
+): Promise<Part[]> {
+  const waiting = lists.filter((records) => records.length > 0)
+  const first = await nextBatchNumbers(sql, { slot, epoch, count: waiting.length })
+  if (first === null) throw slotLost(slot)
+  const parts = waiting.map((records, at) => ({ batchNumber: first + BigInt(at), token: randomUUID(), records }))
+  const leases = parts.map(({ batchNumber, token, records }) => ({ batch: batchNumber, token, ids: idsOf(records) }))
+  if (!(await leaseParts(sql, { slot, epoch, parts: leases }))) throw slotLost(slot)
+  return parts
+}
+
+function allReleased(items: readonly { id: string }[]): PartOutcome {
+  return { published: [], refused: [], released: idsOf(items) }
+}
+
+function idsOf(items: readonly { id: string }[]): string[] {
+  return items.map(({ id }) => id)
+}
+
+function toUnavailable(error: Error): DlqError {
+  if (error instanceof DlqError) return error
+  return new DlqError('KAFKA_UNAVAILABLE', `Kafka did not take the records: ${error.message}`, { cause: error })
+}
+
+function slotLost(slot: number): DlqError {
+  return new DlqError('SLOT_LOST', `slot ${slot} was taken over by another retrier`)
+}

@@ -1,0 +1,130 @@
+// Settles a batch, or a part of it: writes its outcomes in one transaction.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
+import { nextState } from 'dlq-core/domain/retry/message-state.ts'
+import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { type SettledAttempt, settleAttempts } from 'dlq-core/queries/retry/attempts.ts'
+import {
+  type BatchLease,
+  type ClaimedMessage,
+  releaseBatch,
+  type SettledMessage,
+  settleMessages,
+} from 'dlq-core/queries/retry/batches.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import type { RetryCounts } from '../groups/retry-counts.ts'
+import type { RetrierMetrics } from '../retrier-metrics.ts'
+import type { HeldSlot } from '../slot/hold-slot.ts'
+import type { PublishResult } from './slot-producer.ts'
+
+export type BatchOutcome = BatchLease & {
+  messages: readonly SettledMessage[]
+  attempts: readonly SettledAttempt[]
+  /** Ids of messages that were not published; their attempt is given back. */
+  released: readonly string[]
+  /** The released ones are due no sooner than this; null: at once. */
+  releasedForMs?: number | null
+}
+
+/** Returns how many messages the lease still held: `settled` of `messages`, `released` of `released`. */
+export async function settleBatch(
+  sql: Database,
+  { slot, epoch, batch, messages, attempts, released, releasedForMs = null }: BatchOutcome,
+): Promise<{ settled: number; released: number }> {
+  const lease = { slot, epoch, batch }
+  return sql.begin(async (sql) => {
+    // Sent together; PostgreSQL runs them one after the other.
+    const [settled, givenBack] = await Promise.all([
+      settleMessages(sql, { ...lease, messages }),
+      released.length === 0 ? 0 : releaseBatch(sql, { ...lease, ids: released, afterMs: releasedForMs }),
+      // Also for messages that failed again before this: the attempt says where their records stand.
+      settleAttempts(sql, { attempts }),
+    ])
+    return { settled: settled.length, released: givenBack }
+  })
+}
+
+export type SettleDeps = {
+  sql: Database
+  metrics: RetrierMetrics
+  log: Log
+  retryCounts: Pick<RetryCounts, 'add'>
+  policyOf: (message: { original_topic: string; dlq_topic: string | null }) => RetryPolicy
+  now: () => Date
+  random: () => number
+  /** Aborts when the service stops. */
+  signal: AbortSignal
+}
+
+/** What became of a part's messages. A message is in one of the lists at most. */
+export type PartOutcome = Pick<PublishResult, 'published' | 'refused' | 'released'> &
+  Pick<BatchOutcome, 'releasedForMs'>
+
+type Settling = { batchNumber: bigint; outcome: PartOutcome; claimed: ReadonlyMap<string, ClaimedMessage> }
+
+/**
+ * Settles a part. Where the database fails it tries again for as long as the slot is ours and the service runs;
+ * after that, the ledger tells the next holder of the slot.
+ */
+export async function settlePart(deps: SettleDeps, slot: HeldSlot, settling: Settling): Promise<void> {
+  const { published, refused, released } = settling.outcome
+  if (published.length + refused.length + released.length === 0) return
+  for (let backoffMs = 50; ; backoffMs = Math.min(backoffMs * 2, 2000)) {
+    try {
+      return await settleOnce(deps, slot, settling)
+    } catch (error) {
+      if (slot.isLost() || deps.signal.aborted) throw error
+      deps.log.warn({ error, backoffMs }, 'settle_failed')
+      await sleep(backoffMs)
+    }
+  }
+}
+
+async function settleOnce(
+  deps: SettleDeps,
+  { slot, epoch }: HeldSlot,
+  { batchNumber, outcome: { published, refused, released, releasedForMs = null }, claimed }: Settling,
+): Promise<void> {
+  const { sql, metrics, log, retryCounts } = deps
+  const messages: SettledMessage[] = [
+    ...published.map(({ id }) => ({ id, status: 'RESOLVED' as const, next_retry_at: null })),
+    ...refused.map(({ id }) => afterRefusal(deps, claimed.get(id)!)),
+  ]
+  const attempts: SettledAttempt[] = [
+    ...published.map(({ id, topic, partition, offset }) => ({
+      ...attemptOf(claimed.get(id)!, slot),
+      ...{ outcome: 'published' as const, error: null },
+      ...{ target_topic: topic, target_partition: partition, target_offset: offset },
+    })),
+    ...refused.map(({ id, topic, reason }) => ({
+      ...attemptOf(claimed.get(id)!, slot),
+      ...{ outcome: 'failed' as const, error: reason },
+      ...{ target_topic: topic, target_partition: null, target_offset: null },
+    })),
+  ]
+  const lease = { slot, epoch, batch: batchNumber }
+  const settled = await settleBatch(sql, { ...lease, messages, attempts, released, releasedForMs })
+  for (const { id } of published) retryCounts.add(claimed.get(id)!)
+  metrics.attempts.inc({ outcome: 'published' }, published.length)
+  metrics.attempts.inc({ outcome: 'refused' }, refused.length)
+  metrics.attempts.inc({ outcome: 'released' }, settled.released)
+  // A missing message is not lost: its re-failure may have arrived before this statement.
+  if (settled.settled < messages.length)
+    log.info({ slot, messages: messages.length, settled: settled.settled }, 'settled_elsewhere')
+  for (const { id, reason } of refused) log.warn({ messageId: id, reason }, 'message_refused')
+}
+
+/** A refused message waits for a person, or is DEAD where this was its last attempt. */
+function afterRefusal({ policyOf, now, random }: SettleDeps, message: ClaimedMessage): SettledMessage {
+  const { id, retry_count, max_retries } = message
+  const state = { status: 'RETRYING', retry_count, max_retries, next_retry_at: null } as const
+  const deciding = { policy: policyOf(message), now: now(), random: random() }
+  const after = nextState(state, { type: 'refused', permanent: true }, deciding)!
+  return { id, status: after.status as SettledMessage['status'], next_retry_at: after.next_retry_at }
+}
+
+function attemptOf({ id, retry_count, run_id }: ClaimedMessage, slot: number) {
+  return { message_id: id, number: retry_count, attempt_id: deriveAttemptId(id, retry_count), slot, run_id }
+}

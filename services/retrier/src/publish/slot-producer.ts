@@ -1,0 +1,56 @@
+// How the records of a slot's batches get into Kafka. There are two kinds: a transactional producer, whose outcome
+// the ledger always tells, and a plain idempotent producer, whose outcome is unknown after a crash.
+
+import type { FaultPoint } from '../slot/fault-points.ts'
+import type { LedgerEntry } from '../slot/ledger.ts'
+import type { Outgoing, Refusal } from './outgoing.ts'
+
+/** Records that are published together, under a number of their own. */
+export type Part = { readonly batchNumber: bigint; readonly token: string; readonly records: readonly Outgoing[] }
+
+/** A published record and where it stands; `offset` null where Kafka did not say. */
+export type Sent = { id: string; topic: string; partition: number; offset: bigint | null }
+
+export type PublishResult = {
+  published: Sent[]
+  refused: Refusal[]
+  /** Ids of messages that were not published; their attempt is given back. */
+  released: string[]
+  /** Records that were not published. The caller publishes each list as a separate part. */
+  splitInto: (readonly Outgoing[])[]
+  /** The topics of which Kafka refused something, whether it is known yet which record. */
+  refusing: readonly string[]
+  /** Why messages were released: Kafka is unavailable, or only the `topics` are. */
+  fault: { error: Error; topics: readonly string[] | null } | null
+}
+
+/** The commit's answer never came. Only the ledger knows the outcome, once the producer has connected again. */
+export class CommitUnknownError extends Error {
+  readonly part: Part
+  /** Where the records stand, if they were published. */
+  readonly sent: readonly Sent[]
+
+  constructor(part: Part, sent: readonly Sent[], cause: Error) {
+    super(`Kafka did not say whether batch ${part.batchNumber} was committed: ${cause.message}`, { cause })
+    this.name = 'CommitUnknownError'
+    this.part = part
+    this.sent = sent
+  }
+}
+
+export type SlotProducer = {
+  /**
+   * Connects, or connects again. It fences the slot's earlier producers: nothing that they sent can still take effect.
+   * Returns what Kafka committed last; null where there is no ledger.
+   *
+   * @throws {DlqError} KAFKA_UNAVAILABLE, KAFKA_FORBIDDEN
+   */
+  connect(): Promise<LedgerEntry | null>
+  /** Commits a number without records, so that the ledger has an entry. The caller does this right after `connect`. */
+  begin(entry: { batchNumber: bigint; token: string }): Promise<void>
+  /** Publishes a part. Every part has a higher number than those before. @throws {CommitUnknownError} */
+  publish(part: Part): Promise<PublishResult>
+  close(): Promise<void>
+}
+
+export type SlotProducerDeps = { passFaultPoint: (point: FaultPoint) => void }

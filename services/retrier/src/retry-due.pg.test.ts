@@ -1,0 +1,105 @@
+// A batch whose producer meets faults: when its messages are settled, and which are given back.
+
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { pretendingProducer } from './publish/pretending-producer.ts'
+import { CommitUnknownError, type Part, type PublishResult } from './publish/slot-producer.ts'
+import { createSlotWorker } from './slot/run-slot.ts'
+import { pretendingSlotDeps } from './test-retrier.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const ratePerSecond = 4
+const closing: (() => Promise<void>)[] = []
+
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_rate_buckets', 'dlq.dlq_slots')
+  await insertDueRows(database.sql, { count: 4, topics: ['orders'] })
+})
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+/** A slot that publishes by this function, one pass of it. */
+function passWith(publish: (part: Part) => Promise<PublishResult>) {
+  const deps = pretendingSlotDeps(service.sql, {
+    policyOf: () => ({ ...defaultRetryPolicy, ratePerSecond }),
+    createProducer: () => ({ ...pretendingProducer, publish }),
+  })
+  const worker = createSlotWorker(deps)
+  closing.push(worker.close)
+  return { deps, pass: () => worker.pass() }
+}
+
+const unavailable = { error: new Error('the broker died'), topics: null }
+const nothing: PublishResult = {
+  ...{ published: [], refused: [], released: [] },
+  ...{ splitInto: [], refusing: [], fault: null },
+}
+
+async function countStates(): Promise<Record<string, number>> {
+  const rows = await database.sql<{ state: string; n: number }[]>`
+    select status || ' ' || retry_count as state, count(*)::int as n from dlq.dlq_messages group by 1 order by 1`
+  return Object.fromEntries(rows.map(({ state, n }) => [state, n]))
+}
+
+async function tokensLeft(): Promise<number> {
+  const [row] = await database.sql<{ tokens: number }[]>`
+    select round(tokens)::float8 as tokens from dlq.dlq_rate_buckets where topic = 'orders'`
+  return row!.tokens
+}
+
+test('each part is settled before the next is published; when Kafka then fails, the rest is given back with its tokens', async () => {
+  const seen: [number, object][] = []
+  const { pass } = passWith(async (part) => {
+    seen.push([part.records.length, await countStates()])
+    if (part.records.length === 4)
+      return { ...nothing, splitInto: [part.records.slice(0, 1), part.records.slice(1, 2), part.records.slice(2)] }
+    if (part.records.length === 1) return pretendingProducer.publish(part)
+    return { ...nothing, released: part.records.map(({ id }) => id), fault: unavailable }
+  })
+  await expect(pass()).rejects.toMatchObject({ code: 'KAFKA_UNAVAILABLE', message: expect.stringContaining('died') })
+  expect(seen).toEqual([
+    [4, { 'RETRYING 1': 4 }],
+    [1, { 'RETRYING 1': 4 }],
+    [1, { 'RESOLVED 1': 1, 'RETRYING 1': 3 }],
+    [2, { 'RESOLVED 1': 2, 'RETRYING 1': 2 }],
+  ])
+  expect(await countStates()).toEqual({ 'PENDING 0': 2, 'RESOLVED 1': 2 })
+  expect(await tokensLeft()).toBe(2)
+})
+
+test('the parts of a batch have rising numbers, none of them twice', async () => {
+  const numbers: bigint[] = []
+  const { pass } = passWith(async (part) => {
+    numbers.push(part.batchNumber)
+    const middle = part.records.length >> 1
+    return part.records.length === 1
+      ? pretendingProducer.publish(part)
+      : { ...nothing, splitInto: [part.records.slice(0, middle), part.records.slice(middle)] }
+  })
+  await pass()
+  expect(numbers).toHaveLength(7)
+  expect(numbers.every((number, at) => at === 0 || number > numbers[at - 1]!)).toBe(true)
+  expect(await countStates()).toEqual({ 'RESOLVED 1': 4 })
+})
+
+test('where a commit’s answer never came, the batch stays claimed, its tokens stay taken, and nothing counts as in flight', async () => {
+  const { deps, pass } = passWith((part) => Promise.reject(new CommitUnknownError(part, [], new Error('no answer'))))
+  await expect(pass()).rejects.toThrow(CommitUnknownError)
+  expect(await countStates()).toEqual({ 'RETRYING 1': 4 })
+  expect(await tokensLeft()).toBe(0)
+  expect((await deps.metrics.inFlight.get()).values[0]!.value).toBe(0)
+})
+
+test('where no topic can be looked up, all messages are given back and no attempt is counted', async () => {
+  const { deps, pass } = passWith(pretendingProducer.publish)
+  deps.targets = { ...deps.targets, find: () => Promise.reject(new Error('no metadata')) }
+  await expect(pass()).rejects.toMatchObject({ code: 'KAFKA_UNAVAILABLE' })
+  expect(await countStates()).toEqual({ 'PENDING 0': 4 })
+  expect(await tokensLeft()).toBe(4)
+})

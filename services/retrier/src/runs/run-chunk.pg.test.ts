@@ -1,0 +1,135 @@
+// One chunk of a run: its bounds, the messages that it takes and edits, and those that it leaves alone.
+
+import { randomUUID } from 'node:crypto'
+import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { describe, expect, test } from 'vitest'
+import { runChunk } from './run-chunk.ts'
+import { selectChunk, targetsArchive } from './select-chunk.ts'
+import { chunkDeps, useEngine } from './test-engine.ts'
+
+const engine = useEngine()
+const { insert, insertMany, enter, start, read, hold, heldBy } = engine
+
+const chunk = (id: string, limit?: number) => hold(id, (sql, run) => runChunk(chunkDeps, sql, run, limit))
+
+async function skippedIn(id: string): Promise<Record<string, string>> {
+  const rows = await engine.database.sql<{ message_id: string; reason: string }[]>`
+    select message_id, reason from dlq.dlq_run_skipped where run_id = ${id}`
+  return Object.fromEntries(rows.map(({ message_id, reason }) => [message_id, reason]))
+}
+
+describe('chunk after chunk', () => {
+  test('takes the messages in the order of their ids, each once, and ends with a chunk that is not full', async () => {
+    const ids = await insertMany(5)
+    const id = await start(enter({ matched: 5 }))
+    expect(await chunk(id, 2)).toMatchObject({ taken: 2, step_taken: 2, cursor: ids[1], is_exhausted: false })
+    expect(await heldBy(id)).toEqual(ids.slice(0, 2))
+    expect(await chunk(id, 2)).toMatchObject({ taken: 4, cursor: ids[3], is_exhausted: false })
+    expect(await chunk(id, 2)).toMatchObject({ taken: 5, cursor: ids[4], is_exhausted: true })
+    expect(await heldBy(id)).toEqual(ids)
+    expect(await read(id)).toMatchObject({ taken: 5, cursor: ids[4], is_exhausted: true })
+  })
+
+  test('a last chunk that is just full is followed by an empty one', async () => {
+    const ids = await insertMany(2)
+    const id = await start(enter({ matched: 2 }))
+    expect(await chunk(id, 2)).toMatchObject({ taken: 2, is_exhausted: false })
+    expect(await chunk(id, 2)).toMatchObject({ taken: 2, cursor: ids[1], is_exhausted: true })
+  })
+
+  test('a message that arrives after the run was created is not taken, whatever its id', async () => {
+    const ids = await insertMany(2)
+    const id = await start(enter({ matched: 2 }))
+    await insert({ id: '01900000-0000-7000-8000-000000000001' })
+    await insert()
+    await chunk(id)
+    expect(await heldBy(id)).toEqual(ids)
+  })
+
+  test('a chunk that is rolled back leaves no trace', async () => {
+    await insertMany(3)
+    const id = await start(enter({ matched: 3 }))
+    const failing = hold(id, async (sql, run) => {
+      await runChunk(chunkDeps, sql, run)
+      throw new Error('killed')
+    })
+    await expect(failing).rejects.toThrow('killed')
+    expect(await heldBy(id)).toEqual([])
+    expect(await read(id)).toMatchObject({ taken: 0, cursor: null, is_exhausted: false })
+  })
+
+  test('chosen ids are walked in their order, and a given id that does not exist is passed over', async () => {
+    const ids = await insertMany(3)
+    const selection = { ids: [ids[2]!, randomUUID(), ids[0]!] }
+    const id = await start(enter({ selection, matched: 3 }))
+    const seen: string[] = []
+    for (let is_exhausted = false; !is_exhausted; ) {
+      const after = await hold(id, (sql, run) => selectChunk(sql, run, 2))
+      seen.push(...after.ids)
+      is_exhausted = (await chunk(id, 2)).is_exhausted
+    }
+    expect(seen).toEqual(selection.ids.toSorted())
+    expect(await heldBy(id)).toEqual([ids[0], ids[2]])
+  })
+})
+
+test('a message that another run holds is left alone, with the reason', async () => {
+  const [held, free] = await insertMany(2)
+  const other = await start(enter({ selection: { ids: [held!] }, matched: 1 }))
+  await chunk(other)
+  const id = await start(enter({ matched: 2 }))
+  expect(await chunk(id)).toMatchObject({ taken: 1, skipped: '{"in_another_run":1}' })
+  expect(await heldBy(id)).toEqual([free])
+  expect(await heldBy(other)).toEqual([held])
+  expect(await skippedIn(id)).toEqual({ [held!]: 'in_another_run' })
+})
+
+test('the reasons add up over chunks', async () => {
+  await insertMany(2, { retry_count: 3 })
+  const [, last] = await insertMany(2)
+  const id = await start(enter({ matched: 4 }))
+  await engine.database.sql`update dlq.dlq_messages set status = 'DEAD' where id = ${last!}`
+  for (let is_exhausted = false; !is_exhausted; ) is_exhausted = (await chunk(id, 1)).is_exhausted
+  const { taken, skipped } = await read(id)
+  expect({ taken, skipped: JSON.parse(skipped) }).toEqual({ taken: 1, skipped: { budget_spent: 2 } })
+  expect(Object.keys(await skippedIn(id))).toHaveLength(2)
+})
+
+describe('a run that edits', () => {
+  const patch = [{ op: 'replace', path: '/currency', value: 'EUR' }]
+  const textOf = async (id: string) => String((await readMessageRow(engine.database.sql, id)).record_value)
+  const insertValue = (value: string) => insert({ record_value: Buffer.from(value) })
+
+  test('patches messages that the patch fits, keeps the replaced values, and has reasons for the others', async () => {
+    const fits = await insertValue('{"currency":"euro","amount":12345678901234567890.10}')
+    const same = await insertValue('{"currency":"EUR"}')
+    const misfit = await insertValue('{"amount":1}')
+    const noJson = await insertValue('not JSON')
+    const id = await start(enter({ kind: 'edit', matched: 4, patch, reason: 'INC-1' }))
+    expect(await chunk(id)).toMatchObject({ taken: 0, done: 1, is_exhausted: true })
+    expect(JSON.parse(await textOf(fits))).toMatchObject({ currency: 'EUR' })
+    expect(await textOf(fits)).toContain('12345678901234567890.10')
+    expect(await skippedIn(id)).toEqual({
+      ...{ [same]: 'unchanged', [misfit]: 'patch_does_not_fit', [noJson]: 'no_json' },
+    })
+    const edits = await engine.database.sql`
+      select message_id, actor, reason, convert_from(record_value, 'UTF8') as before from dlq.dlq_message_edits`
+    expect([...edits]).toEqual([
+      { message_id: fits, actor: 'ann', reason: 'INC-1', before: expect.stringContaining('euro') },
+    ])
+  })
+
+  test('does not touch a message that another run holds', async () => {
+    const held = await insertValue('{"currency":"euro"}')
+    await chunk(await start(enter({ matched: 1 })))
+    const id = await start(enter({ kind: 'edit', matched: 1, patch }))
+    expect(await chunk(id)).toMatchObject({ done: 0, skipped: '{"in_another_run":1}' })
+    expect(await textOf(held)).toBe('{"currency":"euro"}')
+  })
+})
+
+test('a run targets the archive where its filter says so', () => {
+  const selection = (archived: boolean) => JSON.stringify({ filter: { topic: 'orders', archived } })
+  expect([true, false].map((archived) => targetsArchive({ selection: selection(archived) }))).toEqual([true, false])
+  expect(targetsArchive({ selection: JSON.stringify({ ids: [] }) })).toBe(false)
+})

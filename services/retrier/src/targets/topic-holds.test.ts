@@ -1,0 +1,82 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createTopicHolds, type TopicHolds } from './topic-holds.ts'
+
+let now: number
+let holds: TopicHolds
+let changes: [string, string | null][]
+
+beforeEach(() => {
+  now = Date.parse('2026-06-01T12:00:00Z')
+  changes = []
+  holds = createTopicHolds({ now: () => now, onChange: (...change) => changes.push(change) })
+})
+
+const refuse = (count: number, { refusesTopic = false } = {}) =>
+  holds.refused('narrow', { count, reason: 'too large', refusesTopic })
+
+test('a topic of which eight records are refused in a row is held with the reason, and gets little of a batch', () => {
+  refuse(7)
+  expect([holds.mostOf('narrow', 500), holds.list()]).toEqual([500, []])
+  refuse(1)
+  expect(holds.mostOf('narrow', 500)).toBe(20)
+  expect(holds.list()).toEqual([{ topic: 'narrow', reason: 'too large', since: new Date(now) }])
+  expect(holds.mostOf('wide', 500)).toBe(500)
+  expect(changes).toEqual([['narrow', 'too large']])
+})
+
+test('a published record ends the hold, and the row of refusals', () => {
+  refuse(7)
+  holds.published('narrow')
+  refuse(7)
+  expect(holds.list()).toEqual([])
+  refuse(1)
+  holds.published('narrow')
+  expect([holds.list(), holds.mostOf('narrow', 500)]).toEqual([[], 500])
+  expect(changes).toEqual([
+    ['narrow', 'too large'],
+    ['narrow', null],
+  ])
+})
+
+test('a topic that refuses everything is probed after a second, and less and less often, but every minute', () => {
+  const rests = Array.from({ length: 9 }, () => {
+    refuse(8, { refusesTopic: true })
+    const rest = holds.restMs('narrow')
+    expect(holds.mostOf('narrow', 500)).toBe(0)
+    now += rest
+    expect(holds.mostOf('narrow', 500)).toBe(20)
+    return rest / 1000
+  })
+  expect(rests).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+})
+
+describe('a topic of which Kafka refused something', () => {
+  test('does not go beside others for a minute', () => {
+    holds.spent('narrow', 50)
+    expect(holds.isDoubtful('narrow')).toBe(true)
+    now += 60_000
+    expect([holds.isDoubtful('narrow'), holds.isDoubtful('wide')]).toEqual([false, false])
+  })
+
+  test('may take a second of Kafka’s time, and then a twenty-fifth of it', () => {
+    holds.spent('narrow', 1000)
+    expect(holds.restMs('narrow')).toBe(0)
+    holds.spent('narrow', 200)
+    expect(holds.restMs('narrow')).toBeCloseTo(5000)
+    expect(holds.mostOf('narrow', 500)).toBe(0)
+    now += 5000
+    expect(holds.mostOf('narrow', 500)).toBe(500)
+  })
+
+  test('rests also where others of its records are taken', () => {
+    holds.spent('narrow', 3000)
+    holds.published('narrow')
+    expect(holds.restMs('narrow')).toBeCloseTo(50_000)
+  })
+
+  test('gets a handful of a batch while it is held', () => {
+    holds.spent('narrow', 10)
+    refuse(8)
+    expect(holds.mostOf('narrow', 500)).toBe(4)
+  })
+})

@@ -1,0 +1,64 @@
+import { createRequire } from 'node:module'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { bytesAlone, type CheckedRecord, checkRecord, type TopicLimits, unknownLimits } from './topic-limits.ts'
+
+const require = createRequire(import.meta.url)
+const encodeRecord = require('kafkajs/src/protocol/recordBatch/record/v0') as (record: object) => object
+const { RecordBatch } = require('kafkajs/src/protocol/recordBatch/v0') as {
+  RecordBatch: (batch: { records: object[] }) => Promise<{ buffer: Buffer }>
+}
+
+const now = new Date('2026-06-01T12:00:00Z')
+const at = (offsetMs: number) => String(now.getTime() + offsetMs)
+const record: CheckedRecord = { key: Buffer.from('k'), value: Buffer.from('v'), headers: [], timestamp: at(0) }
+const check = (limits: Partial<TopicLimits>, changes: Partial<CheckedRecord> = {}) =>
+  checkRecord({ ...unknownLimits, ...limits }, { ...record, ...changes }, now)
+
+test('the size of a batch of one record is what kafkajs makes of it', async () => {
+  const bytes = fc.option(fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)))
+  const headers = fc.array(fc.tuple(fc.string({ unit: 'grapheme', maxLength: 70 }), bytes), { maxLength: 70 })
+  await fc.assert(
+    fc.asyncProperty(bytes, bytes, headers, async (key, value, headers) => {
+      const batch = await RecordBatch({ records: [encodeRecord({ key, value, headers })] })
+      expect(bytesAlone({ key, value, headers })).toBe(batch.buffer.length)
+    }),
+  )
+})
+
+test('a record fits up to max.message.bytes, and is refused beyond', () => {
+  const maxBatchBytes = bytesAlone(record)
+  expect(check({ maxBatchBytes })).toEqual({ kind: 'fits' })
+  expect(check({ maxBatchBytes: maxBatchBytes - 1 })).toMatchObject({
+    kind: 'refused',
+    reason: expect.stringContaining('max.message.bytes'),
+  })
+})
+
+test('a compacted topic takes no record without key', () => {
+  expect(check({ needsKey: true })).toEqual({ kind: 'fits' })
+  expect(check({ needsKey: true }, { key: null })).toMatchObject({ reason: expect.stringContaining('without key') })
+  expect(check({}, { key: null })).toEqual({ kind: 'fits' })
+})
+
+const hourMs = 3_600_000
+const times = { pastMs: 24 * hourMs, aheadMs: hourMs }
+
+test.each<[string, number, string]>([
+  ['now', 0, 'fits'],
+  ['a day less some minutes ago', -24 * hourMs + 120_000, 'fits'],
+  ['about a day ago, where clocks decide', -24 * hourMs + 59_000, 'doubtful'],
+  ['a little more than a day ago', -24 * hourMs - 59_000, 'doubtful'],
+  ['more than a day ago', -24 * hourMs - 61_000, 'message.timestamp.before.max.ms'],
+  ['in half an hour', hourMs / 2, 'fits'],
+  ['in about an hour', hourMs, 'doubtful'],
+  ['in more than an hour', hourMs + 61_000, 'message.timestamp.after.max.ms'],
+])('of a topic that takes a day back and an hour ahead: a record of %s', (_, offsetMs, expected) => {
+  const answer = check({ times }, { timestamp: at(offsetMs) })
+  expect(answer.kind === 'refused' ? answer.reason : answer.kind).toContain(expected)
+})
+
+test('the time is no matter where the broker sets it, and where the record has none', () => {
+  expect(check({ times: null }, { timestamp: at(-1000 * hourMs) })).toEqual({ kind: 'fits' })
+  expect(check({ times }, { timestamp: undefined })).toEqual({ kind: 'fits' })
+})

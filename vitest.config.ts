@@ -11,7 +11,7 @@ const never = ['**/node_modules/**', '**/.dev/**']
 const globalSetup = ['packages/dlq-testing/src/global-setup.ts']
 const fleet = 'packages/dlq-testing/fleet/**/*.test.ts'
 
-// Tests start our services some 200 times; with what Node compiled before, a start takes a third of the time.
+// Tests start our services about 200 times. With Node's compile cache, a start takes a third of the time.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('.dev/compile-cache', import.meta.url))
 
 const minute = 60_000
@@ -34,7 +34,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// Bounds of time end what hangs, and judge nothing: a build server may be many times slower than this machine.
+// The timeouts end tests that hang. They judge no speed, because a build server may be many times slower.
 export default defineConfig({
   test: {
     maxWorkers,
@@ -65,7 +65,7 @@ export default defineConfig({
         test: {
           name: 'kafka',
           include: ['**/*.kafka.test.ts', fleet],
-          // What measures time needs a machine to itself; what others show in less time can wait for the soak.
+          // Tests that measure time need an idle machine, and long tests that repeat shorter ones can wait for the soak.
           exclude: soak ? never : [...never, '**/*.soak.kafka.test.ts'],
           globalSetup,
           testTimeout: soak ? 60 * minute : 6 * minute,

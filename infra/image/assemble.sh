@@ -23,9 +23,9 @@ for folder in db infra/image packages/dlq-core packages/saga-core services/inges
 done
 
 cd "$dest"
-npx -y pnpm@12 install --prod --frozen-lockfile --reporter=silent \
+npx -y pnpm@12.21.0 install --prod --frozen-lockfile --reporter=silent \
   --filter './services/*' --filter './packages/*' --filter ./db --filter ./infra/image
-npx -y pnpm@12 sbom --prod --sbom-format cyclonedx --sbom-type application --out "$dest/sbom.cdx.json" \
+npx -y pnpm@12.21.0 sbom --prod --sbom-format cyclonedx --sbom-type application --out "$dest/sbom.cdx.json" \
   --filter './services/*' --filter './packages/*' --filter ./db --filter ./infra/image >/dev/null
 # The workspace's root depends on Node itself, which the image has; the rest is read by compilers and debuggers.
 rm -rf node_modules/node node_modules/.bin/node node_modules/.pnpm/node@* node_modules/.pnpm/node_modules/node

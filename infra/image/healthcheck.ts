@@ -1,8 +1,8 @@
-// What the image's HEALTHCHECK runs: exit code 0 where the container's service answers /healthz. The service is
-// process 1; its port is found as it finds it itself.
+// The image's HEALTHCHECK: exit code 0 if the container's service answers /healthz. The service is process 1; this
+// finds its port as the service does.
 
 import { readFileSync } from 'node:fs'
-import { configPath, readConfig } from 'dlq-core/runtime/config-files.ts'
+import { configPath, readConfig } from 'dlq-core/runtime/config/config-files.ts'
 
 const defaultPorts: Record<string, number> = { api: 8080, ingester: 8081, retrier: 8082 }
 

@@ -1,5 +1,5 @@
-// What the Dockerfile's stages do, by the same script, into an empty root; and a fleet from there, under load, as a
-// user without any rights in a tree that nobody can write to. Needs root, to give all rights away.
+// Builds the image's content by the Dockerfile's script into an empty root. A fleet runs from there under load, as a
+// user without any rights, in a tree that is read-only. Needs root, to give up all rights.
 import { execFile } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { freePort } from 'dlq-testing/free-port.ts'
-import { readTopic } from 'dlq-testing/read-topic.ts'
-import { type ServiceName, serviceNames } from 'dlq-testing/service-process.ts'
-import { useFleet } from 'dlq-testing/test-fleet.ts'
+import { type ServiceName, serviceNames } from 'dlq-testing/fleet/service-process.ts'
+import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
+import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
+import { freePort } from 'dlq-testing/process/free-port.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const run = promisify(execFile)
@@ -38,7 +38,7 @@ beforeAll(async () => {
     mkdirSync(join(root, folder), { recursive: true })
   await run(join(here, 'assemble.sh'), [join(root, 'app')])
   copyFileSync(process.execPath, join(root, 'usr/local/bin/node'))
-  // What Debian's slim image has for Node, and for the codecs' native parts.
+  // The libraries of Debian's slim image that Node and the native codecs need.
   const { stdout: codecs } = await run('find', [join(root, 'app'), '-name', '*.node'])
   const { stdout } = await run('ldd', [process.execPath, ...codecs.trim().split('\n')])
   for (const [library = ''] of stdout.matchAll(/\/\S+\.so[^\s:]*/g)) {
@@ -120,7 +120,7 @@ describe.runIf(isRoot)('the image’s content', () => {
     expect(await exited).toBe(0)
   })
 
-  test('runs a fleet under load without a right and without writing anywhere', {
+  test('runs a fleet under load without any rights and without writing to the tree', {
     timeout: loadMs + 600_000,
   }, async () => {
     await fleet.services.startAll()

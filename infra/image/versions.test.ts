@@ -1,18 +1,41 @@
-// What the Dockerfile and the compose file say a second time stays the same.
-import { readFileSync } from 'node:fs'
-import { loadConfig } from 'dlq-core/runtime/config.ts'
-import { kafkaVersion } from 'dlq-testing/kafka-settings.ts'
+// Versions and settings that the Dockerfile and the compose file repeat stay the same.
+import { readdirSync, readFileSync } from 'node:fs'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
+import { kafkaVersion } from 'dlq-testing/kafka/kafka-settings.ts'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 const compose = parse(read('../compose.yaml'), { merge: true })
 
-test('the image has the Node that everything is tested with', () => {
+test('the image has the version of Node that the tests use', () => {
   expect(read('Dockerfile')).toContain(`NODE_IMAGE=node:${process.versions.node}-bookworm-slim\n`)
 })
 
-test('the compose file has the Kafka that everything is tested with', () => {
+test('the workflows name every action by its commit, and say which version that is', () => {
+  const workflows = readdirSync(new URL('../../.github/workflows', import.meta.url))
+  const lines = workflows.flatMap((name) => read(`../../.github/workflows/${name}`).match(/^.*\buses:.*$/gm) ?? [])
+  expect(lines.length).toBeGreaterThan(20)
+  expect(lines.filter((line) => !/uses: [\w.-]+\/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
+})
+
+test('everything is built with one exact version of pnpm', () => {
+  const { version } = JSON.parse(read('../../package.json')).devEngines.packageManager
+  expect(version).toMatch(/^\d+\.\d+\.\d+$/)
+  const named = ['../../package.json', 'assemble.sh', '../dev/src/test.ts'].flatMap((file) => [
+    ...read(file).matchAll(/pnpm@([\w.]+)/g),
+  ])
+  expect(new Set(named.map(([, used]) => used))).toEqual(new Set([version]))
+})
+
+test('a release is built on the base image’s digest of that day', () => {
+  const { steps } = parse(read('../../.github/workflows/release.yaml')).jobs.image
+  const build = steps.find(({ id }: { id?: string }) => id === 'build')
+  expect(build.with['build-args']).toMatch(/^NODE_IMAGE=\$\{\{ steps\.base\.outputs\.image \}\}$/)
+  expect(steps.find(({ id }: { id?: string }) => id === 'base').run).toContain('@$digest')
+})
+
+test('the compose file has the version of Kafka that the tests use', () => {
   expect(compose.services.kafka.image).toBe(`apache/kafka:${kafkaVersion}`)
 })
 
@@ -30,7 +53,7 @@ test('the configuration in the compose file has no fault for any service', () =>
   expect(config.database.password).toBe('development')
 })
 
-test('every service of ours runs without rights, on a tree that it cannot write to', () => {
+test('each of our services runs without capabilities, on a read-only file system', () => {
   for (const name of ['ingester', 'retrier', 'api', 'migrations'])
     expect(compose.services[name]).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
 })

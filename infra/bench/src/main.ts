@@ -1,21 +1,23 @@
-// npm run bench: PostgreSQL and Kafka of its own, then each benchmark by name, each against a floor
-// that was measured in the same run. README.md says how to read the figures.
+// npm run bench: starts its own PostgreSQL and Kafka, then each named benchmark, each with a floor that is measured in
+// the same call. README.md says how to read the figures.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { createReaper } from 'dlq-testing/reaper.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { startStack } from 'dlq-testing/stack.ts'
-import { benchApi } from './api-bench.ts'
-import type { BenchRun } from './bench-run.ts'
-import { benchIngest } from './ingest-bench.ts'
-import { benchRetry } from './retry-bench.ts'
-import { benchRuns } from './run-bench.ts'
-import { benchSize } from './size-bench.ts'
+import { benchApi } from './api/api-bench.ts'
+import { benchIngest } from './ingest/ingest-bench.ts'
+import type { BenchRun } from './measure/bench-run.ts'
+import { benchRefused } from './retry/refused-bench.ts'
+import { benchRetry } from './retry/retry-bench.ts'
+import { benchRuns } from './retry/run-bench.ts'
+import { benchSize } from './size/size-bench.ts'
 
 const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   ingest: benchIngest,
   retry: benchRetry,
+  refused: benchRefused,
   api: benchApi,
   runs: benchRuns,
   size: benchSize,
@@ -31,10 +33,10 @@ const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--roun
   --rows N     of the benchmark ${onlyByName}, which runs alone and only by its name: rows of the large database (23,000,000)
 DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
 
-// As services have it that start themselves over (run-service.ts).
+// The same as in services that restart themselves (run-service.ts).
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../../../.dev/compile-cache', import.meta.url))
 
-/** Filling writes no WAL where nobody could follow it. */
+/** With these settings, filling a new table writes no WAL. */
 const settingsOfSize = { wal_level: 'minimal', max_wal_senders: '0', shared_buffers: '1GB' }
 
 process.exitCode = await main()
@@ -58,7 +60,7 @@ async function main(): Promise<number> {
       kafkaBrokers: process.env.KAFKA_BROKERS,
       // The API never talks to Kafka.
       withoutKafka: options.chosen.every((name) => name === 'api'),
-      // A checkpoint in the middle of one variant and not of the other would decide between them.
+      // A checkpoint in only one of the variants would decide the comparison.
       postgresSettings: { max_wal_size: '8GB', checkpoint_timeout: '30min', ...(keep && settingsOfSize) },
     }),
     (servers) => servers.stop({ discard: !keep }),

@@ -1,17 +1,17 @@
-// Starts everything in order and keeps it running: what dies is started again, and stack.json says
-// where it is now.
+// Starts everything in order and keeps it running. It restarts a process that dies; stack.json has its present address.
 
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { migrateUp } from 'dlq-db/migrate.ts'
-import { createTopics } from 'dlq-testing/create-topics.ts'
-import { freePort } from 'dlq-testing/free-port.ts'
-import type { Reaper } from 'dlq-testing/reaper.ts'
-import { type ServiceName, serviceNames } from 'dlq-testing/service-process.ts'
+import { type ServiceName, serviceNames } from 'dlq-testing/fleet/service-process.ts'
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { freePort } from 'dlq-testing/process/free-port.ts'
+import type { Reaper } from 'dlq-testing/process/reaper.ts'
+import { startWatchedProcess } from 'dlq-testing/process/watched-process.ts'
 import { type Stack, type StackServer, startStack } from 'dlq-testing/stack.ts'
-import { startWatchedProcess } from 'dlq-testing/watched-process.ts'
 import kafkajs from 'kafkajs'
+import { demoSettings } from './demo/demo-policy.ts'
 import { type StackFile, writeStackFile } from './stack-file.ts'
 import { type SupervisedService, superviseService } from './supervised-service.ts'
 
@@ -19,7 +19,7 @@ export type FleetOptions = {
   devDir: string
   stackPath: string
   reaper: Reaper
-  /** What is started is stopped by this stack, in reverse order. */
+  /** Disposing of this stack stops everything that was started, in reverse order. */
   stack: AsyncDisposableStack
   demo: boolean
   print: (line: string) => void
@@ -28,18 +28,16 @@ export type FleetOptions = {
 
 export type Fleet = {
   describe(): StackFile
-  /** What happened lately, for people; the newest last. */
+  /** Recent events for people, the newest last. */
   events: string[]
 }
 
 const preferredPorts: Record<ServiceName, number> = { api: 8080, ingester: 8081, retrier: 8082 }
 /** New DLQ topics show within a second. */
 const devSettings = { DLQ_KAFKA_TOPIC_REFRESH_INTERVAL: '1s', NODE_NO_WARNINGS: '1' }
-/** Fast enough to watch: retries after about 3, 6 and 12 seconds. */
-const demoSettings = { DLQ_RETRY_INITIAL_DELAY: '4s', DLQ_RETRY_MULTIPLIER: '2' }
 const maxEvents = 5
 
-/** Null when it was stopped while it started. */
+/** Null when it was stopped during its start. */
 export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
   const { devDir, reaper, stack, demo, print, signal, stackPath } = options
   const logDir = `${devDir}/logs`
@@ -106,7 +104,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
   return { describe, events }
 }
 
-/** Settings that the user gave go before ours. */
+/** Settings of the user win over ours. */
 function givenSettings(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('DLQ_')))
 }

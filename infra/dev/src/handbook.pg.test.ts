@@ -6,13 +6,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openDocumentShell } from 'dlq-testing/document-shell.ts'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { insertMessageRow } from 'dlq-testing/message-rows.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { type ServiceProcess, startService } from 'dlq-testing/service-process.ts'
-import { shellBlocks } from 'dlq-testing/shell-blocks.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { openDocumentShell } from 'dlq-testing/documents/document-shell.ts'
+import { shellBlocks } from 'dlq-testing/documents/shell-blocks.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { type ServiceProcess, startService } from 'dlq-testing/fleet/service-process.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -48,7 +48,7 @@ describe('the commands of documents', () => {
   let api = ''
 
   beforeAll(async () => {
-    // What a clone looks like after somebody has written a config.yaml.
+    // A clone after somebody has written a config.yaml.
     for (const name of ['db', 'infra', 'node_modules', 'package.json', 'packages', 'services'])
       symlinkSync(join(root, name), join(folder, name))
     const sha256 = createHash('sha256').update(token).digest('hex')
@@ -97,14 +97,14 @@ describe('the commands of documents', () => {
 
 describe('documents', () => {
   test.each(blocks.filter(({ runIn }) => runIn !== null))(
-    '$runIn runs what $file:$line leaves to it',
+    '$runIn runs the block at $file:$line, which names it',
     ({ file, runIn }) => {
       const name = file.split('/').at(-1)!
       expect(readFileSync(join(root, runIn!), 'utf8')).toContain(name)
     },
   )
 
-  test('commands that no test runs are shell all the same, and name scripts and programs that are there', () => {
+  test('commands that no test runs are valid shell, and name existing scripts and programs', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     for (const { file, line, text } of blocks) {
       execFileSync('bash', ['-n'], { input: text })
@@ -118,7 +118,7 @@ describe('documents', () => {
     }
   })
 
-  test('links within the repository lead to files and headings that are there', () => {
+  test('links within the repository lead to existing files and headings', () => {
     const broken = documents.flatMap((file) => {
       const text = readFileSync(join(root, file), 'utf8')
         .replaceAll(/^```[\s\S]*?^```/gm, '')

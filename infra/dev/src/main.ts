@@ -1,11 +1,11 @@
-// What `npm start` runs: PostgreSQL, Kafka, the migrations, the three services as processes of their
-// own, and the demo. Everything that it starts ends with it, in order, or by the reaper if it is killed.
+// `npm start` runs this. It starts PostgreSQL, Kafka, the migrations, the three services as processes, and the demo.
+// When it ends, it stops them in order; when it is killed, the reaper stops them.
 
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { createReaper } from 'dlq-testing/reaper.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { startFleet } from './fleet.ts'
 import { isAlive, takeRunnerLock } from './runner-lock.ts'
 import { readStackFile, removeStackFile } from './stack-file.ts'
@@ -112,7 +112,7 @@ function stopOnSignals(onStop: () => void): { signal: AbortSignal; finish(): voi
     controller.abort()
   }
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop)
-  // npm may be killed without telling us; then we are a child of somebody else and stop too.
+  // If npm is killed, this process is not told but gets another parent, and then stops too.
   const parent = process.ppid
   const watch = setInterval(() => {
     if (process.env.npm_lifecycle_event && process.ppid !== parent && !controller.signal.aborted) stop()

@@ -19,7 +19,7 @@ test('a lock left behind by a process that is gone is taken over', () => {
   expect(takeRunnerLock(`${dir}/stale`)).toHaveProperty('release')
 })
 
-test('a process id that now belongs to another program holds nothing', () => {
+test('a process id that now belongs to another program does not hold the lock', () => {
   writeFileSync(`${dir}/stranger`, '1')
   expect(takeRunnerLock(`${dir}/stranger`)).toHaveProperty('release')
 })

@@ -1,5 +1,5 @@
-// One runner per checkout. The lock is a file with a process id; a runner that was killed leaves it
-// behind, and its successor takes it over.
+// One runner per checkout. The lock is a file with a process id. A runner that was killed leaves the file, and its
+// successor takes it over.
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -32,7 +32,7 @@ export function isAlive(pid: number): boolean {
 
 function isRunner(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || !isAlive(pid)) return false
-  // Where the system tells, make sure that the number was not given to a stranger.
+  // Where the system tells, make sure that another program has not got this process id.
   const commandLine = `/proc/${pid}/cmdline`
   return !existsSync(commandLine) || readFileSync(commandLine, 'utf8').includes('infra/dev/')
 }

@@ -1,4 +1,4 @@
-// .dev/stack.json: what runs where, for scripts. Written when everything is ready, kept true afterwards.
+// .dev/stack.json: the addresses of all processes, for scripts. Written when all are ready, and after every change.
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { openDocumentShell } from 'dlq-testing/document-shell.ts'
-import { shellBlocks } from 'dlq-testing/shell-blocks.ts'
+import { openDocumentShell } from 'dlq-testing/documents/document-shell.ts'
+import { shellBlocks } from 'dlq-testing/documents/shell-blocks.ts'
 import { afterEach, expect, test } from 'vitest'
 import { isAlive } from './runner-lock.ts'
 import { readStackFile, type StackFile } from './stack-file.ts'
@@ -12,7 +12,7 @@ import { readStackFile, type StackFile } from './stack-file.ts'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 const running = new Set<ChildProcess>()
-/** To start everything, with databases to make, takes long on a busy machine. */
+/** Starting everything, with new databases, takes long on a busy machine. */
 const patienceMs = 240_000
 const testMs = 600_000
 const dirs: string[] = []
@@ -25,8 +25,14 @@ afterEach(async () => {
 
 function start(args: string[], dir = newDir()) {
   const child = spawn(process.execPath, [main, '--data-dir', dir, ...args], {
-    // Retries after 1, 2 and 4 seconds, so that a message is soon DEAD.
-    env: { ...process.env, DATABASE_URL: '', KAFKA_BROKERS: '', DLQ_RETRY_INITIAL_DELAY: '1s' },
+    // Three retries, after 1, 2 and 4 seconds, so that a message is soon DEAD.
+    env: {
+      ...process.env,
+      DATABASE_URL: '',
+      KAFKA_BROKERS: '',
+      DLQ_RETRY_INITIAL_DELAY: '1s',
+      DLQ_RETRY_MAX_RETRIES: '3',
+    },
   })
   running.add(child)
   let output = ''
@@ -52,7 +58,7 @@ function newDir(): string {
 
 async function until<T>(what: string, probe: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (const deadline = Date.now() + patienceMs; Date.now() < deadline; await sleep(100)) {
-    // What does not answer yet is asked again.
+    // Asks again while a service does not answer yet.
     const value = await Promise.try(probe).catch(() => null)
     if (value) return value
   }
@@ -67,7 +73,7 @@ function isZombie(pid: number): boolean {
   return existsSync(`/proc/${pid}`) && !existsSync(`/proc/${pid}/exe`)
 }
 
-/** What the document has its reader type while `npm start` runs; the stack's folder is the clone's .dev there. */
+/** The commands that the document gives for a running `npm start`. The stack's folder is .dev of the clone there. */
 async function runCommandsOf(document: string, dir: string): Promise<void> {
   const clone = newDir()
   symlinkSync(dir, `${clone}/.dev`)
@@ -89,7 +95,7 @@ async function statusesOf({ api }: StackFile): Promise<string[]> {
   return messages.map(({ status }) => status)
 }
 
-test('the demo shows messages resolve and one go DEAD; a killed service comes back; Ctrl-C leaves nothing', {
+test('the demo shows messages resolve and one go DEAD; a killed service is restarted; Ctrl-C leaves no process', {
   timeout: testMs,
 }, async () => {
   const fleet = start([])

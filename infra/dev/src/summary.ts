@@ -1,6 +1,6 @@
-// What the terminal shows: counts per topic and status, where things are, what to try. Pure.
+// The text for the terminal: counts per topic and status, addresses, and commands to try. Pure.
 
-import type { StatusCount } from 'dlq-core/queries/summary.ts'
+import type { StatusCount } from 'dlq-core/queries/reading/summary.ts'
 import type { StackFile } from './stack-file.ts'
 
 const statuses = ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD'] as const
@@ -26,7 +26,7 @@ export function summaryLines({ stack, counts, events, demo }: SummaryInput): str
   ]
 }
 
-/** Where everything is, and three commands to try. */
+/** The addresses of all processes, and three commands to try. */
 export function placeLines({ api, ingester, retrier, databaseUrl, kafkaBrokers }: StackFile): string[] {
   return [
     `  API         ${api}`,

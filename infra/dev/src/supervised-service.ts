@@ -1,7 +1,7 @@
-// Keeps a service running: one that dies is started again on the same port, after a growing wait.
+// Keeps a service running: if it dies, it is restarted on the same port after a growing wait.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ServiceOptions, type ServiceProcess, startService } from 'dlq-testing/service-process.ts'
+import { type ServiceOptions, type ServiceProcess, startService } from 'dlq-testing/fleet/service-process.ts'
 
 export type SupervisedService = {
   name: string
@@ -13,7 +13,7 @@ export type SupervisedService = {
 
 const minWaitMs = 500
 const maxWaitMs = 10_000
-/** A service that ran this long was fine; its next death starts with the shortest wait again. */
+/** After this time without a death, the next wait is the shortest one again. */
 const settledMs = 30_000
 const drainMs = 10_000
 

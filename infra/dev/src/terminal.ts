@@ -1,7 +1,7 @@
 // Shows lines in place on a terminal, and as plain lines anywhere else.
 
 export type Terminal = {
-  /** Replaces what show() showed before. On anything but a terminal only `plain` is printed, when it is new. */
+  /** Replaces the lines of the last show(). Without a terminal it prints only `plain`, if that is new. */
   show(lines: readonly string[], plain: string): void
   /** A line that stays. */
   print(line: string): void
@@ -28,7 +28,7 @@ export function createTerminal(out: NodeJS.WriteStream): Terminal {
         return
       }
       clear()
-      // Lines longer than the terminal would wrap, and more than fit could not be taken back.
+      // Longer lines would wrap, and lines beyond the terminal's height could not be replaced.
       const fitting = lines
         .slice(0, (out.rows || defaultRows) - 1)
         .map((line) => line.slice(0, out.columns || defaultColumns))

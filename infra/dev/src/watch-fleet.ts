@@ -1,9 +1,9 @@
-// Shows how the fleet is doing until it is stopped.
+// Shows the state of the fleet until it is stopped.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { countByTopicAndStatus, type StatusCount } from 'dlq-core/queries/summary.ts'
-import { loadConfig } from 'dlq-core/runtime/config.ts'
-import { connectDatabase } from 'dlq-core/runtime/database.ts'
+import { countByTopicAndStatus, type StatusCount } from 'dlq-core/queries/reading/summary.ts'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
+import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import type { Fleet } from './fleet.ts'
 import { countLine, placeLines, summaryLines } from './summary.ts'

@@ -6,9 +6,9 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { migrateUp } from 'dlq-db/migrate.ts'
-import { startPostgres } from 'dlq-testing/postgres.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { startService } from 'dlq-testing/service-process.ts'
+import { startService } from 'dlq-testing/fleet/service-process.ts'
+import { startPostgres } from 'dlq-testing/postgres/postgres.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
 import postgres from 'postgres'
 
 const dev = fileURLToPath(new URL('../../../.dev', import.meta.url))
@@ -50,7 +50,7 @@ async function main(options: readonly string[]): Promise<number> {
     ...['--url', api.url],
     ...['--header', `Authorization: Bearer ${token}`],
     ...['--max-examples', '50', '--continue-on-failure', '--request-timeout', '60'],
-    // The database is one of a laptop; what it takes to generate a request says nothing of the API.
+    // On a laptop's database, the time to generate a request says nothing about the API.
     ...['--suppress-health-check', 'all'],
     ...options,
   ])
@@ -58,7 +58,7 @@ async function main(options: readonly string[]): Promise<number> {
 
 type Documented = { paths: Record<string, Record<string, { parameters?: { name: string }[] }>> }
 
-/** The document without what nobody can make up: a cursor is text that a list has given out. */
+/** The document without values that cannot be invented: a cursor is text from a list's answer. */
 async function writeDocument(url: string): Promise<string> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as Documented
   for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path)))
@@ -80,7 +80,7 @@ log: { level: warn }
 `
 }
 
-/** What the document's examples are about. */
+/** The rows that the document's examples name. */
 async function insertExamples(url: string): Promise<void> {
   const sql = postgres(url)
   try {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { loadConfig, type Need } from 'dlq-core/runtime/config.ts'
+import { loadConfig, type Need } from 'dlq-core/runtime/config/config.ts'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { type Manifest, render, renderText, type Values } from './render.ts'
@@ -73,7 +73,7 @@ function refusal(values: Values): string {
 }
 
 describe.skipIf(!helm)('the chart', () => {
-  test.each(valueSets)('the services accept the configuration that it makes of the values "%s"', (name) => {
+  test.each(valueSets)('the services accept the configuration that it renders from the values "%s"', (name) => {
     const manifests = rendered(name)
     const yaml = configOf(manifests, name === 'plain' ? 'dead-letters' : 'dlq-manager')
     for (const manifest of manifests.filter(({ kind }) => kind === 'Deployment')) {
@@ -88,7 +88,7 @@ describe.skipIf(!helm)('the chart', () => {
     }
   })
 
-  test('the values of the specification become what it says, unchanged', () => {
+  test('the values of the specification reach the configuration unchanged', () => {
     const manifests = rendered('specification')
     expect(names(manifests, 'Deployment')).toEqual(['dlq-manager', 'dlq-manager-ingester', 'dlq-manager-retrier'])
     const api = find(manifests, 'Deployment', 'dlq-manager')
@@ -114,7 +114,7 @@ describe.skipIf(!helm)('the chart', () => {
     expect(configOf(manifests)).toContain('kafka-0.messaging.svc.cluster.local:9092')
   })
 
-  test("only who talks to Kafka sees Kafka's secrets, and the API may not reach Kafka", () => {
+  test("only services that talk to Kafka see Kafka's secrets, and the API may not reach Kafka", () => {
     for (const name of ['kafka-secured', 'vault-dynamic']) {
       const manifests = rendered(name)
       for (const component of ['ingester', 'retrier'])
@@ -133,6 +133,52 @@ describe.skipIf(!helm)('the chart', () => {
     expect(ports('dlq-manager-retrier')).toEqual([53, 53, 5432, 9093, 9094])
   })
 
+  test('each service has its own logins where its section names them, and only the migrations have the owner’s', () => {
+    const manifests = rendered('logins')
+    const secretsOf = (manifest: Manifest) =>
+      manifest.spec.template.spec.volumes.flatMap(
+        ({ secret }: { secret?: { secretName: string } }) => secret?.secretName ?? [],
+      )
+    const api = find(manifests, 'Deployment', 'dlq-manager')
+    const ingester = find(manifests, 'Deployment', 'dlq-manager-ingester')
+    const retrier = find(manifests, 'Deployment', 'dlq-manager-retrier')
+    const job = find(manifests, 'Job', 'dlq-manager-migrate')
+    expect(envOf(api)).toMatchObject({ DLQ_DATABASE_USER: 'dlq_api_login' })
+    expect(envOf(ingester)).toMatchObject({
+      DLQ_DATABASE_USER: 'dlq_ingester_login',
+      DLQ_DATABASE_PASSWORD_FILE: '/etc/dlq-manager/database/database-password',
+      DLQ_KAFKA_SASL_USERNAME_FILE: '/etc/dlq-manager/kafka/kafka-username',
+    })
+    expect(envOf(retrier)).toMatchObject({ DLQ_DATABASE_USER_FILE: '/etc/dlq-manager/database/username' })
+    expect(envOf(retrier)).not.toHaveProperty('DLQ_DATABASE_USER')
+    expect(envOf(job)).toMatchObject({ DLQ_DATABASE_USER: 'dlq_owner' })
+    expect([api, ingester, retrier, job].map(secretsOf)).toEqual([
+      ['dlq-api'],
+      ['dlq-ingester', 'dlq-ingester'],
+      ['dlq-retrier', 'dlq-retrier'],
+      ['dlq-owner'],
+    ])
+    for (const each of [api, ingester, retrier]) expect(JSON.stringify(each)).not.toContain('dlq-owner')
+  })
+
+  test('by default connections to PostgreSQL and Kafka are encrypted, and the server is verified', () => {
+    const { config } = loadConfig({ yaml: configOf(rendered('defaults')), env: {}, needs: [] })
+    expect(config.database.ssl_mode).toBe('verify-full')
+    expect(config.kafka.security_protocol).toBe('SSL')
+    expect(config.kafka.tls.insecure_skip_verify).toBe(false)
+  })
+
+  test('by default no pod reaches the internet', () => {
+    const policies = rendered('defaults').filter(({ kind }) => kind === 'NetworkPolicy')
+    expect(policies).toHaveLength(4)
+    const isPrivate = (cidr: string) => /^(10|172\.16|192\.168|100\.64|169\.254)\.|^fc00:/.test(cidr)
+    for (const { spec } of policies)
+      for (const { to } of spec.egress) {
+        expect(to.length).toBeGreaterThan(0)
+        for (const peer of to) expect('namespaceSelector' in peer || isPrivate(peer.ipBlock.cidr)).toBe(true)
+      }
+  })
+
   test("certificates of Kafka and of a company's own authority are mounted where the variables say", () => {
     const retrier = find(rendered('kafka-secured'), 'Deployment', 'dlq-manager-retrier')
     expect(envOf(retrier)).toMatchObject({
@@ -145,7 +191,7 @@ describe.skipIf(!helm)('the chart', () => {
       expect(folders).toContain(dirname(file))
   })
 
-  test('a login that Vault makes anew is two files, which no restart has to follow', () => {
+  test('a login that Vault rotates is two files, and needs no restart', () => {
     const manifests = rendered('vault-dynamic')
     const retrier = find(manifests, 'Deployment', 'dlq-manager-retrier')
     expect(envOf(retrier)).toMatchObject({
@@ -177,7 +223,7 @@ describe.skipIf(!helm)('the chart', () => {
       DLQ_DATABASE_HOST: 'postgres.data.svc',
       DLQ_DATABASE_NAME: 'dlq',
       DLQ_DATABASE_PORT: '5432',
-      DLQ_DATABASE_SSL_MODE: 'disable',
+      DLQ_DATABASE_SSL_MODE: 'verify-full',
       DLQ_DATABASE_PASSWORD_FILE: '/etc/dlq-manager/database/password',
       DLQ_DATABASE_USER_FILE: '/etc/dlq-manager/database/username',
     })
@@ -192,7 +238,7 @@ describe.skipIf(!helm)('the chart', () => {
     expect(loadConfig({ yaml: configOf(manifests), env: {}, needs: [] }).config.cron.archive).toBe('off')
   })
 
-  test('each service has the size that its section says, else the one said of all', () => {
+  test('each service has the resources of its section, or else the common ones', () => {
     const manifests = rendered('each-alone')
     expect(find(manifests, 'Deployment', 'dlq-manager').spec).not.toHaveProperty('replicas')
     expect(find(manifests, 'HorizontalPodAutoscaler', 'dlq-manager').spec).toMatchObject({
@@ -208,7 +254,7 @@ describe.skipIf(!helm)('the chart', () => {
     })
   })
 
-  test('KEDA scales by lag and by what is due, and replaces the scaling by CPU there', () => {
+  test('KEDA scales by lag and by due messages, and replaces the scaling by CPU', () => {
     const manifests = rendered('keda')
     expect(names(manifests, 'HorizontalPodAutoscaler')).toEqual(['dlq-manager'])
     expect(find(manifests, 'ScaledObject', 'dlq-manager-ingester').spec).toMatchObject({
@@ -234,7 +280,7 @@ describe.skipIf(!helm)('the chart', () => {
     ])
   })
 
-  test('without Kafka there is no ingester, and nobody is told of brokers', () => {
+  test('without Kafka there is no ingester, and no service gets brokers', () => {
     const manifests = rendered('without-kafka')
     expect(names(manifests, 'Deployment')).toEqual(['dlq-manager', 'dlq-manager-retrier'])
     expect(loadConfig({ yaml: configOf(manifests), env: {}, needs: [] }).config.kafka.brokers).toBeUndefined()
@@ -242,7 +288,7 @@ describe.skipIf(!helm)('the chart', () => {
     expect(JSON.stringify(find(manifests, 'NetworkPolicy', 'dlq-manager-retrier'))).not.toContain('9092')
   })
 
-  test('who names no token gets one, whose hash the API knows; who names some gets none', () => {
+  test('values without tokens generate one, whose hash the API knows; values with tokens generate none', () => {
     const manifests = rendered('defaults')
     const { token } = find(manifests, 'Secret', 'dlq-manager-token').stringData
     expect(token).toMatch(/^[A-Za-z0-9]{43}$/)
@@ -252,7 +298,7 @@ describe.skipIf(!helm)('the chart', () => {
     for (const name of ['production', 'ingress']) expect(names(rendered(name), 'Secret')).toEqual([])
   })
 
-  test('what asks for no token is not shown to the outside', () => {
+  test('an API without tokens is not exposed to the outside', () => {
     const { paths } = find(rendered('ingress'), 'Ingress', 'dlq-manager').spec.rules[0].http
     expect(paths.map(({ path }: { path: string }) => path)).toEqual([
       '/api',
@@ -262,14 +308,14 @@ describe.skipIf(!helm)('the chart', () => {
     ])
   })
 
-  test('an identity provider can be reached by the API, and by nobody else', () => {
+  test('only the API can reach the identity provider', () => {
     const manifests = rendered('ingress')
     const egress = (name: string) => JSON.stringify(find(manifests, 'NetworkPolicy', name).spec.egress)
     expect(egress('dlq-manager')).toContain('"port":8443')
     expect(egress('dlq-manager-retrier')).not.toContain('8443')
   })
 
-  test('every pod is one that a namespace with restricted pod security admits', () => {
+  test('a namespace with restricted pod security admits every pod', () => {
     const manifests = valueSets.flatMap((name) => rendered(name))
     const pods = manifests.flatMap(({ kind, spec }) => {
       if (kind === 'Pod') return [spec]
@@ -300,7 +346,7 @@ describe.skipIf(!helm)('the chart', () => {
     expect(checksum(['config.retry.max_retries=5'])).not.toBe(checksum([]))
   })
 
-  test('what is monitored: every pod by one ServiceMonitor, the rules and dashboards as they are in this repository', () => {
+  test('one ServiceMonitor covers every pod, and rules and dashboards equal those of this repository', () => {
     const manifests = rendered('monitoring')
     const { selector } = find(manifests, 'ServiceMonitor', 'dlq-manager').spec
     const monitored = manifests.filter(

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { loadConfig } from 'dlq-core/runtime/config.ts'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { chart, staleFiles } from './generated.ts'
 import { root } from './tools.ts'
 
-test('what the chart repeats of the project is up to date (else: npm run chart -- --write)', () => {
+test('the files that the chart copies from the project are up to date (else: npm run chart -- --write)', () => {
   expect(staleFiles().map((file) => relative(root, file))).toEqual([])
 })
 
@@ -16,7 +16,7 @@ test('the defaults of config.yaml are ones that the services accept', () => {
   expect(warnings).toEqual([])
 })
 
-test('every value that may be set has a default that says so, and the other way round', () => {
+test('every value that may be set has a default, and every default may be set', () => {
   const schema = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8'))
   const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8'))
   const { global, ...known } = schema.properties

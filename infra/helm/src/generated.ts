@@ -1,15 +1,20 @@
-// What the chart repeats of the rest of the project, because a chart is packed from its own folder alone:
-// the keys of config.yaml, the alert rules, the dashboards, the version. `npm run chart -- --write` writes it
-// anew; a test holds that this was done.
+// The chart's copies of other files, because a chart is packed from its own folder alone: the keys of config.yaml,
+// the alert rules, the dashboards, the version. `npm run chart -- --write` updates them; a test holds that they are
+// up to date.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { configSchema, type SectionSchema, secretSettings, sectionSchema } from 'dlq-core/runtime/config-schema.ts'
+import {
+  configSchema,
+  type SectionSchema,
+  secretSettings,
+  sectionSchema,
+} from 'dlq-core/runtime/config/config-schema.ts'
 import { root } from './tools.ts'
 
 export const chart = join(root, 'infra', 'helm', 'dlq-manager')
 
-/** Each file of the chart that is generated, and what should stand in it. */
+/** Each generated file of the chart, with the content that it should have. */
 export function generatedFiles(): Map<string, string> {
   const files = new Map<string, string>()
   const schemaFile = join(chart, 'values.schema.json')
@@ -47,7 +52,7 @@ export function staleFiles(): string[] {
   return [...wrong.map(([file]) => file), ...copied.filter((file) => !files.has(file))]
 }
 
-/** Layout of JSON is the formatter's business. */
+/** The formatter owns the layout of JSON. */
 function isSame(file: string, one: string, other: string): boolean {
   return file.endsWith('.json') ? JSON.stringify(JSON.parse(one)) === JSON.stringify(JSON.parse(other)) : one === other
 }
@@ -61,7 +66,7 @@ export function writeGeneratedFiles(): void {
   }
 }
 
-/** The keys a section may have. Their values are left to the services, which say better what is wrong with one. */
+/** The keys that a section may have. The services check the values, with better errors. */
 function sectionJson({ entries }: SectionSchema, path: readonly string[]): object {
   const keys = Object.entries(entries).map(([key, schema]): [string, object] => {
     const section = sectionSchema(schema)

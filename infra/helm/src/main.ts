@@ -1,5 +1,5 @@
-// `npm run chart`: everything that can be told about the chart and the workflows without a cluster; with
-// --package FOLDER it is packed then. --write only brings up to date what the chart repeats of the project.
+// `npm run chart`: checks everything about the chart and the workflows that needs no cluster. --package FOLDER packs
+// the chart afterwards. --write only updates the chart's copies of other files.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { chart, staleFiles, writeGeneratedFiles } from './generated.ts'
 import { renderText } from './render.ts'
 import { installTools, root, type Tools } from './tools.ts'
 
-/** The oldest that the chart admits, one in wide use, the newest that there is a schema of. */
+/** The oldest version that the chart accepts, one in wide use, and the newest with a schema. */
 const kubernetesVersions = ['1.28.3', '1.33.1', '1.37.0']
 
 process.exitCode = main()

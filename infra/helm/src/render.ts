@@ -1,4 +1,4 @@
-// What helm makes of the chart with given values.
+// Renders the chart with given values by helm.
 
 import { spawnSync } from 'node:child_process'
 import { parseAllDocuments } from 'yaml'
@@ -15,7 +15,7 @@ export type Manifest = {
 /** Files with values and `--set` settings, over the chart's defaults. */
 export type Values = { files?: readonly string[]; set?: readonly string[]; release?: string }
 
-/** The manifests as text. Throws with what helm says. */
+/** The manifests as text. Throws helm's error. */
 export function renderText(helm: string, { files = [], set = [], release = 'dlq-manager' }: Values): string {
   const args = ['template', release, chart, '--namespace', 'dlq', '--kube-version', 'v1.31.0']
   args.push(...files.flatMap((file) => ['--values', file]), ...set.flatMap((setting) => ['--set', setting]))

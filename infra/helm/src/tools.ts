@@ -1,5 +1,5 @@
-// The programs that judge the chart and the workflows, installed by their languages' own means into
-// .dev/tools, once. Building helm takes minutes, so `npm test` uses a helm that is there and makes none.
+// Installs the programs that check the chart and the workflows into .dev/tools, once, by their languages' own
+// tools. Building helm takes minutes, so `npm test` uses an existing helm and builds none.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const goPrograms = {
 /** Carries Kubernetes' own schemas of many versions. */
 const kubernetesValidate = 'kubernetes-validate==1.37.0'
 
-/** Modules that carry the schemas of what operators add to Kubernetes, and where in them. */
+/** Modules with the schemas of the operators' resources, and their paths. */
 const resourceModules = [
   {
     module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
@@ -33,7 +33,7 @@ const resourceModules = [
 
 export type Tools = { helm: string; actionlint: string; python: string; resources: string }
 
-/** The helm that HELM names, or the one installed here; null where there is none. Not the PATH's: versions word faults differently. */
+/** The helm that HELM names, or the one installed here; null where there is none. Not the PATH's: each version words faults differently. */
 export function findHelm(): string | null {
   const candidates = [process.env.HELM, join(tools, 'helm')]
   return candidates.find((candidate) => candidate && answers(candidate, ['version', '--short'])) ?? null

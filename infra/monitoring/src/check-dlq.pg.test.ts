@@ -5,11 +5,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { emptyTables } from 'dlq-testing/empty-tables.ts'
-import { useLogFolder } from 'dlq-testing/log-folder.ts'
-import { createReaper } from 'dlq-testing/reaper.ts'
-import { type ServiceProcess, startService } from 'dlq-testing/service-process.ts'
-import { useDatabase } from 'dlq-testing/test-database.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { type ServiceProcess, startService } from 'dlq-testing/fleet/service-process.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 const database = useDatabase()
@@ -49,7 +49,7 @@ async function insertDead(count: number, consumer = 'payments'): Promise<void> {
     select 'orders', ${consumer}, 'failed', 'DEAD', 3 from generate_series(1, ${count}::int)`
 }
 
-test('it is OK where nothing is over a threshold, and tells the numbers to whoever draws them', async () => {
+test('it is OK where no value is over a threshold, and prints the values for graphs', async () => {
   await insertDead(2)
   expect(await check()).toEqual({
     code: 0,
@@ -71,14 +71,14 @@ test('it warns of DEAD messages over the threshold, and over the critical one is
   expect(await check('--dead-warning', '2', '--channel', 'orders', '--consumer', 'payments')).toMatchObject({ code: 1 })
 })
 
-test('it warns of what has waited for too long', async () => {
+test('it warns of messages that have waited too long', async () => {
   await database.sql`
     insert into dlq.dlq_messages (original_topic, error_message, created_at) values ('orders', 'failed', now() - interval '2 days')`
   expect(await check()).toMatchObject({ code: 1, output: expect.stringContaining('oldest pending 2 d 0 h') })
   expect(await check('--age-critical', '100000')).toMatchObject({ code: 2 })
 })
 
-test('it warns when Kafka is about to delete what is not ingested', async () => {
+test('it warns when Kafka is about to delete records that are not stored', async () => {
   await database.sql`
     insert into dlq.dlq_topics (cluster, topic, partitions, retention_ms, cleanup_policy, looked_at) values ('a', 'orders.dlq.v1', 1, 36000000, 'delete', now())`
   await database.sql`
@@ -98,7 +98,7 @@ test('it is critical where no retrier publishes', async () => {
   expect(await check()).toMatchObject({ code: 2, output: expect.stringContaining('0 retriers publish') })
 })
 
-test('it does not know where nobody answers, an answer is late or an error, or what is asked makes no sense', async () => {
+test('it is UNKNOWN where the API does not answer, answers late or with an error, or where its arguments are wrong', async () => {
   const server = createServer((request, response) => {
     if (request.url!.startsWith('/slow')) return
     response.statusCode = Number(request.url!.split('/')[1])

@@ -23,7 +23,7 @@ test.each(queries)('"%s" asks only for what the services export: %s', (_, expr) 
   expect(faultsIn(expr, known)).toEqual([])
 })
 
-test('its variables ask for metrics and labels that there are, and no query uses another variable', () => {
+test('its variables use existing metrics and labels, and no query uses another variable', () => {
   const variables = templating.list.map(({ name }) => name)
   for (const { query } of templating.list) {
     const asked = typeof query === 'string' ? null : /^label_values\((\w+), (\w+)\)$/.exec(query.query)
@@ -33,7 +33,7 @@ test('its variables ask for metrics and labels that there are, and no query uses
   expect(used.filter((name) => !name.startsWith('__') && !variables.includes(name))).toEqual([])
 })
 
-test('panels have ids of their own, and none lies on another', () => {
+test('panels have different ids, and none covers another', () => {
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
   const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, n) => `${x + (n % w)}:${y + Math.floor(n / w)}`),

@@ -1,15 +1,15 @@
-// What a PromQL expression names: read by Prometheus' own grammar.
+// Reads which metrics and labels a PromQL expression names, by Prometheus' own grammar.
 
 import { parser } from '@prometheus-io/lezer-promql'
 
 export type Named = { metrics: string[]; labels: string[] }
 
-/** Grafana's variables are no PromQL: they become what they may stand for. */
+/** Grafana's variables are not PromQL: possible values replace them. */
 function withoutVariables(expression: string): string {
   return expression.replaceAll(/\$__(rate_interval|interval|range)/g, '5m').replaceAll(/\$\{?\w+(:\w+)?\}?/g, 'value')
 }
 
-/** The metrics and labels of an expression. @throws where it is not PromQL */
+/** The metrics and labels of an expression. @throws if it is not PromQL */
 export function namesIn(expression: string): Named {
   const text = withoutVariables(expression)
   const named: Named = { metrics: [], labels: [] }

@@ -1,5 +1,5 @@
-// promtool, Prometheus' own tester of rules: the one that PROMTOOL names or that is on the PATH, else Debian's,
-// unpacked into the user's cache without installing anything. Null, and why, where none can be had.
+// Finds promtool, Prometheus' own tester of rules: named by PROMTOOL, on the PATH, or from Debian's package, which is
+// unpacked into the user's cache without installing anything. Returns null with the reason if there is none.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
@@ -32,7 +32,7 @@ function unpackDebian(cache: string, path: string): void {
     try {
       run('apt-get', ['-q', 'download', 'prometheus'])
     } catch {
-      // A machine that was never updated has no lists of packages: ours, then, in the folder.
+      // A machine without package lists gets lists of its own in the folder.
       mkdirSync(join(folder, 'lists', 'partial'), { recursive: true })
       const ours = ['-q', '-o', `Dir::State::Lists=${folder}/lists`, '-o', `Dir::Cache=${folder}`]
       run('apt-get', [...ours, 'update'])

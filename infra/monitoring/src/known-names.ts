@@ -1,4 +1,5 @@
-// What expressions may name: the series of every metric with their labels, and what Prometheus adds to each.
+// The names that expressions may use: the series of every metric with their labels, and the labels that Prometheus
+// adds to each.
 
 import { namesIn } from './expressions.ts'
 import { type Metric, metricsOf, processMetrics, sections } from './service-metrics.ts'
@@ -20,12 +21,12 @@ export function knownSeries(): Map<string, readonly string[]> {
   ])
 }
 
-/** What is wrong with an expression: metrics that nobody exports, labels that none of its metrics has. */
+/** The faults of an expression: metrics that no service exports, labels that none of its metrics has. */
 export function faultsIn(expression: string, known: ReadonlyMap<string, readonly string[]>): string[] {
   const { metrics, labels } = namesIn(expression)
   const allowed = [...fromPrometheus, ...metrics.flatMap((metric) => known.get(metric) ?? [])]
   return [
-    ...metrics.filter((metric) => !known.has(metric)).map((metric) => `nobody exports ${metric}`),
+    ...metrics.filter((metric) => !known.has(metric)).map((metric) => `no service exports ${metric}`),
     ...labels.filter((label) => !allowed.includes(label)).map((label) => `${metrics.join(', ')} has no label ${label}`),
   ]
 }

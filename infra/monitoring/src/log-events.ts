@@ -1,4 +1,4 @@
-// The calls of the log in a source file, and the events that they name.
+// Finds the log calls in a source file, and the events that they name.
 
 /** From `log.info(` or `log[level](` to the end of its arguments. */
 const start = /\blog\??(?:\.(?:trace|debug|info|warn|error|fatal)|\[[^\]]*\])\(/g

@@ -1,4 +1,4 @@
-// The list of events and the calls of the log, held together.
+// Compares the list of events with the calls of the log.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -21,7 +21,7 @@ test('infra/docs/logs.md lists every event, and none that is never logged', () =
   expect(documented.toSorted()).toEqual([...logged].toSorted())
 })
 
-test('no call hands on what a record holds, or a secret', () => {
+test('no call logs parts of a record, or a secret', () => {
   const secret =
     /\b(payload|record_(key|value|headers)|headers|body|password|secret|authorization|sha256|token)\s*[,:}]/
   expect(calls.filter(({ text }) => secret.test(text))).toEqual([])

@@ -1,4 +1,4 @@
-// The document, the code and what the code registers, held together.
+// Compares the document, the code and the metrics that the code registers.
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ const all = sections.flatMap(metricsOf)
 
 test('infra/docs/metrics.md has every metric with its type, labels and meaning', () => {
   const document = readFileSync(`${root}infra/docs/metrics.md`, 'utf8')
-  expect(document, 'write it anew: node infra/monitoring/src/write-metrics-docs.ts').toBe(withTables(document))
+  expect(document, 'write it again: node infra/monitoring/src/write-metrics-docs.ts').toBe(withTables(document))
 })
 
 test('every metric that any source file defines is registered here, and so documented', () => {
@@ -27,7 +27,7 @@ test('every metric that any source file defines is registered here, and so docum
 })
 
 test('names follow Prometheus’ conventions: counters end in _total, times are in seconds, help is a sentence', () => {
-  // The two names that a specification has laid down.
+  // The specification defines these two names.
   const given = ['dead_letter_total', 'dead_job_count']
   for (const { name, type, help } of all) {
     expect(name).toMatch(/^(dlq|dead_letter|dead_job)_[a-z_]+$/)

@@ -1,4 +1,4 @@
-// infra/docs/metrics.md's tables, as the code would have them.
+// Makes the tables of infra/docs/metrics.md from the code.
 
 import { metricsOf, type Section, sections } from './service-metrics.ts'
 
@@ -27,7 +27,7 @@ export function metricsTables(): string {
     .join('\n\n')
 }
 
-/** The document with its tables replaced: all from the first of their headings on. */
+/** The document with its tables replaced: everything from the first of their headings on. */
 export function withTables(document: string): string {
   return `${document.slice(0, document.indexOf(`## ${titles['every service']}`))}${metricsTables()}\n`
 }

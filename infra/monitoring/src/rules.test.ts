@@ -1,4 +1,4 @@
-// The alert rules: they name what the services export, each has its page, and each fires and keeps silent.
+// The alert rules use exported metrics, each has its page, and each fires and stays silent in its cases.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -18,19 +18,19 @@ const rules = groups.flatMap(({ rules }) => rules)
 const { tests } = parse(readFileSync(`${folder}/dlq-manager.tests.yaml`, 'utf8')) as { tests: RuleTest[] }
 const known = knownSeries()
 
-test.each(rules.map(({ alert, expr }) => [alert, expr]))('%s names only what the services export', (_, expr) => {
+test.each(rules.map(({ alert, expr }) => [alert, expr]))('%s uses only metrics that the services export', (_, expr) => {
   expect(faultsIn(expr, known)).toEqual([])
 })
 
-test('a rule that names what nobody exports, or a label that its metric lacks, would be found', () => {
+test('a rule that names a metric that no service exports, or a label that its metric lacks, would be found', () => {
   expect(faultsIn('dlq_jobs{task="x"} > no_such_metric', known)).toEqual([
-    'nobody exports no_such_metric',
+    'no service exports no_such_metric',
     'dlq_jobs, no_such_metric has no label task',
   ])
   expect(() => faultsIn('sum(dlq_jobs', known)).toThrow('not PromQL')
 })
 
-test.each(rules)('$alert has a page that tells what to look at and what to do', ({ alert, expr, annotations }) => {
+test.each(rules)('$alert has a page with checks and remedies', ({ alert, expr, annotations }) => {
   expect(annotations.runbook).toBe(`infra/docs/runbook/${alert}.md`)
   const page = readFileSync(root + annotations.runbook, 'utf8')
   expect(page).toMatch(new RegExp(`^# ${alert}\n`))
@@ -49,7 +49,7 @@ test('each rule has a case in which it fires, and one in which it is silent', ()
   expect(new Set(silent)).toEqual(new Set(alerts))
 })
 
-test('Prometheus finds that each fires and keeps silent as its cases say', { timeout: 300_000 }, ({ skip }) => {
+test('Prometheus confirms that each rule fires and stays silent as its cases say', { timeout: 300_000 }, ({ skip }) => {
   const promtool = findPromtool()
   if (promtool.path === null) {
     console.log(`skipped: ${promtool.why}`)

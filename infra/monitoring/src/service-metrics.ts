@@ -1,11 +1,13 @@
-// The metrics of every service, from the code that registers them: what documents, rules and dashboards are held to.
+// The metrics of every service, from the code that registers them. Tests compare documents, rules and dashboards
+// with them.
 
-import type { Database } from 'dlq-core/runtime/database.ts'
-import { createDatabaseMetrics } from 'dlq-core/runtime/database-metrics.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { createDatabaseMetrics } from 'dlq-core/runtime/database/database-metrics.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { collectDefaultMetrics, type MetricObject, type MetricObjectWithValues, Registry } from 'prom-client'
-import { createFleetMetrics } from '../../../services/api/src/fleet-metrics.ts'
-import { observeRequests } from '../../../services/api/src/observe-requests.ts'
+import { createFleetMetrics } from '../../../services/api/src/fleet/fleet-metrics.ts'
+import { createEventStreams } from '../../../services/api/src/http/event-streams.ts'
+import { observeRequests } from '../../../services/api/src/http/observe-requests.ts'
 import { createIngesterMetrics } from '../../../services/ingester/src/ingester-metrics.ts'
 import { createUpkeepMetrics } from '../../../services/retrier/src/cron/watch-upkeep.ts'
 import { createRetrierMetrics } from '../../../services/retrier/src/retrier-metrics.ts'
@@ -22,7 +24,10 @@ const log = createLog({ service: 'monitoring', level: 'silent' })
 const register: Record<Section, (registry: Registry) => void> = {
   'every service': (registry) => void createDatabaseMetrics(registry, { max: 1 }),
   'api: the fleet': (registry) => createFleetMetrics({ sql: null as unknown as Database, registry, log }),
-  api: (registry) => void observeRequests({ registry, log, slowRequestMs: 1 }),
+  api: (registry) => {
+    observeRequests({ registry, log, slowRequestMs: 1 })
+    createEventStreams(registry)
+  },
   ingester: (registry) => void createIngesterMetrics(registry),
   retrier: (registry) => {
     createRetrierMetrics(registry)

@@ -1,4 +1,4 @@
-// Writes the tables of infra/docs/metrics.md anew: node infra/monitoring/src/write-metrics-docs.ts
+// Writes the tables of infra/docs/metrics.md: node infra/monitoring/src/write-metrics-docs.ts
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { withTables } from './metrics-tables.ts'

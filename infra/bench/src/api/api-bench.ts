@@ -1,25 +1,25 @@
-// What the API's answers take at fifty connections: saturated, and at an even rate that leaves the machine some room.
-// A saturated run has the latency that fifty clients in a queue give each other; the even rate has the API's own.
+// How long the API takes to answer at fifty connections: saturated, and at an even rate below the machine's limit.
+// A saturated measurement shows the latency of fifty clients in a queue; the even rate shows that of the API itself.
 
 import autocannon from 'autocannon'
-import { encodeCursor } from 'dlq-core/message-cursor.ts'
-import { bindingOf, canonicalFilter, type MessageFilter } from 'dlq-core/message-filter.ts'
-import type { ServiceProcess } from 'dlq-testing/service-process.ts'
+import { canonicalFilter, type MessageFilter } from 'dlq-core/domain/message/message-filter.ts'
+import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
+import { bindingOf, encodeCursor } from '../../../../services/api/src/lists/cursor.ts'
+import { type BenchDatabase, type BenchRun, withBenchDatabase, withService } from '../measure/bench-run.ts'
+import { cpuSecondsOf, peakMemoryMiB } from '../measure/process-usage.ts'
+import { median } from '../measure/statistics.ts'
+import { formatNumber, formatTable } from '../measure/table.ts'
 import { groupCount, groupIdOf, storeApiRows, topicCount } from './api-rows.ts'
-import { type BenchDatabase, type BenchRun, withBenchDatabase, withService } from './bench-run.ts'
-import { cpuSecondsOf, peakMemoryMiB } from './process-usage.ts'
-import { median } from './statistics.ts'
 import { loadSteadily } from './steady-load.ts'
-import { formatNumber, formatTable } from './table.ts'
 
 export const connections = 50
 const pageSize = 20
-/** Requests per second of the runs that are not saturated. */
+/** Requests per second of the measurements that are not saturated. */
 const evenRate = 100
-/** Of what reads thousands of rows whatever it finds. */
+/** The rate for requests that read thousands of rows whatever they find. */
 const scanRate = 1
 
-/** `rate`: instead of the usual one. */
+/** `rate`: replaces the usual one. */
 export type Case = { name: string; paths: readonly string[]; rate?: number }
 
 /** Prints tables. */
@@ -86,7 +86,7 @@ async function benchLatency(run: BenchRun, service: ServiceProcess, cases: reado
   run.print(formatTable(columns, rows))
 }
 
-/** CPU seconds; 0 where the machine does not tell. What a request costs, also where others use the machine. */
+/** CPU seconds: the cost of requests, also where other programs use the machine. 0 where the system does not tell. */
 function cpuOf({ stack }: BenchRun, { pid }: ServiceProcess) {
   return { api: cpuSecondsOf(pid) ?? 0, postgres: cpuSecondsOf(stack.postgres?.pid) ?? 0 }
 }
@@ -107,14 +107,14 @@ export async function shoot(
   return result
 }
 
-/** Many paths of a kind, so that no answer is always of the same row. */
+/** Many paths of each kind, so that the answers come from different rows. */
 export async function casesOf({ sql }: BenchDatabase, total: number): Promise<Case[]> {
   const numbers = Array.from({ length: 100 }, (_, n) => n)
   const list = (name: string, query: (n: number) => string): Case => ({
     name,
     paths: numbers.map((n) => `/api/v1/messages?limit=${pageSize}&${query(n)}`),
   })
-  // No index decides all of it: thousands of rows are read, for half a second at most.
+  // No index decides the whole filter: the API reads thousands of rows, for half a second at most.
   const scan = (name: string, query: (n: number) => string): Case => ({
     ...list(`${name} (bounded scan)`, query),
     rate: scanRate,
@@ -130,10 +130,10 @@ export async function casesOf({ sql }: BenchDatabase, total: number): Promise<Ca
     const [row] = await sql<{ id: string }[]>`
       select id from dlq.dlq_messages ${where} order by id desc offset ${page * pageSize - 1} limit 1`
     const binding = bindingOf(canonicalFilter(filter), 'newest')
-    const cursor = encodeCursor({ direction: 'forward', key: [row!.id] }, binding)
+    const cursor = encodeCursor(['f', row!.id], binding)
     return { name: `${name}, page ${page + 1}`, paths: [`/api/v1/messages?limit=${pageSize}${query}&cursor=${cursor}`] }
   }
-  // Pages behind the first one, which also counts: the same work at both ends.
+  // Pages behind the first one, because the first also counts. These cost the same at both ends.
   const lastPage = Math.min(10_000, Math.floor(total / pageSize / 2)) - 1
   return [
     list('all, first page with its total', () => ''),
@@ -169,7 +169,7 @@ export async function casesOf({ sql }: BenchDatabase, total: number): Promise<Ca
   ]
 }
 
-/** Memory is that of the service since its start, after everything above. */
+/** The memory of the service since its start, after all measurements above. */
 async function benchExport(run: BenchRun, service: ServiceProcess, total: number): Promise<void> {
   const rows: string[][] = []
   for (const format of ['ndjson', 'csv']) {

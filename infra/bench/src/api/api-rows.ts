@@ -1,18 +1,18 @@
-// A million dead letters of many topics, as weeks of life leave them: most RESOLVED, some DEAD, some waiting,
-// the ids in the order of time. Copied as the ingester does it, with the columns that only time would set.
+// A million dead letters of many topics, as after weeks of use: most RESOLVED, some DEAD, some waiting, with ids in the
+// order of time. Copied as the ingester does it, with the columns that later changes would set.
 
-import type { Status } from 'dlq-core/message.ts'
-import { deriveMessageId } from 'dlq-core/message-id.ts'
-import { type CopyColumns, encodeCopy } from 'dlq-core/queries/copy-format.ts'
+import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
+import type { Status } from 'dlq-core/domain/retry/message-state.ts'
+import { type CopyColumns, encodeCopy } from 'dlq-core/queries/ingest/copy-format.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
-import type { BenchDatabase } from './bench-run.ts'
+import type { BenchDatabase } from '../measure/bench-run.ts'
 
 export const topicCount = 200
 export const groupCount = 500
 const groupsPerTopic = 25
 const rowsPerCopy = 5000
 const rowsPerPiece = 250
-/** The rows are spread over so many days, up to now. */
+/** The rows are spread over this many days, up to now. */
 const days = 60
 
 export type ApiRow = {
@@ -69,7 +69,7 @@ export function groupIdOf(number: number): string {
   return `00000000-0000-8000-8000-${String(number % groupCount).padStart(12, '0')}`
 }
 
-/** Fills the database with `total` rows, and its other tables with what belongs to them. */
+/** Fills the database with `total` rows, and its other tables with the rows that belong to them. */
 export async function storeApiRows({ sql }: BenchDatabase, total: number): Promise<void> {
   const now = Date.now()
   const cluster = 'bench'
@@ -91,7 +91,7 @@ export async function storeApiRows({ sql }: BenchDatabase, total: number): Promi
       await new Promise<void>((resolve, reject) => stream.once('error', reject).end(() => resolve()))
       await connection`select 1`
     }
-    // As retriers do, a minute after each.
+    // As retriers set it, a minute after each failure.
     while (await hasDeltas(connection)) await connection`select dlq.fold_summary(100000)`
     await connection`vacuum analyze dlq.dlq_summary, dlq.dlq_summary_totals, dlq.dlq_summary_deltas`
     await connection`vacuum analyze dlq.dlq_messages`
@@ -137,7 +137,7 @@ function rowOf(index: number, { total, now, cluster }: { total: number; now: num
     customer: index % 50_000,
     note: 'x'.repeat(200 + (index % 200)),
   })
-  // A topic fails for some reasons of its own, some of which others share.
+  // A topic has some errors of its own, and some that it shares with others.
   const group = (topic * 5 + ((Math.imul(index, 40503) >>> 4) % groupsPerTopic)) % groupCount
   return {
     id: deriveMessageId(place),

@@ -3,11 +3,11 @@
 
 import { Agent, get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { percentile } from './statistics.ts'
+import { percentile } from '../measure/statistics.ts'
 
 export type SteadyLoad = { seconds: number; rate: number; connections: number }
 
-/** Latencies in milliseconds, each from when its request was due. Throws where an answer is not 2xx. */
+/** Latencies in milliseconds, each since the time when its request was due. Throws where an answer is not 2xx. */
 export async function loadSteadily(
   url: string,
   paths: readonly string[],
@@ -15,7 +15,7 @@ export async function loadSteadily(
 ): Promise<{ p50: number; p99: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' })
   try {
-    // Opens every connection, at no cost for the database.
+    // Opens every connection without work for the database.
     await Promise.all(Array.from({ length: connections }, () => answer(agent, `${url}/healthz`)))
     const startedAt = performance.now()
     const latencies: Promise<number>[] = []

@@ -1,10 +1,10 @@
-import { readFailure } from 'dlq-core/read-failure.ts'
+import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
 import { expect, test } from 'vitest'
 import { benchRecord } from './dead-letters.ts'
 
 const record = benchRecord(17, { originalTopic: 'orders' })
 
-test('a record is what Spring writes, and is read as such', () => {
+test('a record looks as Spring writes it, and is read as a record of Spring', () => {
   const { family, context } = readFailure({ topic: 'orders.dlq.v1', timestamp: 0n, ...record })
 
   expect({ family, ...context }).toMatchObject({
@@ -16,7 +16,7 @@ test('a record is what Spring writes, and is read as such', () => {
   })
 })
 
-test('a record has the sizes that the figures are given for', () => {
+test('a record has the sizes for which the results are stated', () => {
   expect(record.value.length).toBe(1024)
   expect(record.headers.at(-1)![1]!.length).toBe(2048)
   expect(() => JSON.parse(record.value.toString())).not.toThrow()

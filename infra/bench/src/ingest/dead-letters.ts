@@ -1,14 +1,14 @@
-// The records that the benchmarks run on: what Spring's DeadLetterPublishingRecoverer parks of an
-// order that could not be processed. The same number always gives the same record.
+// The records of the benchmarks: dead letters as Spring's DeadLetterPublishingRecoverer writes them for an order that
+// could not be processed. The same number always gives the same record.
 
-import type { Header } from 'dlq-core/record.ts'
-import { int32, int64 } from 'dlq-testing/big-endian.ts'
+import type { Header } from 'dlq-core/domain/record/record.ts'
+import { int32, int64 } from 'dlq-testing/rows/big-endian.ts'
 
 export type BenchRecord = { key: Buffer; value: Buffer; headers: Header[] }
 
 const valueBytes = 1024
 const stacktraceBytes = 2048
-/** What texts are made of. */
+/** The words of all texts. */
 export const words = [
   'carrier',
   'pallet',
@@ -62,7 +62,7 @@ function stacktrace(message: string, random: Random): string {
 
 type Random = (below: number) => number
 
-/** Mulberry32, a small generator of even numbers (https://gist.github.com/tommyettinger/46a874533244883189143505d203312c). */
+/** Mulberry32, a small generator of uniform numbers (https://gist.github.com/tommyettinger/46a874533244883189143505d203312c). */
 function randomFrom(seed: number): Random {
   let state = Math.imul(seed + 1, 0x9e3779b1)
   return (below) => {

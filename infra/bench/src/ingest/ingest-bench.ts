@@ -1,6 +1,6 @@
-// How fast one ingester stores a backlog, against bare inserts of the same rows in the same rounds.
+// How fast one ingester stores a backlog, compared with plain inserts of the same rows in the same rounds.
 
-import { createTopics } from 'dlq-testing/create-topics.ts'
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
 import {
   type BenchDatabase,
   type BenchRun,
@@ -8,19 +8,19 @@ import {
   settleDatabase,
   withBenchDatabase,
   withService,
-} from './bench-run.ts'
+} from '../measure/bench-run.ts'
+import { type Measurement, measureService } from '../measure/measure.ts'
+import { formatVariants, type Variant } from '../measure/report.ts'
+import { medianRatio } from '../measure/statistics.ts'
+import { formatNumber } from '../measure/table.ts'
 import { benchRecord } from './dead-letters.ts'
 import { floorRows, measureValuesOnly, measureWholeRows } from './ingest-floor.ts'
-import { type Measurement, measureService } from './measure.ts'
-import { formatVariants, type Variant } from './report.ts'
-import { medianRatio } from './statistics.ts'
-import { formatNumber } from './table.ts'
 
 const partitions = 8
 const recordsPerSend = 1000
 const originalTopic = 'orders'
 
-/** `measured` records of a backlog of `backlog`; once all of it, to see what memory it takes. */
+/** Measures `measured` records of a backlog of `backlog`, and once all of it, for its memory. */
 const sizes = {
   full: { backlog: 500_000, measured: 100_000, existingRows: 1_000_000 },
   quick: { backlog: 20_000, measured: 20_000, existingRows: 0 },
@@ -28,7 +28,7 @@ const sizes = {
 
 type Ingester = Variant & { env: NodeJS.ProcessEnv; rounds: Measurement[] }
 
-/** Prints a table, and what the limits say of it. */
+/** Prints a table, and compares it with the limits. */
 export async function benchIngest(run: BenchRun): Promise<void> {
   const { backlog, measured, existingRows } = run.quick ? sizes.quick : sizes.full
   const topic = `bench-${process.pid}.dlq.v1`
@@ -63,7 +63,7 @@ export async function benchIngest(run: BenchRun): Promise<void> {
       onExisting.rounds.push(await measureIngester(run, database, { topic, total: measured, env: stored.env }))
     })
     await withBenchDatabase(run, async (database) => {
-      // COPY into the partitioned table fires its triggers, and none of its partitions'.
+      // COPY into the partitioned table fires its triggers, and not those of its partitions.
       await database.sql`alter table dlq.dlq_messages disable trigger trg_dlq_summary_insert`
       uncounted.rounds.push(await measureIngester(run, database, { topic, total: measured, env: uncounted.env }))
     })
@@ -133,12 +133,12 @@ export async function measureIngester(
   )
   const [row] = await sql<{ stored: number }[]>`
     select count(*)::int as stored from dlq.dlq_messages where dlq_topic = ${topic}`
-  // More, where the backlog is longer than what is measured.
+  // More time, where the backlog is longer than the measured part.
   if (row!.stored < total) throw new Error(`the ingester stored ${row!.stored} rows of ${total}`)
   return measured
 }
 
-/** Copies of the rows that are there, under ids of the same times, of a topic that is not read. */
+/** Copies of the existing rows, under ids of the same times, for a topic that is not read. */
 async function growTable(database: BenchDatabase, existingRows: number): Promise<void> {
   const [table] = await database.sql<{ columns: string }[]>`
     select string_agg(quote_ident(column_name), ', ') as columns from information_schema.columns

@@ -1,15 +1,15 @@
-// The floors of the ingester: the same rows, inserted as plainly as the driver can, from memory. No
-// Kafka, no reading of headers, no position, no conflicts.
+// The floors of the ingester: the same rows from memory, inserted by the plainest statements of the driver. Without
+// Kafka, headers, positions and conflicts.
 
-import { type NewMessage, readDeadLetter } from 'dlq-core/new-message.ts'
-import { defaultRetryPolicy } from 'dlq-core/retry-policy.ts'
-import type { BenchDatabase } from './bench-run.ts'
+import { type NewMessage, readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import type { BenchDatabase } from '../measure/bench-run.ts'
+import { type Measurement, measureFloor } from '../measure/measure.ts'
 import { benchRecord } from './dead-letters.ts'
-import { type Measurement, measureFloor } from './measure.ts'
 
 const rowsPerStatement = 500
 const connections = 2
-/** Rows held in memory; beyond these they are used again under other ids. */
+/** Rows in memory. Larger measurements use them again under other ids. */
 const maxDistinctRows = 20_000
 
 /** The rows as the ingester would store them. */
@@ -17,7 +17,7 @@ export function floorRows(
   total: number,
   { topic, originalTopic }: { topic: string; originalTopic: string },
 ): NewMessage[] {
-  const settings = { policyFor: () => defaultRetryPolicy, mappings: [], dlqPatterns: [topic] }
+  const settings = { policyOf: () => defaultRetryPolicy, mappings: [], dlqPatterns: [topic] }
   const now = new Date()
   return Array.from({ length: Math.min(total, maxDistinctRows) }, (_, index) => {
     const place = {
@@ -46,7 +46,7 @@ export async function measureWholeRows(
   })
 }
 
-/** Nothing but the value and a primary key: what a plain sink would store. */
+/** Only the value and a primary key, as a plain sink would store it. */
 export async function measureValuesOnly(
   { sql }: BenchDatabase,
   { total, rows, postgresPid }: FloorOptions,
@@ -77,12 +77,12 @@ async function measureInserts(
   )
 }
 
-/** Row number `index`; a row that is used again gets another id of the same time. */
+/** Row number `index`. A row that is used again gets another id of the same time. */
 function rowAt(rows: readonly NewMessage[], index: number): NewMessage {
   const row = rows[index % rows.length]!
   const turn = Math.floor(index / rows.length)
   if (turn === 0) return row
-  // Not overwritten but changed: the digits may be the turn's own already.
+  // Changes the digits instead of overwriting them, because they may equal the turn's digits already.
   const digits = Number.parseInt(row.id.slice(24, 28), 16) ^ turn
   return { ...row, id: `${row.id.slice(0, 24)}${digits.toString(16).padStart(4, '0')}${row.id.slice(28)}` }
 }

@@ -1,26 +1,25 @@
-// What every benchmark is given, and the databases it makes for itself: a fresh one per round, so
-// that no round inherits another's bloat.
+// The environment of every benchmark, and its databases: a new one per round, so that no round inherits another's bloat.
 
-import { loadConfig } from 'dlq-core/runtime/config.ts'
-import { connectDatabase, type Database } from 'dlq-core/runtime/database.ts'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
+import { connectDatabase, type Database } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { withMaintenance } from 'dlq-testing/maintenance.ts'
-import type { Reaper } from 'dlq-testing/reaper.ts'
-import { type ServiceName, type ServiceProcess, startService } from 'dlq-testing/service-process.ts'
+import { type ServiceName, type ServiceProcess, startService } from 'dlq-testing/fleet/service-process.ts'
+import { withMaintenance } from 'dlq-testing/postgres/maintenance.ts'
+import type { Reaper } from 'dlq-testing/process/reaper.ts'
 import type { Stack } from 'dlq-testing/stack.ts'
 import kafkajs from 'kafkajs'
-import { migrateUp } from '../../../db/migrate.ts'
+import { migrateUp } from '../../../../db/migrate.ts'
 
 export type BenchRun = {
   stack: Stack
   reaper: Reaper
-  /** Where the logs of the services go. */
+  /** The folder of the services' logs. */
   logDir: string
   quick: boolean
   rounds: number
-  /** Only cases whose names hold one of these; of the API's benchmark. Null: all. */
+  /** Runs only cases of the API's benchmark whose names contain one of these. Null: all. */
   only: readonly string[] | null
-  /** Of the size benchmark's large database. */
+  /** The number of rows of the size benchmark's large database. */
   rows: number
   print: (line: string) => void
 }
@@ -49,7 +48,7 @@ export async function withBenchDatabase<T>(
   }
 }
 
-/** The services' own client settings, so that a floor differs from a service in nothing but what it does. */
+/** The services' client settings, so that a floor differs from a service only in its work. */
 export function connectBench(url: string): Database {
   const { config } = loadConfig({ env: { DATABASE_URL: url }, yaml: null, needs: ['database'] })
   const log = createLog({ service: 'bench', level: 'warn' })
@@ -62,7 +61,7 @@ export function connectBenchKafka({ stack }: BenchRun): kafkajs.Kafka {
 
 export type BenchService = { name: ServiceName; databaseUrl: string; env: NodeJS.ProcessEnv }
 
-/** Starts a service of ours; who starts it stops it. */
+/** Starts a service of ours. The caller stops it. */
 export async function startBenchService(
   { stack, reaper, logDir }: BenchRun,
   { name, databaseUrl, env }: BenchService,
@@ -85,7 +84,7 @@ export async function withService<T>(
   }
 }
 
-/** What is dirty is written now, and not while the next variant is measured. */
+/** Writes dirty pages now, and not while the next variant is measured. */
 export async function settleDatabase({ sql }: BenchDatabase): Promise<void> {
   await sql`checkpoint`
 }

@@ -1,12 +1,12 @@
-// Measures one variant: how fast it goes, and what it costs whom. CPU is counted over the same
-// span as the rows, so start-up is in neither.
+// Measures one variant: its rate, and the CPU and memory of each process. CPU and rows are counted over the same
+// span, without the start.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ServiceProcess } from 'dlq-testing/service-process.ts'
+import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
 import { cpuSecondsOf, peakMemoryMiB } from './process-usage.ts'
 import { ratePerSecond } from './statistics.ts'
 
-/** Costs are null where the machine does not tell. */
+/** Costs are null where the system does not tell. */
 export type Measurement = {
   rowsPerSecond: number
   /** CPU of the service, or of the floor's client, in µs per row. */
@@ -19,9 +19,9 @@ export type Measurement = {
 const stalledMs = 120_000
 
 /**
- * Watches services that share the work until `count` says `total`. CPU is the sum, memory the most of one.
+ * Watches services that share the work until `count` returns `total`. CPU is their sum, memory the maximum of one.
  *
- * @param from what is done before that many rows is start-up, and not measured
+ * @param from the rows before this number count as start-up, and are not measured
  */
 export async function measureService(
   service: ServiceProcess | readonly ServiceProcess[],

@@ -8,11 +8,11 @@ test('a name with spaces and brackets does not shift the fields', () => {
   expect(parseStat(line)).toEqual({ pid: 4711, parent: 4700, cpuTicks: 210 })
 })
 
-test('a file that vanished while it was read counts for nothing', () => {
+test('a file that vanishes while it is read counts as zero', () => {
   expect(parseStat('')).toBeNull()
 })
 
-test('a tree is the process and all below it, and nobody beside', () => {
+test('a tree is the process and its descendants, without its siblings', () => {
   const stats = [
     { pid: 1, parent: 0, cpuTicks: 1000 },
     { pid: 10, parent: 1, cpuTicks: 5 },

@@ -1,11 +1,11 @@
-// What a process and its children have used, from Linux's /proc. Elsewhere nothing is known.
+// The CPU and memory of a process and its children, from Linux's /proc. On other systems they are unknown.
 // Format: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
 
 import { readdirSync, readFileSync } from 'node:fs'
 
 export type ProcessStat = { pid: number; parent: number; cpuTicks: number }
 
-/** USER_HZ: what the times of /proc/PID/stat count in, on every architecture that Node runs on. */
+/** USER_HZ: the unit of the times in /proc/PID/stat, on every architecture that Node runs on. */
 const ticksPerSecond = 100
 
 /** CPU seconds of `pid` and its descendants, children that have ended included; null where there is no /proc. */
@@ -23,7 +23,7 @@ export function peakMemoryMiB(pid: number): number | null {
 
 /** Reads one line of /proc/PID/stat; null where it is not one. */
 export function parseStat(line: string): ProcessStat | null {
-  // The program's name stands in brackets and may hold spaces and brackets itself.
+  // The program's name is in brackets, and may contain spaces and brackets.
   const [, pid, fields] = /^(\d+) \(.*\) (.*)$/s.exec(line) ?? []
   const values = fields?.trim().split(' ') ?? []
   // Fields 4 (ppid) and 14 to 17: utime, stime, and both of children that were waited for.

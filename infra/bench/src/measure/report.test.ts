@@ -6,7 +6,7 @@ function variant(name: string, ...rates: number[]): Variant {
   return { name, rounds: rates.map((rowsPerSecond) => ({ rowsPerSecond, ...costs })) }
 }
 
-test('a line shows the median rate, its ratio to the floor, and dashes for what is not known', () => {
+test('a line shows the median rate, its ratio to the floor, and dashes for unknown values', () => {
   const floor = variant('floor', 10_000, 12_000, 20_000)
 
   const [, , line] = formatVariants([variant('service', 6000, 6000, 10_000)], floor).split('\n')

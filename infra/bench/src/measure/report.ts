@@ -4,7 +4,7 @@ import type { Measurement } from './measure.ts'
 import { median, medianRatio } from './statistics.ts'
 import { formatNumber, formatTable } from './table.ts'
 
-/** One line of the table: what was measured, round by round. */
+/** One line of the table: the measurements of a variant, round by round. */
 export type Variant = { name: string; rounds: readonly Measurement[] }
 
 const columns = ['', 'rows/s', 'of floor', 'CPU of floor', 'client µs/row', 'PostgreSQL µs/row', 'peak MiB']
@@ -35,7 +35,7 @@ function rate({ rowsPerSecond }: Measurement): number {
   return rowsPerSecond
 }
 
-/** Client and PostgreSQL together, NaN where one is not known: what counts when both share the machine's cores. */
+/** Client and PostgreSQL together, because both share the machine's cores. NaN where one is not known. */
 function cpu({ clientMicros, postgresMicros }: Measurement): number {
   return clientMicros === null || postgresMicros === null ? Number.NaN : clientMicros + postgresMicros
 }

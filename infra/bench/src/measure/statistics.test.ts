@@ -19,7 +19,7 @@ test('a percentile is one of the values', () => {
   expect(percentile([], 0.5)).toBeNaN()
 })
 
-test('a rate leaves out what was there at the first look', () => {
+test('a rate does not count rows that existed at the first look', () => {
   expect(ratePerSecond({ atMs: 1000, count: 400 }, { atMs: 3000, count: 2400 })).toBe(1000)
 })
 

@@ -1,4 +1,4 @@
-// The few numbers that the benchmarks make of what they measured. Pure.
+// Statistics of the measured figures. Pure.
 
 /** The middle value; the mean of the two middle ones for an even count. NaN where there is none. */
 export function median(values: readonly number[]): number {
@@ -18,8 +18,7 @@ export function percentile(values: readonly number[], share: number): number {
 export type Sample = { atMs: number; count: number }
 
 /**
- * Items per second between two looks. The first look is at whatever had arrived by then, so what
- * came before it, start-up included, does not count.
+ * Items per second between two looks. Items before the first look do not count, and so the start-up does not either.
  */
 export function ratePerSecond(first: Sample, last: Sample): number {
   return ((last.count - first.count) * 1000) / (last.atMs - first.atMs)
@@ -27,7 +26,7 @@ export function ratePerSecond(first: Sample, last: Sample): number {
 
 /**
  * The median of the ratios of each round. Rounds are compared within themselves because the machine's
- * speed changes from one to the next. Where the two differ in length, the longer one's rest is ignored.
+ * speed changes from one to the next. Where the two differ in length, the rest of the longer one is ignored.
  */
 export function medianRatio(values: readonly number[], floors: readonly number[]): number {
   const rounds = Math.min(values.length, floors.length)

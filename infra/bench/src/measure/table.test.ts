@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatNumber, formatTable } from './table.ts'
 
-test('the first column stands left and the numbers right', () => {
+test('the first column is aligned left and the numbers right', () => {
   const table = formatTable(
     ['what', 'rows/s'],
     [

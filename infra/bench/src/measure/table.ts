@@ -1,6 +1,6 @@
 // Figures as an aligned table for a terminal. Pure.
 
-/** The first column is text and stands left, the others stand right. Every row has a cell per column. */
+/** The first column is text and is aligned left, the others right. Every row has a cell per column. */
 export function formatTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = columns.map((column, at) => Math.max(column.length, ...rows.map((row) => row[at]?.length ?? 0)))
   const line = (cells: readonly string[]) =>
@@ -11,7 +11,7 @@ export function formatTable(columns: readonly string[], rows: readonly (readonly
   return [line(columns), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n')
 }
 
-/** A number with thousands separators and so many decimals; "-" where it is not known. */
+/** A number with thousands separators and this many decimals; "-" where it is not known. */
 export function formatNumber(value: number | null, decimals = 0): string {
   if (value === null || Number.isNaN(value)) return '-'
   return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })

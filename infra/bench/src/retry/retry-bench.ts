@@ -1,12 +1,13 @@
-// How fast one retrier works off due messages, against a bare producer and against bare SQL.
+// How fast one retrier publishes due messages, compared with a bare producer and with bare SQL.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NewMessage } from 'dlq-core/new-message.ts'
-import { insertMessages } from 'dlq-core/queries/message-insert.ts'
-import { toRepublishedRecord } from 'dlq-core/republished-record.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
-import { createTopicsNamed } from 'dlq-testing/create-topics.ts'
-import { groupIdOf } from './api-rows.ts'
+import type { NewMessage } from 'dlq-core/domain/message/new-message.ts'
+import { insertMessages } from 'dlq-core/queries/ingest/message-insert.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { createTopicsNamed } from 'dlq-testing/kafka/create-topics.ts'
+import { toRepublishedRecord } from '../../../../services/retrier/src/publish/republished-record.ts'
+import { groupIdOf } from '../api/api-rows.ts'
+import { floorRows } from '../ingest/ingest-floor.ts'
 import {
   type BenchDatabase,
   type BenchRun,
@@ -14,22 +15,21 @@ import {
   settleDatabase,
   startBenchService,
   withBenchDatabase,
-} from './bench-run.ts'
-import { floorRows } from './ingest-floor.ts'
-import { type Measurement, measureService } from './measure.ts'
-import { formatVariants, slowest } from './report.ts'
+} from '../measure/bench-run.ts'
+import { type Measurement, measureService } from '../measure/measure.ts'
+import { formatVariants, slowest } from '../measure/report.ts'
 import { type FloorRecord, measureClaimAndSettle, measureProducer } from './retry-floor.ts'
 
 const topicCount = 20
-const partitionsPerTopic = 4
+export const partitionsPerTopic = 4
 const batchSize = 500
 
-/** Due messages of the same topics that come after those that are measured. */
+/** Due messages of the same topics that are due after the measured ones. */
 const backlogRows = 1_000_000
 
 /** Prints a table. */
 export async function benchRetry(run: BenchRun): Promise<void> {
-  // The first rows warm everybody up, the floors too.
+  // The first rows warm up the retriers and the floors.
   const size: Size = run.quick ? { warm: 500, measured: 2000 } : { warm: 5000, measured: 10_000 }
   const topics = Array.from({ length: topicCount }, (_, at) => `bench-${process.pid}-${at}`)
   run.print(`retry: ${size.measured} due messages over ${topicCount} topics, at most ${batchSize} per batch`)
@@ -52,7 +52,7 @@ export async function benchRetry(run: BenchRun): Promise<void> {
   run.print(`The floor is the slower one of the first two: ${floor.name}.`)
 }
 
-type Size = { warm: number; measured: number }
+export type Size = { warm: number; measured: number }
 type At = { size: Size; topics: readonly string[] }
 type Named = { name: string; rounds: Measurement[] }
 
@@ -74,7 +74,7 @@ async function sqlFloor(run: BenchRun, { size, topics, connections }: At & { con
   })
 }
 
-/** Measures one process, and then two, each on due rows that stand before the backlog. */
+/** Measures one process, and then two, each on due rows in front of the backlog. */
 async function measureOneAndTwo(
   run: BenchRun,
   { size, topics, backlog, variants }: At & { backlog: number; variants: readonly Named[] },
@@ -90,12 +90,12 @@ async function measureOneAndTwo(
   })
 }
 
-async function makeReady(database: BenchDatabase): Promise<void> {
+export async function makeReady(database: BenchDatabase): Promise<void> {
   await database.sql`vacuum analyze dlq.dlq_messages`
   await settleDatabase(database)
 }
 
-/** Small ones: they are there to be in the way. */
+/** Small rows, because they only have to be in the way. */
 async function insertBacklog({ sql }: BenchDatabase, count: number, topics: readonly string[]): Promise<void> {
   await sql.begin(async (sql) => {
     await sql`set local statement_timeout = 0`
@@ -107,7 +107,7 @@ async function insertBacklog({ sql }: BenchDatabase, count: number, topics: read
   })
 }
 
-/** Row number `index` as the ingester stores it, due since a while, in turn of one topic and the next. */
+/** Row number `index` as the ingester stores it, due for some time, of one topic after the other. */
 function dueRow(rows: readonly NewMessage[], index: number, topics: readonly string[]): NewMessage {
   const row = rows[index % rows.length]!
   return {
@@ -115,9 +115,9 @@ function dueRow(rows: readonly NewMessage[], index: number, topics: readonly str
     id: `${row.id.slice(0, 24)}${index.toString(16).padStart(12, '0')}`,
     original_topic: topics[index % topics.length]!,
     original_partition: index % partitionsPerTopic,
-    // As the ingester sets it: else the retrier would look for one of each meanwhile.
+    // The ingester sets it. Without it, the retrier would assign groups during the measurement.
     group_id: groupIdOf(1),
-    // Before any backlog, however long that took to insert.
+    // Due before any backlog, however long its insertion took.
     next_retry_at: new Date(Date.now() - 86_400_000),
   }
 }
@@ -136,10 +136,10 @@ function floorRecords(total: number, topics: readonly string[]): FloorRecord[] {
   })
 }
 
-async function insertDue(database: BenchDatabase, { size, topics }: At): Promise<void> {
+export async function insertDue(database: BenchDatabase, { size, topics }: At): Promise<void> {
   const total = size.warm + size.measured
   const rows = floorRows(total, { topic: 'bench.dlq.v1', originalTopic: topics[0]! })
-  // Those of an earlier measurement are resolved; ids are theirs for good.
+  // The rows of an earlier measurement are resolved and keep their ids.
   await database.sql`delete from dlq.dlq_messages where dlq_topic = 'bench.dlq.v1'`
   for (let start = 0; start < total; start += batchSize) {
     const count = Math.min(batchSize, total - start)
@@ -148,13 +148,18 @@ async function insertDue(database: BenchDatabase, { size, topics }: At): Promise
   }
 }
 
-type Measuring = { size: Size; processes: number }
+type Measuring = {
+  size: Size
+  processes: number
+  /** Begins when the retriers do; disposed of when all is published. */
+  meanwhile?: () => AsyncDisposable
+}
 
-/** The retriers are started on a pause, which ends when all are connected. */
-async function measureRetriers(
+/** The retriers start while everything is paused. The pause ends when all are connected. */
+export async function measureRetriers(
   run: BenchRun,
   { url, sql }: BenchDatabase,
-  { size, processes }: Measuring,
+  { size, processes, meanwhile }: Measuring,
 ): Promise<Measurement> {
   const total = size.warm + size.measured
   const options = { name: 'retrier' as const, databaseUrl: url, env: { DLQ_RETRY_BATCH_SIZE: String(batchSize) } }
@@ -166,10 +171,12 @@ async function measureRetriers(
     ),
   )
   await untilConnected(sql, retriers.length * slotsPerProcess)
+  if (meanwhile) services.use(meanwhile())
   await sql`delete from dlq.dlq_policies`
   const measured = await measureService(retriers, {
     ...{ total, from: size.warm, pollMs: 50, postgresPid: run.stack.postgres?.pid },
-    count: async () => (await sql<{ n: number }[]>`select count(*)::int as n from dlq.dlq_attempts`)[0]!.n,
+    count: async () =>
+      (await sql<{ n: number }[]>`select count(*)::int as n from dlq.dlq_attempts where outcome = 'published'`)[0]!.n,
   })
   await untilPublished(sql)
   return measured
@@ -185,7 +192,7 @@ async function untilConnected(sql: Database, slots: number): Promise<void> {
   })
 }
 
-/** A topic that was done sooner has given its share of the last batches to the backlog, so some may still be under way. */
+/** The backlog gets a finished topic's share of the last batches, so some of its messages may still be under way. */
 async function untilPublished(sql: Database): Promise<void> {
   await until(10, async () => {
     const [row] = await sql<{ n: number }[]>`
@@ -195,7 +202,7 @@ async function untilPublished(sql: Database): Promise<void> {
   })
 }
 
-/** Asks every 100 ms what is missing. Throws it after so many seconds. */
+/** Polls every 100 ms until no part is missing. Throws the last answer when the time is up. */
 async function until(seconds: number, findMissing: () => Promise<string | null>): Promise<void> {
   const deadline = Date.now() + seconds * 1000
   for (let missing = await findMissing(); missing !== null; missing = await findMissing()) {

@@ -1,13 +1,13 @@
 // The floors of the retrier: the same records sent by a bare producer, and the same rows claimed and
-// settled by bare SQL. Neither knows of the other, of fairness, or of what may go wrong.
+// settled by bare SQL. Both leave out fairness and the handling of faults.
 
-import type { Database } from 'dlq-core/runtime/database.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Kafka } from 'kafkajs'
-import { type Measurement, measureFloor } from './measure.ts'
+import { type Measurement, measureFloor } from '../measure/measure.ts'
 
 export type FloorRecord = { topic: string; key: Buffer; value: Buffer; headers: [string, Buffer | null][] }
 
-// As the retrier's, or every transaction would wait 300 ms for the one before it.
+// The same as the retrier's, or every transaction would wait 300 ms for the previous one.
 const retry = { initialRetryTime: 4, multiplier: 1.5, maxRetryTime: 200, retries: 60 }
 
 /** The first `warm` rows are not measured. Both are multiples of `batchSize`. */

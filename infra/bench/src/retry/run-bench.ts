@@ -1,13 +1,19 @@
-// How fast a run takes its messages, against one bare UPDATE of the same rows; and what the API answers
-// meanwhile. The retrier has no Kafka and takes every record as published: Kafka is measured elsewhere.
+// How fast a run takes its messages, compared with one bare UPDATE of the same rows, and the API's latency meanwhile.
+// The retrier has no Kafka and counts every record as published; another benchmark measures Kafka.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunJson } from '../../../services/api/src/run-json.ts'
-import { groupIdOf } from './api-rows.ts'
-import { type BenchDatabase, type BenchRun, settleDatabase, withBenchDatabase, withService } from './bench-run.ts'
-import { type Measurement, measureFloor } from './measure.ts'
-import { formatVariants } from './report.ts'
-import { percentile } from './statistics.ts'
+import type { RunJson } from '../../../../services/api/src/runs/run-json.ts'
+import { groupIdOf } from '../api/api-rows.ts'
+import {
+  type BenchDatabase,
+  type BenchRun,
+  settleDatabase,
+  withBenchDatabase,
+  withService,
+} from '../measure/bench-run.ts'
+import { type Measurement, measureFloor } from '../measure/measure.ts'
+import { formatVariants } from '../measure/report.ts'
+import { percentile } from '../measure/statistics.ts'
 
 const topic = 'bench-orders'
 const pollMs = 20
@@ -60,7 +66,7 @@ function variant(name: string): { name: string; rounds: Measurement[] } {
   return { name, rounds: [] }
 }
 
-/** As they are ingested, with an error group: else the retrier would look for one of each meanwhile. */
+/** As the ingester stores them, with an error group. Without it, the retrier would assign groups meanwhile. */
 async function withRows(run: BenchRun, total: number, work: (database: BenchDatabase) => Promise<void>): Promise<void> {
   await withBenchDatabase(run, async (database) => {
     const { sql } = database
@@ -81,8 +87,8 @@ async function withRows(run: BenchRun, total: number, work: (database: BenchData
 }
 
 /**
- * Starts retrier and API, asks for all, and looks at the run until it has ended. `sendsLater`: by its rate it sends next
- * to nothing until all is taken, so that what is measured is the taking, and not the sending that shares its CPUs.
+ * Starts retrier and API, requests a retry of all, and watches the run until it has ended. `sendsLater`: its rate lets
+ * it send almost no message until it has taken all, so that this measures the taking without the sending.
  */
 async function watchRun(
   run: BenchRun,

@@ -1,22 +1,22 @@
-// What grows with the number of rows, and what does not: every question to a database of 23 million rows and
-// to one of a million, one after the other in the same run.
+// Finds queries that become slower with the number of rows. Each query runs on a database of 23 million rows and on one
+// of a million, one after the other in the same call.
 
 import { randomUUID } from 'node:crypto'
-import { claimBatch } from 'dlq-core/queries/batches.ts'
-import { listDueTopics } from 'dlq-core/queries/due-topics.ts'
-import { takeSlot } from 'dlq-core/queries/slots.ts'
+import { claimBatch } from 'dlq-core/queries/retry/batches.ts'
+import { listDueTopics } from 'dlq-core/queries/retry/due-topics.ts'
+import { takeSlot } from 'dlq-core/queries/retry/slots.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
-import type { ServiceProcess } from 'dlq-testing/service-process.ts'
-import { type Case, casesOf, connections } from './api-bench.ts'
-import { type BenchRun, settleDatabase, startBenchService } from './bench-run.ts'
-import { forgetPositions, measureIngester, produceBacklog } from './ingest-bench.ts'
-import type { Measurement } from './measure.ts'
+import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
+import { type Case, casesOf, connections } from '../api/api-bench.ts'
+import { loadSteadily } from '../api/steady-load.ts'
+import { forgetPositions, measureIngester, produceBacklog } from '../ingest/ingest-bench.ts'
+import { type BenchRun, settleDatabase, startBenchService } from '../measure/bench-run.ts'
+import type { Measurement } from '../measure/measure.ts'
+import { median, medianRatio } from '../measure/statistics.ts'
+import { formatNumber, formatTable } from '../measure/table.ts'
 import { openSizeDatabase, type SizeDatabase } from './size-database.ts'
-import { median, medianRatio } from './statistics.ts'
-import { loadSteadily } from './steady-load.ts'
-import { formatNumber, formatTable } from './table.ts'
 
-/** Requests per second, which leave the machine some room: the latency of an answer and not of a queue. */
+/** Requests per second, few enough for the machine, so that the latency is that of an answer and not of a queue. */
 const evenRate = 50
 const claimSize = 500
 const claimTopics = 20
@@ -84,7 +84,7 @@ const otherCases: readonly Case[] = [
   { name: '/metrics (aim: at most 20 ms)', paths: ['/metrics'] },
 ]
 
-/** What /dlq-status answers, asked of the messages themselves. */
+/** The answer of /dlq-status, counted from the messages themselves. */
 async function benchCounts(run: BenchRun, sizes: Sizes): Promise<void> {
   const seconds: number[] = []
   for (const { sql } of sizes) {
@@ -101,7 +101,7 @@ async function benchCounts(run: BenchRun, sizes: Sizes): Promise<void> {
   run.print(formatTable(['', ...titles(sizes, 'seconds')], [['group by in place of /dlq-status', ...cells]]))
 }
 
-/** Claims are taken back, so that the databases stay as they are. */
+/** Rolls claims back, so that the databases stay as they are. */
 async function benchClaims(run: BenchRun, sizes: Sizes): Promise<void> {
   const times = run.quick ? 5 : 20
   const measures: readonly [name: string, work: (sql: Sql, shares: readonly string[]) => Promise<unknown>][] = [
@@ -134,7 +134,7 @@ async function claimForSlot(sql: Sql, topics: readonly string[]): Promise<void> 
   if (claimed === null) throw new Error('nothing was due')
 }
 
-/** How long it took (ms), without what leads to it and what takes it back. */
+/** The time in ms, without the preparation and the rollback. */
 async function takingBack(sql: SizeDatabase['sql'], work: (sql: Sql) => Promise<unknown>): Promise<number> {
   let spent = 0
   await sql
@@ -153,7 +153,7 @@ async function takingBack(sql: SizeDatabase['sql'], work: (sql: Sql) => Promise<
 
 class TakeBack extends Error {}
 
-/** What is ingested is deleted again, and its room is used by the next run. */
+/** Deletes the stored rows again; the next call uses their space. */
 async function benchIngestion(run: BenchRun, sizes: Sizes): Promise<void> {
   const topic = `size-${process.pid}.dlq.v1`
   const total = run.quick ? ingested / 4 : ingested

@@ -1,16 +1,16 @@
-// A database of many millions of rows, made once and used again: it is kept until the migrations change.
-// COPY first and indexes afterwards, because an index that is sorted at once costs a third of one that grows
-// row by row. Into partitions that the same transaction has emptied, with "freeze": no WAL where wal_level is
-// minimal, and no vacuum that has to read everything again.
+// Creates a database of many millions of rows once, and keeps it until the migrations change. It copies first and
+// creates indexes afterwards, because sorting an index at once costs a third of growing it row by row. It copies with
+// "freeze" into partitions that the same transaction has emptied. So nothing is written to the WAL where wal_level is
+// minimal, and no vacuum has to read all rows again.
 
-import { encodeCopy } from 'dlq-core/queries/copy-format.ts'
-import type { Database } from 'dlq-core/runtime/database.ts'
-import { withMaintenance } from 'dlq-testing/maintenance.ts'
-import { migrateUp, migrationStatus } from '../../../db/migrate.ts'
-import { storeTopicsAndGroups } from './api-rows.ts'
-import { type BenchDatabase, type BenchRun, connectBench } from './bench-run.ts'
+import { encodeCopy } from 'dlq-core/queries/ingest/copy-format.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { withMaintenance } from 'dlq-testing/postgres/maintenance.ts'
+import { migrateUp, migrationStatus } from '../../../../db/migrate.ts'
+import { storeTopicsAndGroups } from '../api/api-rows.ts'
+import { type BenchDatabase, type BenchRun, connectBench } from '../measure/bench-run.ts'
+import { formatNumber } from '../measure/table.ts'
 import { cluster, months, sizeColumns, sizeRow } from './size-rows.ts'
-import { formatNumber } from './table.ts'
 
 /** Partitions that are filled at once. */
 const writers = 2
@@ -19,7 +19,7 @@ const rowsPerPiece = 250
 
 export type SizeDatabase = BenchDatabase & AsyncDisposable & { rows: number }
 
-/** The database of so many rows, made now unless it is there and complete. */
+/** Returns a database of this many rows. Creates it unless a complete one exists. */
 export async function openSizeDatabase(run: BenchRun, rows: number): Promise<SizeDatabase> {
   const url = new URL(run.stack.databaseUrl)
   url.pathname = `dlq_size_${rows}`
@@ -31,7 +31,7 @@ export async function openSizeDatabase(run: BenchRun, rows: number): Promise<Siz
   return { url: url.href, sql, rows, [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) }
 }
 
-/** Written when all is done, so that what was interrupted is made anew. */
+/** Written last. A database without it was interrupted, and is created again. */
 const complete = 'filled by the size benchmark'
 
 async function isComplete(run: BenchRun, { name, url }: { name: string; url: string }): Promise<boolean> {
@@ -66,7 +66,7 @@ async function makeDatabase(
     await fillOtherTables(sql, rows)
     await withoutTimeout(sql, (sql) => sql`analyze dlq.dlq_messages`)
     step('other tables, statistics')
-    // As for a table that was there before it had triggers.
+    // As for a table that existed before its triggers.
     await sql`update dlq.dlq_summary_state set counted_at = null`
     await withoutTimeout(sql, async (sql) => {
       await sql`select dlq.reconcile_summary()`
@@ -108,7 +108,7 @@ async function withoutTimeout(sql: Database, work: (sql: ReservedDatabase) => Pr
 
 type ReservedDatabase = Awaited<ReturnType<Database['reserve']>>
 
-/** A database that has lived for so many months has a partition for each, and the first one only what is older. */
+/** A partition for each month of the database's life; the first partition holds only older rows. */
 async function makePartitions(sql: Database, now: number): Promise<void> {
   const first = monthsBefore(now, months - 1)
   await sql`alter table dlq.dlq_messages detach partition dlq.dlq_messages_first`
@@ -119,13 +119,13 @@ async function makePartitions(sql: Database, now: number): Promise<void> {
   await sql`select dlq.create_message_partitions(${months}, ${new Date(first)})`
 }
 
-/** The start of the month (UTC) that lies so many months before. */
+/** The start of the month (UTC) that lies this many months before. */
 function monthsBefore(time: number, count: number): number {
   const date = new Date(time)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - count)
 }
 
-/** Drops the indexes of dlq_messages; returns the statements that make them again. */
+/** Drops the indexes of dlq_messages. Returns the statements that create them again. */
 async function dropIndexes(sql: Database): Promise<string[]> {
   const indexes = await sql<{ name: string; is_primary: boolean; definition: string }[]>`
     select relname as name, indisprimary as is_primary, pg_get_indexdef(indexrelid) as definition
@@ -144,7 +144,7 @@ async function dropIndexes(sql: Database): Promise<string[]> {
 
 type Part = { partition: string; from: number; to: number }
 
-/** Some partitions at a time, while this process makes the rows of the next ones. */
+/** Copies some partitions at a time, while this process generates the rows of the next ones. */
 async function fill(sql: Database, { rows, now }: { rows: number; now: number }): Promise<void> {
   const start = monthsBefore(now, months - 1)
   const timeOf = (index: number) => start + Math.floor((index / rows) * (now - start))
@@ -158,10 +158,10 @@ async function fill(sql: Database, { rows, now }: { rows: number; now: number })
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
       const { partition, from, to } = part
       await sql.begin(async (sql) => {
-        // Without triggers, whose transition tables would hold every row; all are counted afterwards.
+        // Without triggers, because their transition tables would hold every row. A full count follows.
         await sql`set local session_replication_role = replica`
         await sql`set local statement_timeout = 0`
-        // Between two copies the transaction waits for this process to make the rows of the other partitions, too.
+        // Between two copies the transaction waits while this process generates rows of other partitions.
         await sql`set local idle_in_transaction_session_timeout = 0`
         await sql`truncate dlq.${sql(partition)}`
         for (let at = from; at < to; at += rowsPerCopy) {
@@ -183,7 +183,7 @@ async function fill(sql: Database, { rows, now }: { rows: number; now: number })
 
 async function fillOtherTables(sql: Database, rows: number): Promise<void> {
   await storeTopicsAndGroups(sql, { cluster, total: rows })
-  // Of the last day: what became of older messages lies in the archive.
+  // Only attempts of the last day, because those of older messages are in the archive.
   await withoutTimeout(
     sql,
     (sql) => sql`

@@ -20,7 +20,7 @@ test('bodies have about 600 bytes, and are JSON', () => {
   }
 })
 
-test('few topics have most of it, most is RESOLVED, little is due', () => {
+test('few topics have most messages, most are RESOLVED, and few are due', () => {
   expect(share(({ original_topic }) => original_topic === 'topic-0')).toBeGreaterThan(0.1)
   expect(share(({ original_topic }) => original_topic === 'topic-199')).toBeLessThan(0.01)
   expect(share(({ status }) => status === 'RESOLVED')).toBeCloseTo(0.9, 1)

@@ -1,12 +1,12 @@
-// Dead letters as half a year of life leaves them, for a database of any size: few topics have most of them,
-// few errors most of a topic's. Bodies of about 600 bytes, of which PostgreSQL keeps no projection
-// ("payload: derived"), as whoever has so many does. The same number always gives the same row.
+// Dead letters as after half a year of use, for a database of any size: few topics have most of them, and few errors
+// most of a topic's. Bodies have about 600 bytes, without a stored payload ("payload: derived"), as is usual at this
+// size. The same number always gives the same row.
 
-import type { Status } from 'dlq-core/message.ts'
-import { deriveMessageId } from 'dlq-core/message-id.ts'
-import type { CopyColumns } from 'dlq-core/queries/copy-format.ts'
-import { type ApiRow, apiColumns, groupCount, groupIdOf, topicCount } from './api-rows.ts'
-import { words } from './dead-letters.ts'
+import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
+import type { Status } from 'dlq-core/domain/retry/message-state.ts'
+import type { CopyColumns } from 'dlq-core/queries/ingest/copy-format.ts'
+import { type ApiRow, apiColumns, groupCount, groupIdOf, topicCount } from '../api/api-rows.ts'
+import { words } from '../ingest/dead-letters.ts'
 
 /** The months that the rows are spread over, the present one among them. */
 export const months = 6
@@ -24,7 +24,7 @@ export const sizeColumns: CopyColumns<SizeRow> = {
   record_timestamp: 'timestamptz',
 }
 
-/** Row number `index`, which failed at `at` (ms); `now` is when the waiting ones are looked at. */
+/** Row number `index`, which failed at `at` (ms). `now` decides which waiting rows are due. */
 export function sizeRow(index: number, { at, now }: { at: number; now: number }): SizeRow {
   const topic = Math.floor(topicCount * dice(index, 1) ** 3)
   const group = (topic * 7 + Math.floor(groupsPerTopic * dice(index, 2) ** 2)) % groupCount
@@ -70,14 +70,14 @@ function statusOf(dice: number): Status {
   return dice < 0.1 ? 'DEAD' : 'RESOLVED'
 }
 
-/** From 0 to below 1, evenly: a different one for each number and each throw. */
+/** Uniform from 0 to below 1: a different value for each number and each call. */
 function dice(index: number, throwOf: number): number {
   let mixed = Math.imul(index ^ (throwOf * 0x9e3779b9), 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
   return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32
 }
 
-/** Of some 500 bytes. */
+/** Text of about 500 bytes. */
 const lines = Array.from({ length: 256 }, (_, of) =>
   JSON.stringify(
     Array.from({ length: 7 }, (_, line) => ({

@@ -1,12 +1,11 @@
-// The demo's traffic, a process of its own: a producer of orders, and a payments consumer that fails
-// on some of them and dead-letters those the way Spring does.
+// The demo's traffic, a separate process: a producer of orders, and a payments consumer that fails on some of them and
+// dead-letters these as Spring does.
 
-import { springDeadLetter } from 'dlq-testing/spring-dead-letter.ts'
+import { springDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import kafkajs from 'kafkajs'
-import { makeOrder, type Order, takePayment } from './take-payment.ts'
+import { makeOrder, type Order, orderIntervalMs, takePayment } from './take-payment.ts'
 
 const group = 'payments'
-const orderIntervalMs = 700
 const startedAt = Date.now()
 
 const kafka = new kafkajs.Kafka({

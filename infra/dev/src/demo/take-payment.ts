@@ -1,5 +1,5 @@
-// What the demo's consumer does with an order, and how it fails: one kind of order for ever, the
-// others while the card network is down. Pure: time comes in.
+// The demo's consumer of orders: it always fails on one kind of order, and on the others while the card network is
+// down. Pure: the time is an argument.
 
 export type Order = { order_id: string; amount: number; card: string }
 
@@ -11,7 +11,10 @@ export class CardNetworkError extends Error {
   override name = 'com.example.payments.CardNetworkException'
 }
 
-/** Of each cycle, the card network is down for this part of it. */
+/** The interval between two orders. */
+export const orderIntervalMs = 700
+
+/** The part of each cycle in which the card network is down. */
 const cycleMs = 45_000
 const downFromMs = 6_000
 const downUntilMs = 16_000

@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* At most 50 characters: "-ingester" and the like come behind it. */}}
+{{/* At most 50 characters: suffixes such as "-ingester" follow. */}}
 {{- define "dlq.fullname" -}}
 {{- $name := include "dlq.name" . -}}
 {{- if .Values.fullnameOverride -}}
@@ -29,7 +29,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* The API keeps the release's own name: it is what others call. */}}
+{{/* The API has the release's own name, because others call it. */}}
 {{- define "dlq.componentName" -}}
 {{- $name := include "dlq.fullname" .root -}}
 {{- if eq .component "api" -}}{{ $name }}{{- else -}}{{ printf "%s-%s" $name .component }}{{- end -}}
@@ -61,7 +61,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- $names | toJson -}}
 {{- end -}}
 
-{{/* JSON of a service's section, filled up with what is said of all. Maps are merged, a null means "as all". */}}
+{{/* JSON of a service's section, completed by the values for all services. Maps are merged; null takes the common value. */}}
 {{- define "dlq.settings" -}}
 {{- $own := dict -}}
 {{- range $key, $value := index .root.Values .component -}}
@@ -85,7 +85,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- divf $milliseconds 1000 | ceil -}}
 {{- end -}}
 
-{{/* The API's first token: kept where there is one, else a new one, the same throughout this rendering. */}}
+{{/* The API's first token: the existing one, else a new one, the same throughout this rendering. */}}
 {{- define "dlq.token" -}}
 {{- if not (hasKey .Values.auth "madeToken") -}}
 {{- $secret := lookup "v1" "Secret" .Release.Namespace (printf "%s-token" (include "dlq.fullname" .)) -}}

@@ -1,4 +1,4 @@
-{{/* What every pod of ours has in common: who it is, what it may, what it mounts. */}}
+{{/* Common to all our pods: identity, rights, mounts. */}}
 
 {{- define "dlq.podSecurity" -}}
 runAsNonRoot: true
@@ -15,7 +15,7 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end -}}
 
-{{/* Of the migration and archive Jobs: what a service has, without the ConfigMap, which a hook runs before. */}}
+{{/* For the migration and archive Jobs: as a service, but without the ConfigMap, which does not exist before the hook. */}}
 {{- define "dlq.jobPod" -}}
 {{- $values := .root.Values -}}
 metadata:

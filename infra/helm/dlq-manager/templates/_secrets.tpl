@@ -1,6 +1,6 @@
-{{/* Where secrets come from: files that Kubernetes mounts or Vault's agent writes, and the variables that name them. */}}
+{{/* The files of secrets, mounted by Kubernetes or written by Vault's agent, and the variables that name them. */}}
 
-{{/* JSON list of { setting, path, annotation parts } of vault.secrets, of what the component may see. */}}
+{{/* JSON list of { setting, path, annotation parts } of vault.secrets, for the secrets that the component may see. */}}
 {{- define "dlq.vaultSecrets" -}}
 {{- $list := list -}}
 {{- if .root.Values.vault.enabled -}}
@@ -52,11 +52,21 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- end -}}
 {{- end -}}
 
+{{/* JSON of the values "database" or "kafka" (.section) as they are for the component: its own Secret stands for that of all. */}}
+{{- define "dlq.login" -}}
+{{- $login := deepCopy (index .root.Values .section) -}}
+{{- $own := get (index .root.Values .component | default dict) .section | default dict -}}
+{{- if $own.existingSecret -}}
+{{- $login = mergeOverwrite (omit $login "urlKey" "clientSecretKey" "usernameKey") $own -}}
+{{- end -}}
+{{- $login | toJson -}}
+{{- end -}}
+
 {{/* JSON map: variable → file. Two sources of one setting are refused. */}}
 {{- define "dlq.secretFiles" -}}
 {{- $files := dict -}}
 {{- $talksToKafka := and .root.Values.kafka.enabled (has .component (list "ingester" "retrier")) -}}
-{{- with .root.Values.database -}}
+{{- with include "dlq.login" (dict "root" .root "component" .component "section" "database") | fromJson -}}
 {{- if .existingSecret -}}
 {{- if .urlKey -}}
 {{- $_ := set $files "DATABASE_URL_FILE" (printf "/etc/dlq-manager/database/%s" .urlKey) -}}
@@ -67,7 +77,7 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- end -}}
 {{- end -}}
 {{- if $talksToKafka -}}
-{{- with .root.Values.kafka -}}
+{{- with include "dlq.login" (dict "root" .root "component" .component "section" "kafka") | fromJson -}}
 {{- if .existingSecret -}}
 {{- with .passwordKey -}}{{- $_ := set $files "DLQ_KAFKA_SASL_PASSWORD_FILE" (printf "/etc/dlq-manager/kafka/%s" .) -}}{{- end -}}
 {{- with .usernameKey -}}{{- $_ := set $files "DLQ_KAFKA_SASL_USERNAME_FILE" (printf "/etc/dlq-manager/kafka/%s" .) -}}{{- end -}}
@@ -93,6 +103,10 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- end -}}
 
 {{- define "dlq.env" -}}
+{{- $own := get (index .root.Values .component | default dict) "database" | default dict -}}
+{{- if and $own.user (not $own.usernameKey) }}
+- { name: DLQ_DATABASE_USER, value: {{ $own.user | quote }} }
+{{- end }}
 {{- range $variable, $file := include "dlq.secretFiles" . | fromJson }}
 - { name: {{ $variable }}, value: {{ $file | quote }} }
 {{- end }}
@@ -105,14 +119,14 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- define "dlq.mounts" -}}
 {{- $mounts := list -}}
 {{- $values := .root.Values -}}
-{{- with $values.database.existingSecret -}}
+{{- with (include "dlq.login" (dict "root" .root "component" .component "section" "database") | fromJson).existingSecret -}}
 {{- $mounts = append $mounts (dict "name" "database" "source" (dict "secret" (dict "secretName" .))) -}}
 {{- end -}}
 {{- with $values.extraCa.configMap -}}
 {{- $mounts = append $mounts (dict "name" "ca" "source" (dict "configMap" (dict "name" .))) -}}
 {{- end -}}
 {{- if and $values.kafka.enabled (has .component (list "ingester" "retrier")) -}}
-{{- with $values.kafka.existingSecret -}}
+{{- with (include "dlq.login" (dict "root" .root "component" .component "section" "kafka") | fromJson).existingSecret -}}
 {{- $mounts = append $mounts (dict "name" "kafka" "source" (dict "secret" (dict "secretName" .))) -}}
 {{- end -}}
 {{- with $values.kafka.tls.existingSecret -}}

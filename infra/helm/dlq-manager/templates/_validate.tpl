@@ -1,4 +1,4 @@
-{{/* What a schema cannot say: refused before anything is rendered. */}}
+{{/* Checks that a schema cannot express; they refuse before anything is rendered. */}}
 {{- define "dlq.validate" -}}
 {{- $config := .Values.config -}}
 {{- range $path := list "database.password" "database.url" "kafka.sasl.password" "kafka.sasl.client_secret" "kafka.tls.key_passphrase" -}}

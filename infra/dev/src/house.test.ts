@@ -1,0 +1,100 @@
+// Rules of this repository that no compiler checks: small folders, no circular imports, and layers that import downward only.
+
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+
+const root = path.join(import.meta.dirname, '../../..')
+const maxFiles = 12
+const notCounted = /\.test\.ts$|(^|\/)(families|migrations)\//
+
+const files = globSync('{packages,services,infra}/*/src/**/*.{ts,tsx}', {
+  cwd: root,
+  exclude: (name) => name.includes('node_modules'),
+}).toSorted()
+/** Without tests and their helpers, which may import anything. */
+const sources = files.filter((file) => !file.endsWith('.test.ts') && !path.basename(file).startsWith('test-'))
+
+/** As the formatter leaves them: `… from 'x'`, `import 'x'`, `import('x')`. Types count: a reader follows them too. */
+const specifiers = /^(?:import|export|\}).* from '(.+)'|^import '(.+)'|\bimport\('(.+?)'\)/gm
+
+function specifiersOf(file: string): string[] {
+  const matches = readFileSync(path.join(root, file), 'utf8').matchAll(specifiers)
+  return [...matches].map(([, named, bare, dynamic]) => (named ?? bare ?? dynamic)!)
+}
+
+/** The file that an import names, from the root; the specifier itself for a package from elsewhere. */
+function resolve(file: string, specifier: string): string {
+  if (specifier.startsWith('.')) return path.join(path.dirname(file), specifier)
+  const [, name, rest] = /^(dlq-core|dlq-testing|saga-core)\/(.*)$/.exec(specifier) ?? []
+  return name === undefined ? specifier : `packages/${name}/src/${rest}`
+}
+
+const imports = new Map(files.map((file) => [file, specifiersOf(file).map((specifier) => resolve(file, specifier))]))
+
+/** "file → import" for each import of the layer that it may not have. */
+function forbidden(layer: RegExp, target: RegExp): string[] {
+  return sources
+    .filter((file) => layer.test(file))
+    .flatMap((file) =>
+      imports
+        .get(file)!
+        .filter((to) => target.test(to))
+        .map((to) => `${file} → ${to}`),
+    )
+}
+
+/** The first circle found, as the files along it; null where there is none. */
+function findCircle(): string[] | null {
+  const done = new Set<string>()
+  const walk = (file: string, trail: readonly string[]): string[] | null => {
+    if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file]
+    if (done.has(file)) return null
+    for (const to of imports.get(file) ?? []) {
+      const circle = walk(to, [...trail, file])
+      if (circle !== null) return circle
+    }
+    done.add(file)
+    return null
+  }
+  return files.reduce<string[] | null>((found, file) => found ?? walk(file, []), null)
+}
+
+test('every import inside the repository leads to a file that the scan knows', () => {
+  expect(files.length).toBeGreaterThan(300)
+  const inside = /^(packages|services|infra)\/[^/]+\/src\/.*\.tsx?$/
+  const unknown = [...imports].flatMap(([file, found]) =>
+    found.filter((to) => inside.test(to) && !imports.has(to)).map((to) => `${file} → ${to}`),
+  )
+  expect(unknown).toEqual([])
+  expect(imports.get('packages/dlq-core/src/runtime/run-service.ts')).toContain('packages/dlq-core/src/runtime/log.ts')
+})
+
+test(`no folder has more than ${maxFiles} source files`, () => {
+  const folders = Map.groupBy(
+    files.filter((file) => !notCounted.test(file)),
+    (file) => path.dirname(file),
+  )
+  const large = [...folders].filter(([, of]) => of.length > maxFiles).map(([folder, of]) => `${folder}: ${of.length}`)
+  expect(large).toEqual([])
+})
+
+test('no file imports itself by way of others', () => {
+  expect(findCircle()).toBeNull()
+})
+
+test('each layer imports only the layers below it', () => {
+  expect(
+    forbidden(/^packages\/dlq-core\/src\/domain\//, /\/src\/(queries|runtime)\/|^(postgres|kafkajs|pino)$/),
+  ).toEqual([])
+  expect(forbidden(/^packages\/dlq-core\/src\/queries\//, /\/src\/runtime\/|^(kafkajs|pino)$/)).toEqual([])
+  expect(forbidden(/^packages\//, /^services\//)).toEqual([])
+  expect(forbidden(/^services\/api\//, /^kafkajs$|\/runtime\/kafka\//)).toEqual([])
+})
+
+test('queries contain SQL; the runtime and the services contain none', () => {
+  const holders = sources
+    .filter((file) => /^packages\/dlq-core\/src\/runtime\/|^services\//.test(file))
+    .filter((file) => /\b(sql|transaction)(<[^`]*>)?`/.test(readFileSync(path.join(root, file), 'utf8')))
+  expect(holders).toEqual([])
+})

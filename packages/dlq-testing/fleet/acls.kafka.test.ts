@@ -193,19 +193,26 @@ const missed: { acl: RegExp; says: string; send?: () => Promise<string>; restart
 ]
 
 describe('with one ACL missing', () => {
+  const waiting: string[] = []
   test.each(missed)('$acl: the service says which', async ({ acl: wanted, says, send = sendDeadLetter, restart }) => {
     const acl = listed.find(({ user, type, name, operation }) => wanted.test(`${user} ${type} ${name} ${operation}`))!
+    // What the case before left behind has ended.
+    await untilResolved(await sendDeadLetter())
     const before = logOf(acl.user).length
     await cluster.revoke(acl)
-    if (restart) await restartService(acl.user)
-    const key = await send()
-    await eventually(() => expect(logOf(acl.user).slice(before)).toContain(says))
-    await cluster.allow(acl)
-    // What was refused for its topic waits for a person.
+    try {
+      if (restart) await restartService(acl.user)
+      const key = await send()
+      await eventually(() => expect(logOf(acl.user).slice(before)).toContain(says))
+      if (send === sendDeadLetter) waiting.push(key)
+    } finally {
+      await cluster.allow(acl)
+    }
     await eventually(async () => {
+      // What was refused for its topic waits for a person.
       await database.sql`
         update dlq.dlq_messages set next_retry_at = now() where status = 'PENDING' and next_retry_at is null and record_key is not null`
-      if (send === sendDeadLetter) expect(await statusOf(key)).toBe('RESOLVED')
+      for (const key of waiting) expect(await statusOf(key)).toBe('RESOLVED')
     })
   })
 })

@@ -73,7 +73,9 @@ export async function ingest(deps: IngestDeps): Promise<void> {
       metrics.recreated(topic)
       log.error({ topic, partition, seenOffset }, 'topic_recreated')
     }
-    subscription.update(topics)
+    const gone = subscription.update(topics)
+    // Kafka does not list topics that a client may not see.
+    if (gone.length > 0) log.warn({ topics: gone, cause: 'deleted, or an ACL hides them' }, 'topics_gone')
   }
 
   const discovering = runLoop(
@@ -159,14 +161,17 @@ function createSubscription(stop: AbortSignal) {
       topics: topics.map(({ topic }) => topic),
       signal: AbortSignal.any([stop, changed.signal]),
     }),
-    update(found: SharedTopic[]) {
+    /** Returns the topics that are not on the list any more. */
+    update(found: SharedTopic[]): string[] {
       const isSame = ({ topic, topic_id: topicId }: SharedTopic, index: number) =>
         topic === topics[index]!.topic && topicId === topics[index]!.topic_id
-      if (found.length === topics.length && found.every(isSame)) return
+      if (found.length === topics.length && found.every(isSame)) return []
+      const gone = topics.filter(({ topic }) => !found.some((of) => of.topic === topic)).map(({ topic }) => topic)
       topics = found
       changed.abort()
       changed = new AbortController()
       wake.notify()
+      return gone
     },
   }
 }

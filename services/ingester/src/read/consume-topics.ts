@@ -75,7 +75,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true })
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       log.warn({ error: payload.error, restart: payload.restart }, 'consumer_crashed')
-      void nameMissingAcl(deps, payload.error)
+      if (payload.restart) void nameMissingAcl(deps, payload.error)
       deps.onCrash()
       deps.onFault()
       if (!payload.restart)
@@ -112,6 +112,9 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
         eachBatch({ ...deps, store: (...args) => passed.then(() => deps.store(...args)) }, consumer, payload),
     })
     await Promise.race([ended, watchdog.stalled])
+  } catch (error) {
+    await nameMissingAcl(deps, error)
+    throw error
   } finally {
     watchdog.stop()
     deps.pool.clear()
@@ -119,7 +122,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   }
 }
 
-async function nameMissingAcl(deps: ConsumeDeps, error: Error): Promise<void> {
+async function nameMissingAcl(deps: ConsumeDeps, error: unknown): Promise<void> {
   const missing = await missingAcl(error, deps)
   if (missing !== null) deps.log.error({ missing }, 'acl_missing')
 }

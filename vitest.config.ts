@@ -47,6 +47,8 @@ export default defineConfig({
           include: ['**/*.test.ts'],
           exclude: [...never, '**/*.{pg,kafka}.test.ts', fleet],
           testTimeout: soak ? 10 * minute : minute,
+          // They keep no state in modules, so a worker loads a module once for all of its files: a third less CPU.
+          isolate: false,
         },
       },
       {

@@ -69,7 +69,7 @@ test('later months are created once, when they come near', async () => {
   await database.sql`select dlq.create_message_partitions()`
 })
 
-/** Some month's first day, so many months from now. */
+/** The first day of the month that is `ahead` months after that of `now`. */
 function monthFrom(now: Date, ahead: number): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1))
 }

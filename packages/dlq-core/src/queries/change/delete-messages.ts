@@ -58,7 +58,7 @@ export async function deleteMessages(
       delete from dlq.dlq_group_probes where message_id = ${gone}
     ),
     single_probes as (
-      -- Of a retrier of the version before. The probe has come to nothing; the next one is due. A review of the groups that holds the row finds that out itself.
+      -- Written by a retrier of the version before. The probe ended without a result, so the next one is due. A review that holds the group's row sees that itself.
       update dlq.dlq_group_pauses p set probe_id = null, probe_attempt = null
       from (select original_topic, group_id from dlq.dlq_group_pauses where probe_id = ${gone} for update skip locked) probing
       where p.original_topic = probing.original_topic and p.group_id = probing.group_id

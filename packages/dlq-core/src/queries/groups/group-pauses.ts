@@ -128,7 +128,7 @@ export async function listPauses(sql: Sql): Promise<GroupPause[]> {
     order by p.original_topic, p.group_id`
 }
 
-/** So many of a topic's waiting messages are looked through for some to probe with. */
+/** The number of a topic's waiting messages among which messages for a probe are looked for. */
 const probeWindow = 10_000
 
 /** Makes waiting messages of the group due and writes that they are the probes. Returns how many; 0 where none waits. */

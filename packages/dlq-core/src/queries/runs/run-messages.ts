@@ -46,12 +46,12 @@ type Taking = Chosen & {
 
 /** The condition for taking a message as it is. It uses the table's own columns only, because it decides which rows are locked. */
 function takeable(sql: Sql) {
-  return sql`status = 'PENDING' and run_id is null and retry_count < max_retries and not held_by_route`
+  return sql`(status = 'PENDING' and run_id is null and retry_count < max_retries and not held_by_route)`
 }
 
 /** The condition for taking a message by force. */
 function forceable(sql: Sql) {
-  return sql`status in ('PENDING', 'DEAD') and run_id is null and not held_by_route`
+  return sql`(status in ('PENDING', 'DEAD') and run_id is null and not held_by_route)`
 }
 
 /**
@@ -123,7 +123,7 @@ async function takeRest(sql: Sql, { runId, redirects, isForced, ...chosen }: Tak
            (select count(*)::int from taken where is_pulled) as handed_over,
            (select json_agg(json_build_object('id', id, 'status', status, 'retry_count', retry_count, 'max_retries', max_retries, 'run_id', run_id,
                                                'held_by_route', held_by_route))
-            from locked where not (${takes})) as left`
+            from locked where not ${takes}) as left`
   const { taken, handed_over: handedOver, left } = row!
   return { taken, handed_over: handedOver, left: left === null ? [] : JSON.parse(left) }
 }

@@ -786,7 +786,7 @@ export interface paths {
         put?: never;
         /**
          * Create a run over many dead letters
-         * @description The selection is frozen: messages that arrive later are not touched. With `expect_count`, the run is refused where more or fewer messages match. `dry_run` changes nothing and shows what the run would do. A canary sends the first messages, waits to see whether they fail again, sends a share, waits again, and sends the rest.
+         * @description The selection is frozen: messages that arrive later are not touched. With `expect_count`, the run is refused where more or fewer messages match. `dry_run` changes nothing and shows what the run would do. A canary sends the first messages, waits to see whether they fail again, sends a share, waits again, and sends the rest. With `force`, a retry takes DEAD messages too, whatever their budget.
          *
          *     Needs the role `sys_operator`.
          */
@@ -1527,9 +1527,22 @@ export interface components {
             /** @constant */
             dry_run: true;
             complete: boolean;
+            /**
+             * Total
+             * @description The number that `expect_count` is compared with.
+             */
+            matched: {
+                value: number;
+                /** @enum {string} */
+                relation: "eq" | "gte";
+            };
             eligible: number;
             ineligible: {
                 [key: string]: number;
+            };
+            /** @description What to do about those that are not eligible, by the same reasons. */
+            remedies: {
+                [key: string]: string;
             };
             topics: {
                 [key: string]: number;
@@ -1541,7 +1554,7 @@ export interface components {
                 [key: string]: number;
             };
             sample: string[];
-            /** @description For runs of kind edit: sample messages before and after the edit. */
+            /** @description With a patch: sample messages before and after it. */
             diff?: {
                 id: string;
                 before: unknown;
@@ -1553,30 +1566,59 @@ export interface components {
         Run: {
             id: string;
             /** @enum {string} */
-            kind: "retry" | "redirect" | "dead" | "delete" | "archive" | "purge" | "edit";
+            kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
             /** @enum {string} */
             status: "queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed";
             status_reason: string | null;
             actor: string;
             reason: string | null;
-            /** @description The frozen selection; for a list of ids, only their number. */
-            selection: {
-                [key: string]: unknown;
-            };
+            selection: components["schemas"]["FrozenSelection"];
             /** Format: date-time */
             cutoff: string;
-            matched: {
-                value: number;
-                /** @enum {string} */
-                relation: "eq" | "gte";
-            };
+            matched: components["schemas"]["Total"];
             target_topic: string | null;
             rate_per_second: number | null;
-            canary: {
-                [key: string]: unknown;
-            } | null;
+            force: boolean;
+            patch: ({
+                /** @constant */
+                op: "add";
+                path: string;
+                value: unknown;
+            } | {
+                /** @constant */
+                op: "remove";
+                path: string;
+            } | {
+                /** @constant */
+                op: "replace";
+                path: string;
+                value: unknown;
+            } | {
+                /** @constant */
+                op: "move";
+                from: string;
+                path: string;
+            } | {
+                /** @constant */
+                op: "copy";
+                from: string;
+                path: string;
+            } | {
+                /** @constant */
+                op: "test";
+                path: string;
+                value: unknown;
+            })[] | null;
+            canary: components["schemas"]["Canary"] | null;
             /** @enum {string} */
             on_refailure: "continue" | "pause" | "cancel";
+            max_refailure: number;
+            step: components["schemas"]["RunStep"] | null;
+            /** @description Why it does not go on, or goes on slowly; empty where nothing holds it up. Null in lists. */
+            held_up_by: string[] | null;
+            /** @description Messages that its filter finds and that came in after the cutoff. Null in lists and for other selections. */
+            arrived_since: components["schemas"]["Total"] | null;
+            saga_id: string | null;
             progress: {
                 step: string | null;
                 taken: number;
@@ -1597,6 +1639,77 @@ export interface components {
             created_at: string;
             started_at: string | null;
             ended_at: string | null;
+        };
+        /**
+         * FrozenSelection
+         * @description The frozen selection, exactly one of these; an error group is a filter by `group_id`.
+         */
+        FrozenSelection: {
+            filter?: {
+                /** @description One or more statuses, repeated or with commas. */
+                status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
+                /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
+                topic?: string;
+                /** @description The consumer group that failed. */
+                consumer_group?: string;
+                /** @description The class of the error, exactly. */
+                error_class?: string;
+                /**
+                 * Format: uuid
+                 * @description The error group.
+                 */
+                group_id?: string;
+                /** @description The partition of the original record. */
+                partition?: number;
+                /** @description The first offset of the original record. */
+                offset_from?: number | string;
+                /** @description The last offset of the original record. */
+                offset_to?: number | string;
+                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                key?: string;
+                /** @description Created at this time or later. */
+                from?: string;
+                /** @description Created before this time. */
+                to?: string;
+                /** @description Failed last at this time or later. */
+                failed_from?: string;
+                /** @description Failed last before this time. */
+                failed_to?: string;
+                /** @description Attempts, at least. */
+                retry_count_min?: number;
+                /** @description Attempts, at most. */
+                retry_count_max?: number;
+                /** @description Text within the error's message or class, in any case. */
+                q?: string;
+                /** @description JSON that the payload contains, such as {"order_id":"123"}. */
+                payload?: string | (Record<string, never> | unknown[]);
+                /** @description Search the archive instead of the live messages. */
+                archived?: boolean;
+            };
+            /** @description How many ids were named. */
+            ids?: number;
+            failed_again_in?: string;
+            changed_in?: string;
+        };
+        /** Canary */
+        Canary: {
+            first: number;
+            /** @description A share of all, from 0 to 1. */
+            then: number;
+            /** @description A duration such as 60s. */
+            wait: string;
+            max_refailure: number;
+        };
+        /** RunStep */
+        RunStep: {
+            name: string;
+            entered_at: string | null;
+            /** @description Messages that this step has taken or changed. */
+            taken: number;
+            /** @description How many it takes; null where it takes all that are left. */
+            of: number | null;
+            /** @description When its messages were found good, or too many came back. */
+            judged_at: string | null;
         };
         /** Saga */
         Saga: {
@@ -6154,7 +6267,7 @@ export interface operations {
                 page?: number;
                 page_size?: number;
                 status?: "queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed";
-                kind?: "retry" | "redirect" | "dead" | "delete" | "archive" | "purge" | "edit";
+                kind?: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
             };
             header?: never;
             path?: never;
@@ -6250,7 +6363,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    kind: "retry" | "redirect" | "dead" | "delete" | "archive" | "purge" | "edit";
+                    kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
                     selection: {
                         filter?: {
                             status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
@@ -6283,7 +6396,10 @@ export interface operations {
                         };
                         ids?: string[];
                         group?: string;
+                        /** @description The id of a run: its messages that were sent and failed again. */
                         failed_again_in?: string;
+                        /** @description The id of a run of kind dead or archive: what it changed, to undo that. */
+                        changed_in?: string;
                     };
                     /** @default false */
                     all?: boolean;
@@ -6312,6 +6428,7 @@ export interface operations {
                     max_refailure?: number | string;
                     /** @default null */
                     target_topic?: string | null;
+                    /** @description With kind retry or redirect, each message is changed as it is taken, so a canary tries the change. */
                     patch?: ({
                         /** @constant */
                         op: "add";
@@ -6342,6 +6459,11 @@ export interface operations {
                         path: string;
                         value: unknown;
                     })[];
+                    /**
+                     * @description With kind retry or redirect: sends DEAD messages too, whatever their budget. Needs a reason.
+                     * @default false
+                     */
+                    force?: boolean;
                     reason?: string;
                     /** @default false */
                     dry_run?: boolean;

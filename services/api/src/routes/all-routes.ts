@@ -17,7 +17,9 @@ import { messageReportRoutes } from './messages/message-reports.ts'
 import { messageRoutes } from './messages/messages.ts'
 import { retryAllRoutes } from './messages/retry-all.ts'
 import { policyRoutes } from './policies.ts'
-import { runRoutes } from './runs.ts'
+import { runChangeRoutes } from './runs/run-changes.ts'
+import { runCreationRoutes } from './runs/run-creation.ts'
+import { runReadRoutes } from './runs/run-reads.ts'
 import { sagaRoutes } from './sagas.ts'
 
 export const allRoutes: readonly Route[] = [
@@ -37,6 +39,8 @@ export const allRoutes: readonly Route[] = [
   ...policyRoutes,
   ...auditRoutes,
   ...dlqStatusRoutes,
-  ...runRoutes,
+  ...runCreationRoutes,
+  ...runReadRoutes,
+  ...runChangeRoutes,
   ...sagaRoutes,
 ]

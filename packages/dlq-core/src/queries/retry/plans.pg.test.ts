@@ -126,7 +126,15 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   [
     'the taking of messages into a run',
     byId,
-    (sql) => takeIntoRun(sql, { runId: run, ids: manyIds, cutoff: 'infinity', scope: null, redirects: false }),
+    (sql) =>
+      takeIntoRun(sql, {
+        runId: run,
+        ids: manyIds,
+        cutoff: 'infinity',
+        scope: null,
+        redirects: false,
+        isForced: false,
+      }),
   ],
   ['the marking dead of what a run means', byId, (sql) => markDead(sql, manyIds)],
   ['the handing over of what programs pull', byRun, (sql) => handOverPulled(sql, { runId: run, limit: 1000 })],

@@ -1199,6 +1199,10 @@ export interface components {
                 prev_cursor: string | null;
                 /** @description The time for one answer was up before the whole list was searched; next_cursor continues the search. */
                 bounded: boolean;
+                /** @description The time that the search has come to, in the order of the sort; null where it came to the end. */
+                searched_to: string | null;
+                /** @description The rows that were looked at for this page, at least. */
+                examined: number;
             };
         };
         /** ListedMessage */
@@ -1209,7 +1213,8 @@ export interface components {
             error_message: string;
             retry_count: number;
             max_retries: number;
-            payload: unknown;
+            /** @description Absent where previews are shown. */
+            payload?: unknown;
             /** @enum {string} */
             status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
             /** Format: date-time */
@@ -1231,6 +1236,20 @@ export interface components {
             first_failed_at: string;
             /** Format: date-time */
             last_failed_at: string;
+            /** @description Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk. */
+            preview?: string | null;
+            /** @description The first 2048 bytes of the record key. */
+            key?: {
+                value: string | null;
+                /** @enum {string} */
+                encoding: "text" | "number" | "base64";
+            } | null;
+            /** @description Null for a message without a record. */
+            value_bytes?: number | null;
+            edits?: number;
+            run_id?: string | null;
+            /** @description The topic to which the edited message is sent instead. */
+            target_topic?: string | null;
         };
         /** Total */
         Total: {
@@ -3770,6 +3789,8 @@ export interface operations {
                 limit?: number;
                 /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
+                /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
+                show?: "payload" | "preview";
             };
             header?: never;
             path?: never;
@@ -3997,6 +4018,8 @@ export interface operations {
                 limit?: number;
                 /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
+                /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
+                show?: "payload" | "preview";
             };
             header?: never;
             path: {

@@ -593,7 +593,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Error groups, those seen last first
+         * Error groups that have messages
          * @description Their messages: GET /api/v1/messages?group_id=…
          *
          *     Needs the role `sys_auditor`.
@@ -1484,6 +1484,16 @@ export interface components {
             regressed: boolean;
             owner: string | null;
             note: string | null;
+        };
+        /** ErrorGroupTotals */
+        ErrorGroupTotals: {
+            open: number;
+            mine: number;
+            new: number;
+            regressed: number;
+            snoozed: number;
+            ignored: number;
+            resolved: number;
         };
         /** Policy */
         Policy: {
@@ -4953,6 +4963,19 @@ export interface operations {
                 dlq_topic?: string;
                 /** @description Text within the title, in any case. */
                 q?: string;
+                /** @description By time, the latest first; or by the number of messages, the most first. */
+                sort?: "last_seen" | "first_seen" | "dead" | "pending" | "total";
+                /** @description Groups in which a message arrived after they were set to resolved. */
+                regressed?: "true";
+                /** @description Exactly; `none`: groups without an owner. */
+                owner?: string;
+                with?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
+                /** @description Exactly. */
+                error_class?: string;
+                /** @description Groups with a message of this consumer group. */
+                consumer_group?: string;
+                first_seen_from?: string;
+                ids?: string | string[];
                 trend?: "true" | "false";
                 limit?: number;
                 cursor?: string;
@@ -4971,6 +4994,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         groups: components["schemas"]["ErrorGroup"][];
+                        /** @description How many groups the list has of each kind, whatever `state`, `owner`, `regressed` and `first_seen_from` say. mine: open, with the actor as owner; new: open, without an owner, first seen within 24 hours. Null on further pages. */
+                        totals: components["schemas"]["ErrorGroupTotals"] | null;
                         next_cursor: string | null;
                     };
                 };

@@ -9,6 +9,7 @@ import { operationRoutes } from './fleet/operations.ts'
 import { positionRoutes } from './fleet/positions.ts'
 import { statusRoutes } from './fleet/status.ts'
 import { topicRoutes } from './fleet/topics.ts'
+import { groupListRoutes } from './group-list.ts'
 import { groupRoutes } from './groups.ts'
 import { messageChangeRoutes } from './messages/message-changes.ts'
 import { messageEditRoutes } from './messages/message-edits.ts'
@@ -33,6 +34,7 @@ export const allRoutes: readonly Route[] = [
   ...statusRoutes,
   ...positionRoutes,
   ...dlqRouteRoutes,
+  ...groupListRoutes,
   ...groupRoutes,
   ...policyRoutes,
   ...auditRoutes,

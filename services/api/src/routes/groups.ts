@@ -1,6 +1,5 @@
-// Error groups: messages that failed for the same reason, with state, owner and note.
+// One error group: messages that failed for the same reason, with state, owner and note. The list: group-list.ts.
 
-import { escapeLike } from 'dlq-core/domain/message/message-filter.ts'
 import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { hourlyByGroup } from 'dlq-core/queries/groups/group-trend.ts'
@@ -11,7 +10,6 @@ import {
   type GroupOpinion,
   getGroup,
   groupStates,
-  listGroups,
   listOpinions,
 } from 'dlq-core/queries/groups/groups.ts'
 import { countByValue } from 'dlq-core/queries/reading/summary.ts'
@@ -21,9 +19,8 @@ import { requireExactCounts } from '../fleet/exact-counts.ts'
 import { exampleStatusCounts, noMessages, statusCountsSchema, totalSchema } from '../fleet/totals-json.ts'
 import { ApiError, invalidField } from '../http/api-error.ts'
 import { type Call, defineRoute } from '../http/define-route.ts'
-import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
 import { timestamp, timestampText } from '../messages/message-json.ts'
-import { idOf, instant, reason, wholeNumber } from '../request/request-schemas.ts'
+import { idOf, instant, reason } from '../request/request-schemas.ts'
 
 const time = v.nullable(timestampText)
 const text = v.nullable(v.string())
@@ -40,7 +37,7 @@ const opinionEntries = {
   note: text,
 }
 
-const groupSchema = v.pipe(
+export const groupSchema = v.pipe(
   v.strictObject({
     id: v.pipe(v.string(), v.uuid()),
     title: v.string(),
@@ -79,7 +76,7 @@ const exampleOpinion = {
   note: 'OPS-4711: the supplier’s feed is late',
 }
 
-const exampleGroup = {
+export const exampleGroup = {
   id: '1c9e5a3c-6d7e-8f00-a1b2-c3d4e5f60718',
   title: 'OutOfStockException in Billing.take',
   error_class: 'com.example.OutOfStockException',
@@ -94,17 +91,7 @@ const exampleGroup = {
   trend: null,
 }
 
-const stateList = v.pipe(
-  v.union([v.string(), v.array(v.string())], `must be one or more of ${groupStates.join(', ')}`),
-  v.metadata({ anyOf: [{ enum: groupStates }, { type: 'array', items: { enum: groupStates }, minItems: 1 }] }),
-  v.transform((list) => [...new Set([list].flat().flatMap((item) => item.split(',')))].sort()),
-  v.check(
-    (list) => list.every((state) => (groupStates as readonly string[]).includes(state)),
-    `must be one or more of ${groupStates.join(', ')}`,
-  ),
-  v.transform((list) => list as (typeof groupStates)[number][]),
-)
-const shortText = (maxChars: number) =>
+export const groupText = (maxChars: number) =>
   v.pipe(
     v.string('must be text'),
     v.minLength(1, 'must not be empty'),
@@ -113,61 +100,9 @@ const shortText = (maxChars: number) =>
   )
 
 const groupPath = v.object({ id: idOf('group') })
-const orNull = (maxChars: number) => v.exactOptional(v.nullable(shortText(maxChars)))
-
-/** When the group was seen last, and its id. */
-const groupKey = v.strictTuple([keyParts.time, keyParts.uuid])
+const orNull = (maxChars: number) => v.exactOptional(v.nullable(groupText(maxChars)))
 
 export const groupRoutes = [
-  defineRoute(
-    {
-      method: 'get',
-      path: '/api/v1/groups',
-      summary: 'Error groups, those seen last first',
-      description: 'Their messages: GET /api/v1/messages?group_id=…',
-      role: 'read',
-      query: v.strictObject({
-        state: v.exactOptional(v.pipe(stateList, v.description('One or more states, repeated or with commas.'))),
-        dlq_topic: v.exactOptional(shortText(255)),
-        q: v.exactOptional(v.pipe(shortText(200), v.description('Text within the title, in any case.'))),
-        trend: v.optional(
-          v.pipe(
-            v.picklist(['true', 'false'], 'must be true or false'),
-            v.transform((text) => text === 'true'),
-          ),
-          'false',
-        ),
-        limit: v.optional(wholeNumber('limit', { min: 1, max: 100 }), '20'),
-        cursor: v.exactOptional(v.string('must be given once')),
-      }),
-      answers: {
-        200: {
-          description: 'One page.',
-          schema: v.strictObject({ groups: v.array(groupSchema), next_cursor: v.nullable(v.string()) }),
-          example: { groups: [exampleGroup], next_cursor: null },
-        },
-      },
-    },
-    async ({ c, sql, log, access: { topics: scope }, query }) => {
-      const { state, dlq_topic: dlqTopic, q, limit, cursor, trend } = query
-      const binding = bindingOf('groups', state, dlqTopic, q)
-      const groups = await listGroups(sql, {
-        ...(state && { state }),
-        ...(dlqTopic !== undefined && { dlqTopic }),
-        ...(q !== undefined && { likePattern: `%${escapeLike(q)}%` }),
-        scope,
-        after: cursor === undefined ? null : decodeCursor(cursor, binding, groupKey),
-        limit: limit + 1,
-      })
-      const shown = groups.slice(0, limit)
-      const last = groups.length > limit ? shown.at(-1)! : null
-      return c.json({
-        groups: await withCounts({ sql, log }, shown, { scope, trend }),
-        next_cursor: last && encodeCursor([last.place, last.id], binding),
-      })
-    },
-  ),
-
   defineRoute(
     {
       method: 'get',
@@ -200,7 +135,7 @@ export const groupRoutes = [
       body: v.strictObject({
         state: v.exactOptional(v.picklist(groupStates, `must be one of ${groupStates.join(', ')}`)),
         snoozed_until: v.exactOptional(v.pipe(instant, v.description('With the state snoozed, and only then.'))),
-        dlq_topic: v.exactOptional(shortText(255)),
+        dlq_topic: v.exactOptional(groupText(255)),
         owner: orNull(200),
         note: orNull(4000),
         reason,
@@ -287,7 +222,7 @@ function opinionJson({
   }
 }
 
-async function withCounts(
+export async function withCounts(
   { sql, log }: Pick<Call, 'sql' | 'log'>,
   groups: readonly Group[],
   { scope, trend }: { scope: TopicScope; trend: boolean },

@@ -642,7 +642,7 @@ export interface paths {
         };
         /**
          * The policies, in the order of their patterns
-         * @description Without those of the configuration. A token for some topics sees only the patterns within these topics.
+         * @description With the layers below them: the built-in defaults, and the policies of the configuration. A token for some topics sees only the patterns within these topics.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -1527,11 +1527,84 @@ export interface components {
             retention?: string;
             updated_at: string | null;
         };
+        /** ConfiguredPolicy */
+        ConfiguredPolicy: {
+            /** @description Null: the section "retry", for every topic. */
+            pattern: string | null;
+            auto_retry?: boolean;
+            max_retries?: number;
+            /** @enum {string} */
+            backoff?: "exponential" | "fixed" | "list";
+            initial_delay?: string;
+            multiplier?: number;
+            max_delay?: string;
+            backoff_list?: string[];
+            run_every?: string;
+            run_limit?: number;
+            rate_per_second?: number;
+            max_in_flight?: number;
+            paused?: boolean;
+            redirect_topic?: string;
+            /** @enum {string} */
+            ordering?: "none" | "per-key";
+            /** @enum {string} */
+            timestamp?: "keep" | "now";
+            weight?: number;
+            /** @enum {string} */
+            payload?: "stored" | "derived";
+            /** @enum {string} */
+            delivery?: "republish" | "pull";
+            refailure_threshold?: number;
+            refailure_share?: number;
+            refailure_window?: string;
+            retention?: string;
+        };
+        /** PolicyDefaults */
+        PolicyDefaults: {
+            auto_retry?: boolean;
+            max_retries?: number;
+            /** @enum {string} */
+            backoff?: "exponential" | "fixed" | "list";
+            initial_delay?: string;
+            multiplier?: number;
+            max_delay?: string;
+            backoff_list?: string[];
+            run_every?: string;
+            run_limit?: number;
+            rate_per_second?: number;
+            max_in_flight?: number;
+            paused?: boolean;
+            redirect_topic?: string;
+            /** @enum {string} */
+            ordering?: "none" | "per-key";
+            /** @enum {string} */
+            timestamp?: "keep" | "now";
+            weight?: number;
+            /** @enum {string} */
+            payload?: "stored" | "derived";
+            /** @enum {string} */
+            delivery?: "republish" | "pull";
+            refailure_threshold?: number;
+            refailure_share?: number;
+            refailure_window?: string;
+            retention?: string;
+        };
         /** PolicyMatch */
         PolicyMatch: {
             original_topic: string;
             dlq_topic: string | null;
+            /** @description The PENDING messages of these topics. */
+            pending: number;
             decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "retention")[];
+            /** @description What PUT changes, or would change; empty where the policy is only read. */
+            changes: components["schemas"]["PolicyChange"][];
+        };
+        /** PolicyChange */
+        PolicyChange: {
+            /** @enum {string} */
+            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "retention";
+            before: null | boolean | number | string | string[];
+            after: null | boolean | number | string | string[];
         };
         /** AuditEntry */
         AuditEntry: {
@@ -2268,7 +2341,7 @@ export interface operations {
                 reason?: string;
             };
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -2420,7 +2493,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -2911,7 +2984,7 @@ export interface operations {
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
                 prefer?: string;
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -3078,7 +3151,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -3228,7 +3301,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -5310,6 +5383,9 @@ export interface operations {
                 content: {
                     "application/json": {
                         policies: components["schemas"]["Policy"][];
+                        /** @description The policies of the configuration; those of `policies` override them. */
+                        configured: components["schemas"]["ConfiguredPolicy"][];
+                        defaults: components["schemas"]["PolicyDefaults"];
                     };
                 };
             };
@@ -5392,6 +5468,8 @@ export interface operations {
             /** @description The policy. */
             200: {
                 headers: {
+                    /** @description For If-Match of PUT and DELETE. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5481,7 +5559,10 @@ export interface operations {
                 dry_run?: "true" | "false";
                 reason?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
             path: {
                 pattern: string;
             };
@@ -5521,6 +5602,8 @@ export interface operations {
             /** @description The policy as it is now, or would be. */
             200: {
                 headers: {
+                    /** @description Of the policy as it is now; absent with `dry_run`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5559,6 +5642,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/policies/:pattern */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/policies/:pattern */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5627,7 +5719,10 @@ export interface operations {
             query?: {
                 reason?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
             path: {
                 pattern: string;
             };
@@ -5686,6 +5781,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/policies/:pattern */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/policies/:pattern */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -604,7 +604,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Set state, owner and note of several error groups
+         * @description The same change for each group, as PATCH /api/v1/groups/{id} makes it: for all of the ids, 100 at most, or for none.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        patch: operations["patchGroups"];
         trace?: never;
     };
     "/api/v1/groups/{id}": {
@@ -699,6 +705,26 @@ export interface paths {
          *     Needs the role `sys_auditor`.
          */
         get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who asks: name, role and topics
+         * @description Needs the role `sys_auditor`.
+         */
+        get: operations["getMe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1623,6 +1649,28 @@ export interface components {
             before: Record<string, never> | null;
             after: Record<string, never> | null;
             request_id: string | null;
+        };
+        /** Me */
+        Me: {
+            /** @description The name in the audit. */
+            actor: string;
+            /**
+             * @description The greatest of the roles.
+             * @enum {string}
+             */
+            role: "sys_auditor" | "sys_operator" | "sys_admin";
+            /** @description Globs of topics; null: all. */
+            topics: string[] | null;
+            /** @enum {string} */
+            via: "anonymous" | "token" | "jwt" | "session";
+            expires_at: string | null;
+            /** @description Each role, with the topics in which it holds. */
+            grants: {
+                /** @enum {string} */
+                role: "sys_auditor" | "sys_operator" | "sys_admin";
+                /** @description Globs of topics; null: all. */
+                topics: string[] | null;
+            }[];
         };
         /** RunSurvey */
         RunSurvey: {
@@ -5138,6 +5186,141 @@ export interface operations {
             };
         };
     };
+    patchGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids: string[];
+                    /** @enum {string} */
+                    state?: "open" | "snoozed" | "ignored" | "resolved";
+                    /** Format: date-time */
+                    snoozed_until?: string;
+                    dlq_topic?: string;
+                    owner?: string | null;
+                    note?: string | null;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The groups as they are now, in the order of their ids. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        groups: components["schemas"]["ErrorGroup"][];
+                    };
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/groups */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/groups */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/groups */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/groups */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/groups */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/groups */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/groups */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/groups */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/groups */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getGroupsById: {
         parameters: {
             query?: never;
@@ -5152,6 +5335,8 @@ export interface operations {
             /** @description The group. */
             200: {
                 headers: {
+                    /** @description Of what people say about the group, for If-Match of PATCH. Its counts do not change it. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5235,7 +5420,10 @@ export interface operations {
     patchGroupsById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5259,6 +5447,8 @@ export interface operations {
             /** @description The group as it is now. */
             200: {
                 headers: {
+                    /** @description As it is now. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5303,6 +5493,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/groups/:id */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/groups/:id */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5938,6 +6137,89 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/audit */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The one whose token or session the request has. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/me */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/me */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/me */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/me */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/me */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/me */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/me */
             503: {
                 headers: {
                     [name: string]: unknown;

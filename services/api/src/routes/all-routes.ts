@@ -11,6 +11,7 @@ import { statusRoutes } from './fleet/status.ts'
 import { topicRoutes } from './fleet/topics.ts'
 import { groupListRoutes } from './group-list.ts'
 import { groupRoutes } from './groups.ts'
+import { meRoutes } from './me.ts'
 import { messageChangeRoutes } from './messages/message-changes.ts'
 import { messageEditRoutes } from './messages/message-edits.ts'
 import { messageListRoutes } from './messages/message-lists.ts'
@@ -38,6 +39,7 @@ export const allRoutes: readonly Route[] = [
   ...groupRoutes,
   ...policyRoutes,
   ...auditRoutes,
+  ...meRoutes,
   ...dlqStatusRoutes,
   ...runRoutes,
   ...sagaRoutes,

@@ -243,6 +243,66 @@ describe('the state, owner and note of an error group', () => {
     expect(JSON.parse(second!.after!)).toMatchObject({ state: 'snoozed', owner: null, note: 'OPS-1' })
   })
 
+  test('are changed only as they were read, where the request says so', async () => {
+    const change = (etag: string, body: object) =>
+      request(`PATCH /api/v1/groups/${groupId(1)}`, {
+        headers: { 'content-type': 'application/json', 'if-match': etag },
+        body: JSON.stringify(body),
+      })
+    const etag = async (app = request) => (await app(`GET /api/v1/groups/${groupId(1)}`)).headers.get('etag')!
+    const first = await etag()
+    await insert({ group_id: groupId(1), dlq_topic: 'orders.dlq.v1' })
+    const answer = await change(first, { owner: 'maria' })
+    expect(answer.status).toBe(200)
+    expect(await etag()).toBe(answer.headers.get('etag'))
+    expect((await change(first, { owner: 'paul' })).status).toBe(412)
+    expect(await get(`/${groupId(1)}`)).toMatchObject({ owner: 'maria' })
+    expect((await change('*', { state: 'ignored' })).status).toBe(200)
+    // What others say about their topics neither shows nor stops anybody.
+    const mine = await etag(limited)
+    await patch(1, { owner: 'jo', dlq_topic: 'orders.dlq.v1' })
+    expect(await etag(limited)).toBe(mine)
+  })
+
+  test('are set for several groups at once, or for none of them', async () => {
+    const change = (ids: string[], body: object, app = request) =>
+      answerOf(
+        app('PATCH /api/v1/groups', {
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ ids, ...body }),
+        }),
+      )
+    const states = async () =>
+      (await database.sql`select state from dlq.dlq_group_topics order by group_id, dlq_topic`).map(
+        ({ state }) => state,
+      )
+    expect(await change([groupId(2), groupId(1)], { state: 'ignored', reason: 'calm' })).toMatchObject({
+      status: 200,
+      body: {
+        groups: [
+          { id: groupId(1), state: 'ignored' },
+          { id: groupId(2), state: 'ignored', topics: null },
+        ],
+      },
+    })
+    expect(await database.sql`select from dlq.dlq_audit where reason = 'calm'`).toHaveLength(3)
+    expect((await change([groupId(1), groupId(9)], { state: 'open' })).status).toBe(404)
+    await insert({ group_id: groupId(1), dlq_topic: 'pay.dlq.v1' })
+    expect((await change([groupId(1), groupId(2)], { state: 'open' }, limited)).status).toBe(404)
+    expect(await states()).toEqual(['ignored', 'ignored', 'ignored'])
+    expect((await change([groupId(1)], { state: 'open' }, limited)).status).toBe(200)
+    expect(await states()).toEqual(['ignored', 'open', 'ignored'])
+    expect((await change([], {})).status).toBe(400)
+    expect(
+      (
+        await change(
+          Array.from({ length: 101 }, () => groupId(1)),
+          {},
+        )
+      ).status,
+    ).toBe(400)
+  })
+
   test('show the group as open when its snooze ends', async () => {
     await patch(1, { state: 'snoozed', snoozed_until: new Date(Date.now() + 3_600_000).toISOString() })
     await database.sql`update dlq.dlq_group_topics set snoozed_until = now() - interval '1 second' where group_id = ${groupId(1)}`

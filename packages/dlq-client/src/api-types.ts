@@ -593,7 +593,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Error groups, those seen last first
+         * Error groups that have messages
          * @description Their messages: GET /api/v1/messages?group_id=…
          *
          *     Needs the role `sys_auditor`.
@@ -604,7 +604,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Set state, owner and note of several error groups
+         * @description The same change for each group, as PATCH /api/v1/groups/{id} makes it: for all of the ids, 100 at most, or for none.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        patch: operations["patchGroups"];
         trace?: never;
     };
     "/api/v1/groups/{id}": {
@@ -642,7 +648,7 @@ export interface paths {
         };
         /**
          * The policies, in the order of their patterns
-         * @description Without those of the configuration. A token for some topics sees only the patterns within these topics.
+         * @description With the layers below them: the built-in defaults, and the policies of the configuration. A token for some topics sees only the patterns within these topics.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -699,6 +705,26 @@ export interface paths {
          *     Needs the role `sys_auditor`.
          */
         get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who asks: name, role and topics
+         * @description Needs the role `sys_auditor`.
+         */
+        get: operations["getMe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1199,6 +1225,10 @@ export interface components {
                 prev_cursor: string | null;
                 /** @description The time for one answer was up before the whole list was searched; next_cursor continues the search. */
                 bounded: boolean;
+                /** @description The time that the search has come to, in the order of the sort; null where it came to the end. */
+                searched_to: string | null;
+                /** @description The rows that were looked at for this page, at least. */
+                examined: number;
             };
         };
         /** ListedMessage */
@@ -1209,7 +1239,8 @@ export interface components {
             error_message: string;
             retry_count: number;
             max_retries: number;
-            payload: unknown;
+            /** @description Absent where previews are shown. */
+            payload?: unknown;
             /** @enum {string} */
             status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
             /** Format: date-time */
@@ -1231,6 +1262,20 @@ export interface components {
             first_failed_at: string;
             /** Format: date-time */
             last_failed_at: string;
+            /** @description Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk. */
+            preview?: string | null;
+            /** @description The first 2048 bytes of the record key. */
+            key?: {
+                value: string | null;
+                /** @enum {string} */
+                encoding: "text" | "number" | "base64";
+            } | null;
+            /** @description Null for a message without a record. */
+            value_bytes?: number | null;
+            edits?: number;
+            run_id?: string | null;
+            /** @description The topic to which the edited message is sent instead. */
+            target_topic?: string | null;
         };
         /** Total */
         Total: {
@@ -1466,6 +1511,16 @@ export interface components {
             owner: string | null;
             note: string | null;
         };
+        /** ErrorGroupTotals */
+        ErrorGroupTotals: {
+            open: number;
+            mine: number;
+            new: number;
+            regressed: number;
+            snoozed: number;
+            ignored: number;
+            resolved: number;
+        };
         /** Policy */
         Policy: {
             pattern: string;
@@ -1498,11 +1553,84 @@ export interface components {
             retention?: string;
             updated_at: string | null;
         };
+        /** ConfiguredPolicy */
+        ConfiguredPolicy: {
+            /** @description Null: the section "retry", for every topic. */
+            pattern: string | null;
+            auto_retry?: boolean;
+            max_retries?: number;
+            /** @enum {string} */
+            backoff?: "exponential" | "fixed" | "list";
+            initial_delay?: string;
+            multiplier?: number;
+            max_delay?: string;
+            backoff_list?: string[];
+            run_every?: string;
+            run_limit?: number;
+            rate_per_second?: number;
+            max_in_flight?: number;
+            paused?: boolean;
+            redirect_topic?: string;
+            /** @enum {string} */
+            ordering?: "none" | "per-key";
+            /** @enum {string} */
+            timestamp?: "keep" | "now";
+            weight?: number;
+            /** @enum {string} */
+            payload?: "stored" | "derived";
+            /** @enum {string} */
+            delivery?: "republish" | "pull";
+            refailure_threshold?: number;
+            refailure_share?: number;
+            refailure_window?: string;
+            retention?: string;
+        };
+        /** PolicyDefaults */
+        PolicyDefaults: {
+            auto_retry?: boolean;
+            max_retries?: number;
+            /** @enum {string} */
+            backoff?: "exponential" | "fixed" | "list";
+            initial_delay?: string;
+            multiplier?: number;
+            max_delay?: string;
+            backoff_list?: string[];
+            run_every?: string;
+            run_limit?: number;
+            rate_per_second?: number;
+            max_in_flight?: number;
+            paused?: boolean;
+            redirect_topic?: string;
+            /** @enum {string} */
+            ordering?: "none" | "per-key";
+            /** @enum {string} */
+            timestamp?: "keep" | "now";
+            weight?: number;
+            /** @enum {string} */
+            payload?: "stored" | "derived";
+            /** @enum {string} */
+            delivery?: "republish" | "pull";
+            refailure_threshold?: number;
+            refailure_share?: number;
+            refailure_window?: string;
+            retention?: string;
+        };
         /** PolicyMatch */
         PolicyMatch: {
             original_topic: string;
             dlq_topic: string | null;
+            /** @description The PENDING messages of these topics. */
+            pending: number;
             decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "retention")[];
+            /** @description What PUT changes, or would change; empty where the policy is only read. */
+            changes: components["schemas"]["PolicyChange"][];
+        };
+        /** PolicyChange */
+        PolicyChange: {
+            /** @enum {string} */
+            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "retention";
+            before: null | boolean | number | string | string[];
+            after: null | boolean | number | string | string[];
         };
         /** AuditEntry */
         AuditEntry: {
@@ -1521,6 +1649,28 @@ export interface components {
             before: Record<string, never> | null;
             after: Record<string, never> | null;
             request_id: string | null;
+        };
+        /** Me */
+        Me: {
+            /** @description The name in the audit. */
+            actor: string;
+            /**
+             * @description The greatest of the roles.
+             * @enum {string}
+             */
+            role: "sys_auditor" | "sys_operator" | "sys_admin";
+            /** @description Globs of topics; null: all. */
+            topics: string[] | null;
+            /** @enum {string} */
+            via: "anonymous" | "token" | "jwt" | "session";
+            expires_at: string | null;
+            /** @description Each role, with the topics in which it holds. */
+            grants: {
+                /** @enum {string} */
+                role: "sys_auditor" | "sys_operator" | "sys_admin";
+                /** @description Globs of topics; null: all. */
+                topics: string[] | null;
+            }[];
         };
         /** RunSurvey */
         RunSurvey: {
@@ -2352,7 +2502,7 @@ export interface operations {
                 reason?: string;
             };
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -2504,7 +2654,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -2995,7 +3145,7 @@ export interface operations {
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
                 prefer?: string;
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -3162,7 +3312,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -3312,7 +3462,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -3883,6 +4033,8 @@ export interface operations {
                 limit?: number;
                 /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
+                /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
+                show?: "payload" | "preview";
             };
             header?: never;
             path?: never;
@@ -4110,6 +4262,8 @@ export interface operations {
                 limit?: number;
                 /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
+                /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
+                show?: "payload" | "preview";
             };
             header?: never;
             path: {
@@ -5043,6 +5197,19 @@ export interface operations {
                 dlq_topic?: string;
                 /** @description Text within the title, in any case. */
                 q?: string;
+                /** @description By time, the latest first; or by the number of messages, the most first. */
+                sort?: "last_seen" | "first_seen" | "dead" | "pending" | "total";
+                /** @description Groups in which a message arrived after they were set to resolved. */
+                regressed?: "true";
+                /** @description Exactly; `none`: groups without an owner. */
+                owner?: string;
+                with?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
+                /** @description Exactly. */
+                error_class?: string;
+                /** @description Groups with a message of this consumer group. */
+                consumer_group?: string;
+                first_seen_from?: string;
+                ids?: string | string[];
                 trend?: "true" | "false";
                 limit?: number;
                 cursor?: string;
@@ -5061,6 +5228,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         groups: components["schemas"]["ErrorGroup"][];
+                        /** @description How many groups the list has of each kind, whatever `state`, `owner`, `regressed` and `first_seen_from` say. mine: open, with the actor as owner; new: open, without an owner, first seen within 24 hours. Null on further pages. */
+                        totals: components["schemas"]["ErrorGroupTotals"] | null;
                         next_cursor: string | null;
                     };
                 };
@@ -5130,6 +5299,141 @@ export interface operations {
             };
         };
     };
+    patchGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids: string[];
+                    /** @enum {string} */
+                    state?: "open" | "snoozed" | "ignored" | "resolved";
+                    /** Format: date-time */
+                    snoozed_until?: string;
+                    dlq_topic?: string;
+                    owner?: string | null;
+                    note?: string | null;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The groups as they are now, in the order of their ids. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        groups: components["schemas"]["ErrorGroup"][];
+                    };
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/groups */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/groups */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/groups */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/groups */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/groups */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/groups */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/groups */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/groups */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/groups */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getGroupsById: {
         parameters: {
             query?: never;
@@ -5144,6 +5448,8 @@ export interface operations {
             /** @description The group. */
             200: {
                 headers: {
+                    /** @description Of what people say about the group, for If-Match of PATCH. Its counts do not change it. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5227,7 +5533,10 @@ export interface operations {
     patchGroupsById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5251,6 +5560,8 @@ export interface operations {
             /** @description The group as it is now. */
             200: {
                 headers: {
+                    /** @description As it is now. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5295,6 +5606,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/groups/:id */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/groups/:id */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5375,6 +5695,9 @@ export interface operations {
                 content: {
                     "application/json": {
                         policies: components["schemas"]["Policy"][];
+                        /** @description The policies of the configuration; those of `policies` override them. */
+                        configured: components["schemas"]["ConfiguredPolicy"][];
+                        defaults: components["schemas"]["PolicyDefaults"];
                     };
                 };
             };
@@ -5457,6 +5780,8 @@ export interface operations {
             /** @description The policy. */
             200: {
                 headers: {
+                    /** @description For If-Match of PUT and DELETE. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5546,7 +5871,10 @@ export interface operations {
                 dry_run?: "true" | "false";
                 reason?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
             path: {
                 pattern: string;
             };
@@ -5586,6 +5914,8 @@ export interface operations {
             /** @description The policy as it is now, or would be. */
             200: {
                 headers: {
+                    /** @description Of the policy as it is now; absent with `dry_run`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5624,6 +5954,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/policies/:pattern */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/policies/:pattern */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5692,7 +6031,10 @@ export interface operations {
             query?: {
                 reason?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
             path: {
                 pattern: string;
             };
@@ -5751,6 +6093,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/policies/:pattern */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/policies/:pattern */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5899,6 +6250,89 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/audit */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The one whose token or session the request has. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/me */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/me */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/me */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/me */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/me */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/me */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/me */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -7,6 +7,7 @@ import { type HeldMessage, holdMessage, writeState } from 'dlq-core/queries/chan
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
+import { requireTag } from '../answers/entity-tag.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
 import type { ApiDeps, Call } from '../http/define-route.ts'
 import { valueIsNotStored } from './why-not-retried.ts'
@@ -29,14 +30,8 @@ export async function holdAsSeen(
   // An archived message is restored first. If the change is refused, the rollback archives it again.
   if (!message && (await restoreArchived(sql, [id])).length > 0) message = await holdMessage(sql, { id, scope })
   if (!message) throw notFound(id)
-  if (ifMatch !== undefined && !matches(ifMatch, message.etag))
-    throw new ApiError('SYS_DLQ_PRECONDITION_FAILED', 'the message has changed since it was read; read it again')
+  requireTag(ifMatch, message.etag, 'the message')
   return message
-}
-
-/** If-Match (RFC 9110, section 13.1.1): "*", or a list of strong tags. */
-function matches(ifMatch: string, etag: string): boolean {
-  return ifMatch.trim() === '*' || ifMatch.split(',').some((tag) => tag.trim() === etag)
 }
 
 type StateEvent = Extract<MessageEvent['type'], 'retry_requested' | 'retry_forced' | 'marked_dead' | 'revived'>

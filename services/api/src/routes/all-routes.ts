@@ -9,7 +9,9 @@ import { operationRoutes } from './fleet/operations.ts'
 import { positionRoutes } from './fleet/positions.ts'
 import { statusRoutes } from './fleet/status.ts'
 import { topicRoutes } from './fleet/topics.ts'
+import { groupListRoutes } from './group-list.ts'
 import { groupRoutes } from './groups.ts'
+import { meRoutes } from './me.ts'
 import { messageChangeRoutes } from './messages/message-changes.ts'
 import { messageEditRoutes } from './messages/message-edits.ts'
 import { messageListRoutes } from './messages/message-lists.ts'
@@ -35,9 +37,11 @@ export const allRoutes: readonly Route[] = [
   ...statusRoutes,
   ...positionRoutes,
   ...dlqRouteRoutes,
+  ...groupListRoutes,
   ...groupRoutes,
   ...policyRoutes,
   ...auditRoutes,
+  ...meRoutes,
   ...dlqStatusRoutes,
   ...runCreationRoutes,
   ...runReadRoutes,

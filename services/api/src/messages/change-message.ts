@@ -4,6 +4,7 @@
 import { type MessageEvent, nextState, type RetryState } from 'dlq-core/domain/retry/message-state.ts'
 import { type AuditEntry, writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { type HeldMessage, holdMessage, writeState } from 'dlq-core/queries/change/message-change.ts'
+import { releaseUnheldNow } from 'dlq-core/queries/retry/expired-leases.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
@@ -20,7 +21,9 @@ export type Asked = {
   reason: string | null
 }
 
-/** Locks the message, also an archived one. @throws {ApiError} 404 where the scope hides it, 412 where its ETag is another */
+/**
+ * Locks the message, also an archived one. A RETRYING message that nobody holds is PENDING, or DEAD, from now on: else
+ * nobody could change it before the retriers' sweep. @throws {ApiError} 404 where the scope hides it, 412 where its ETag is another */
 export async function holdAsSeen(
   sql: Sql,
   { id, scope, ifMatch }: Pick<Asked, 'id' | 'scope' | 'ifMatch'>,
@@ -31,7 +34,7 @@ export async function holdAsSeen(
   if (!message) throw notFound(id)
   if (ifMatch !== undefined && !matches(ifMatch, message.etag))
     throw new ApiError('SYS_DLQ_PRECONDITION_FAILED', 'the message has changed since it was read; read it again')
-  return message
+  return message.is_unheld ? { ...message, ...(await releaseUnheldNow(sql, id)), is_unheld: false } : message
 }
 
 /** If-Match (RFC 9110, section 13.1.1): "*", or a list of strong tags. */

@@ -4,6 +4,7 @@
 import { type MessageEvent, nextState, type RetryState } from 'dlq-core/domain/retry/message-state.ts'
 import { type AuditEntry, writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { type HeldMessage, holdMessage, writeState } from 'dlq-core/queries/change/message-change.ts'
+import { releaseUnheldNow } from 'dlq-core/queries/retry/expired-leases.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
@@ -21,7 +22,9 @@ export type Asked = {
   reason: string | null
 }
 
-/** Locks the message, also an archived one. @throws {ApiError} 404 where the scope hides it, 412 where its ETag is another */
+/**
+ * Locks the message, also an archived one. A RETRYING message that nobody holds is PENDING, or DEAD, from now on: else
+ * nobody could change it before the retriers' sweep. @throws {ApiError} 404 where the scope hides it, 412 where its ETag is another */
 export async function holdAsSeen(
   sql: Sql,
   { id, scope, ifMatch }: Pick<Asked, 'id' | 'scope' | 'ifMatch'>,
@@ -31,7 +34,7 @@ export async function holdAsSeen(
   if (!message && (await restoreArchived(sql, [id])).length > 0) message = await holdMessage(sql, { id, scope })
   if (!message) throw notFound(id)
   requireTag(ifMatch, message.etag, 'the message')
-  return message
+  return message.is_unheld ? { ...message, ...(await releaseUnheldNow(sql, id)), is_unheld: false } : message
 }
 
 type StateEvent = Extract<MessageEvent['type'], 'retry_requested' | 'retry_forced' | 'marked_dead' | 'revived'>

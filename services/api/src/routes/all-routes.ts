@@ -2,6 +2,7 @@
 
 import type { Route } from '../http/define-route.ts'
 import { auditRoutes } from './audit.ts'
+import { consoleRoutes } from './console.ts'
 import { cronRoutes } from './fleet/cron.ts'
 import { dlqRouteRoutes } from './fleet/dlq-routes.ts'
 import { dlqStatusRoutes } from './fleet/dlq-status.ts'
@@ -19,9 +20,12 @@ import { retryAllRoutes } from './messages/retry-all.ts'
 import { policyRoutes } from './policies.ts'
 import { runRoutes } from './runs.ts'
 import { sagaRoutes } from './sagas.ts'
+import { sessionRoutes } from './session.ts'
 
 export const allRoutes: readonly Route[] = [
   ...operationRoutes,
+  ...consoleRoutes,
+  ...sessionRoutes,
   ...cronRoutes,
   ...messageRoutes,
   ...messageChangeRoutes,

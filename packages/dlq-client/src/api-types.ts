@@ -61,6 +61,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/config.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the console needs before somebody signs in
+         * @description Holds no secrets. A console that was loaded earlier compares `build` to know of a newer one.
+         */
+        get: operations["getConsoleConfigJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a session
+         * @description Answers a bearer token with a cookie that stands for it, so that a browser need not keep the token. The session ends with the token, and after `auth.session.ttl` at the latest.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        post: operations["postSession"];
+        /**
+         * End a session
+         * @description Takes the cookie away. It needs no session: one that has ended can be taken away as well.
+         */
+        delete: operations["deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/cron": {
         parameters: {
             query?: never;
@@ -1039,6 +1085,31 @@ export interface components {
                     message: string;
                 }[];
             };
+        };
+        /** ConsoleConfig */
+        ConsoleConfig: {
+            version: string;
+            /** @description Another build of the console has another one. */
+            build: string;
+            environment: string;
+            title: string;
+            /** @description The ways to sign in; none where no authentication is configured. */
+            sign_in: ("token" | "oidc")[];
+            /** @description Addresses of other tools, with names in braces for what the console fills in. */
+            links: {
+                trace: string | null;
+                source: string | null;
+                ticket: string | null;
+                logs: string | null;
+            };
+            /** @enum {string} */
+            payloads: "shown" | "hidden";
+        };
+        /** Session */
+        Session: {
+            actor: string;
+            /** Format: date-time */
+            expires_at: string;
         };
         /** CronJob */
         CronJob: {
@@ -2084,6 +2155,275 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /metrics */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getConsoleConfigJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings of the console. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleConfig"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /console/config.json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /console/config.json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /console/config.json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /console/config.json */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /console/config.json */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has begun. */
+            201: {
+                headers: {
+                    /** @description The session. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/session */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/session */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/session */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/session */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/session */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/session */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/session */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/session */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/session */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/session */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The browser has no session any more. */
+            204: {
+                headers: {
+                    /** @description Empty. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/session */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/session */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/session */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/session */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/session */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/session */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/session */
             500: {
                 headers: {
                     [name: string]: unknown;

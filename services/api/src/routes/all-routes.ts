@@ -2,6 +2,7 @@
 
 import type { Route } from '../http/define-route.ts'
 import { auditRoutes } from './audit.ts'
+import { consoleRoutes } from './console.ts'
 import { cronRoutes } from './fleet/cron.ts'
 import { dlqRouteRoutes } from './fleet/dlq-routes.ts'
 import { dlqStatusRoutes } from './fleet/dlq-status.ts'
@@ -23,9 +24,12 @@ import { runChangeRoutes } from './runs/run-changes.ts'
 import { runCreationRoutes } from './runs/run-creation.ts'
 import { runReadRoutes } from './runs/run-reads.ts'
 import { sagaRoutes } from './sagas.ts'
+import { sessionRoutes } from './session.ts'
 
 export const allRoutes: readonly Route[] = [
   ...operationRoutes,
+  ...consoleRoutes,
+  ...sessionRoutes,
   ...cronRoutes,
   ...messageRoutes,
   ...messageChangeRoutes,

@@ -9,6 +9,7 @@ const waiting: RetryFacts = {
   retryRequested: false,
   archived: false,
   groupPaused: null,
+  topicsPaused: [],
   routeClosed: null,
   unstoredValueBytes: null,
   topicHeld: null,

@@ -8,6 +8,7 @@ import { dlqStatusRoutes } from './fleet/dlq-status.ts'
 import { operationRoutes } from './fleet/operations.ts'
 import { positionRoutes } from './fleet/positions.ts'
 import { statusRoutes } from './fleet/status.ts'
+import { topicPauseRoutes } from './fleet/topic-pauses.ts'
 import { topicRoutes } from './fleet/topics.ts'
 import { groupRoutes } from './groups.ts'
 import { messageChangeRoutes } from './messages/message-changes.ts'
@@ -32,6 +33,7 @@ export const allRoutes: readonly Route[] = [
   ...messageListRoutes,
   ...retryAllRoutes,
   ...topicRoutes,
+  ...topicPauseRoutes,
   ...statusRoutes,
   ...positionRoutes,
   ...dlqRouteRoutes,

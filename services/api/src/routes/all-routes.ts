@@ -9,6 +9,7 @@ import { dlqStatusRoutes } from './fleet/dlq-status.ts'
 import { operationRoutes } from './fleet/operations.ts'
 import { positionRoutes } from './fleet/positions.ts'
 import { statusRoutes } from './fleet/status.ts'
+import { topicPauseRoutes } from './fleet/topic-pauses.ts'
 import { topicRoutes } from './fleet/topics.ts'
 import { groupListRoutes } from './group-list.ts'
 import { groupRoutes } from './groups.ts'
@@ -38,6 +39,7 @@ export const allRoutes: readonly Route[] = [
   ...messageListRoutes,
   ...retryAllRoutes,
   ...topicRoutes,
+  ...topicPauseRoutes,
   ...statusRoutes,
   ...positionRoutes,
   ...dlqRouteRoutes,

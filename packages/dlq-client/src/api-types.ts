@@ -459,6 +459,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/messages/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which values the messages of a filter have, and how often
+         * @description Looks at the newest 10000 messages along the filter's index. Age is counted from created_at.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getMessagesFacets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What arrived, was sent, failed again and is DEAD, in stretches of time
+         * @description Stretches begin at multiples of `step`. The answer looks at a bounded number of rows of each: `gte` says that there are more. Archived messages are not counted, nor are attempts of messages that do not match the filter.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/dlq/{topic}/retry-all": {
         parameters: {
             query?: never;
@@ -1362,6 +1406,72 @@ export interface components {
                 page: number;
                 page_size: number;
                 has_next: boolean;
+            };
+        };
+        /** MessageFacets */
+        MessageFacets: {
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            original_topic?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            consumer_group?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            partition?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            status?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            error_class?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            group_id?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            age?: components["schemas"]["FacetValue"][];
+        };
+        /** FacetValue */
+        FacetValue: {
+            value: string | null;
+            count: number;
+        };
+        /** ActivityBucket */
+        ActivityBucket: {
+            /**
+             * Format: date-time
+             * @description The beginning of the stretch.
+             */
+            at: string;
+            /**
+             * Total
+             * @description By the records’ times.
+             */
+            arrived: {
+                value: number;
+                /** @enum {string} */
+                relation: "eq" | "gte";
+            };
+            /**
+             * Total
+             * @description Attempts that were published, or handled by an application.
+             */
+            sent: {
+                value: number;
+                /** @enum {string} */
+                relation: "eq" | "gte";
+            };
+            /**
+             * Total
+             * @description Attempts that came back in this stretch.
+             */
+            failed_again: {
+                value: number;
+                /** @enum {string} */
+                relation: "eq" | "gte";
+            };
+            /**
+             * Total
+             * @description Those that arrived and are DEAD now.
+             */
+            dead: {
+                value: number;
+                /** @enum {string} */
+                relation: "eq" | "gte";
             };
         };
         /** Topic */
@@ -4677,6 +4787,247 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/dlq/:topic */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMessagesFacets: {
+        parameters: {
+            query?: {
+                status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
+                /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
+                topic?: string;
+                /** @description The consumer group that failed. */
+                consumer_group?: string;
+                /** @description The class of the error, exactly. */
+                error_class?: string;
+                /** @description The error group. */
+                group_id?: string;
+                partition?: number;
+                offset_from?: number | string;
+                offset_to?: number | string;
+                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                key?: string;
+                from?: string;
+                to?: string;
+                failed_from?: string;
+                failed_to?: string;
+                retry_count_min?: number;
+                retry_count_max?: number;
+                /** @description Text within the error's message or class, in any case. */
+                q?: string;
+                payload?: string | (Record<string, never> | unknown[]);
+                archived?: boolean;
+                by?: ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age") | ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The values of each facet that was asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        facets: components["schemas"]["MessageFacets"];
+                        /** @description The messages that match, of those that were looked at. */
+                        found: number;
+                        /** @description The messages that were looked at. */
+                        examined: number;
+                        /** @description Whether these were all. */
+                        complete: boolean;
+                    };
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/messages/facets */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/messages/facets */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/messages/facets */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/messages/facets */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/messages/facets */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/messages/facets */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/messages/facets */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getActivity: {
+        parameters: {
+            query?: {
+                status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
+                /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
+                topic?: string;
+                /** @description The consumer group that failed. */
+                consumer_group?: string;
+                /** @description The class of the error, exactly. */
+                error_class?: string;
+                /** @description The error group. */
+                group_id?: string;
+                partition?: number;
+                offset_from?: number | string;
+                offset_to?: number | string;
+                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                key?: string;
+                failed_from?: string;
+                failed_to?: string;
+                retry_count_min?: number;
+                retry_count_max?: number;
+                /** @description Text within the error's message or class, in any case. */
+                q?: string;
+                payload?: string | (Record<string, never> | unknown[]);
+                from?: string;
+                to?: string;
+                step?: string;
+                by?: "total" | "topic" | "group" | "consumer_group";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One series, or one for each value that something was counted for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        from: string;
+                        /** Format: date-time */
+                        to: string;
+                        step_seconds: number;
+                        /** @description Those with most messages and attempts first, 20 at most. */
+                        series: {
+                            key: string | null;
+                            buckets: components["schemas"]["ActivityBucket"][];
+                        }[];
+                        /** @description The series beyond these. */
+                        left_out: number;
+                        /** @description Whether all rows of the range were looked at. */
+                        complete: boolean;
+                    };
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/activity */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/activity */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/activity */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/activity */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/activity */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/activity */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/activity */
             503: {
                 headers: {
                     [name: string]: unknown;

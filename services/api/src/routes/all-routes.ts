@@ -14,8 +14,10 @@ import { topicRoutes } from './fleet/topics.ts'
 import { groupListRoutes } from './group-list.ts'
 import { groupRoutes } from './groups.ts'
 import { meRoutes } from './me.ts'
+import { activityRoutes } from './messages/activity.ts'
 import { messageChangeRoutes } from './messages/message-changes.ts'
 import { messageEditRoutes } from './messages/message-edits.ts'
+import { messageFacetRoutes } from './messages/message-facets.ts'
 import { messageListRoutes } from './messages/message-lists.ts'
 import { messageReportRoutes } from './messages/message-reports.ts'
 import { messageRoutes } from './messages/messages.ts'
@@ -37,6 +39,8 @@ export const allRoutes: readonly Route[] = [
   ...messageEditRoutes,
   ...messageReportRoutes,
   ...messageListRoutes,
+  ...messageFacetRoutes,
+  ...activityRoutes,
   ...retryAllRoutes,
   ...topicRoutes,
   ...topicPauseRoutes,

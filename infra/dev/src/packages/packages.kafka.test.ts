@@ -10,6 +10,7 @@ import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.
 import { publint } from 'publint'
 import { build } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
 import {
   compile,
   createProject,
@@ -21,6 +22,7 @@ import {
 } from './test-project.ts'
 
 const versions = process.env.DLQ_SOAK === '1' ? [20, 22, 24] : []
+const exampleMs = 60_000
 const names = ['dlq-client', 'dlq-cli']
 const attw = join(import.meta.dirname, '../../node_modules/@arethetypeswrong/cli/dist/index.js')
 
@@ -92,16 +94,18 @@ test('a bundle for browsers holds the API client and nothing of Node', async () 
   expect(output[0].code).not.toMatch(/from ["']node:|require\(/)
 })
 
-/** Runs a compiled example to its end, after `before`. */
-function runExample(
+type Ended = { code: number | null; output: string }
+
+/** Runs a compiled example to its end, after `before`. One that does not end is killed. */
+async function runExample(
   node: string,
   name: string,
   before: string,
   env: Record<string, string> = {},
-): Promise<{ code: number | null; output: string }> {
+): Promise<Ended> {
   const { child, ended } = startExample(node, name, before, env)
-  child.stdin.end()
-  return ended
+  const timer = setTimeout(() => child.kill('SIGKILL'), exampleMs)
+  return ended.finally(() => clearTimeout(timer))
 }
 
 function startExample(node: string, name: string, before: string, env: Record<string, string>) {
@@ -109,13 +113,15 @@ function startExample(node: string, name: string, before: string, env: Record<st
   writeFileSync(preload, before)
   const child = spawn(node, ['--import', preload, join(project!.folder, 'out', name)], {
     env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
-  child.stdout.on('data', (text) => (output += text))
-  child.stderr.on('data', (text) => (output += text))
-  const ended = new Promise<{ code: number | null; output: string }>((resolve) =>
-    child.once('close', (code) => resolve({ code, output })),
-  )
+  const note = (text: Buffer) => {
+    output += text.toString()
+  }
+  child.stdout.on('data', note)
+  child.stderr.on('data', note)
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, output })))
   return { child, ended }
 }
 
@@ -176,7 +182,7 @@ describe('on every Node that is supported', () => {
     each(async (node, version) => {
       const dlq = join(project!.folder, 'node_modules/dlq-manager-cli/dist/dlq.js')
       const help = await runTool(node, [dlq, '--version'], folder)
-      expect(help.trim(), version).toBe('0.1.0')
+      expect(help.trim(), version).toBe(packageJson.version)
       const env = { ...process.env, DLQ_API: fleet.services.get('api').url }
       const child = spawn(node, [dlq, 'status', '--json'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
       expect(JSON.parse(String(await child.stdout.toArray().then((chunks) => Buffer.concat(chunks))))).toHaveProperty(

@@ -10,7 +10,9 @@ function replaceIn(name: string, pattern: RegExp, text: string): void {
   writeFileSync(path, readFileSync(path, 'utf8').replace(pattern, text))
 }
 
-const { version } = JSON.parse(readFileSync(new URL('packages/dlq-client/package.json', root), 'utf8')) as { version: string }
+const { version } = JSON.parse(readFileSync(new URL('packages/dlq-client/package.json', root), 'utf8')) as {
+  version: string
+}
 replaceIn('package.json', /"version": ".*?"/, `"version": "${version}"`)
 replaceIn('infra/helm/dlq-manager/Chart.yaml', /^version: .*$/m, `version: ${version}`)
 replaceIn('infra/helm/dlq-manager/Chart.yaml', /^appVersion: .*$/m, `appVersion: "${version}"`)

@@ -213,15 +213,26 @@ describe('POST /api/v1/dlq/messages/:id/retry', () => {
     expect([...attempts]).toEqual([{ number: 1, actor: 'anonymous', outcome: 'published' }])
   })
 
-  test('answers 200 with the reason when Kafka has refused the record', async () => {
+  test('answers 409 with the reason, the status and what comes next when Kafka has refused the record', async () => {
     const id = await insert()
     const retrier = startRetrier(service.sql, { refusal: 'the record is too large' })
     const answer = await retry(id)
     await retrier.stop()
 
-    expect(answer).toEqual({
-      status: 200,
-      body: { id, status: 'PENDING', message: 'message retry failed: the record is too large' },
+    const next = expect.stringMatching(/^it is tried again at 20/)
+    expect(answer).toMatchObject({
+      status: 409,
+      body: {
+        error: {
+          code: 'SYS_DLQ_PUBLISH_REFUSED',
+          message: expect.stringContaining('message was not sent: the record is too large. It is PENDING'),
+          details: [
+            { field: 'reason', message: 'the record is too large' },
+            { field: 'status', message: 'PENDING' },
+            { field: 'next', message: next },
+          ],
+        },
+      },
     })
   })
 

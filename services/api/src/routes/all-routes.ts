@@ -20,6 +20,7 @@ import { messageEditRoutes } from './messages/message-edits.ts'
 import { messageFacetRoutes } from './messages/message-facets.ts'
 import { messageListRoutes } from './messages/message-lists.ts'
 import { messageReportRoutes } from './messages/message-reports.ts'
+import { messageUndoRoutes } from './messages/message-undo.ts'
 import { messageRoutes } from './messages/messages.ts'
 import { retryAllRoutes } from './messages/retry-all.ts'
 import { policyRoutes } from './policies.ts'
@@ -37,6 +38,7 @@ export const allRoutes: readonly Route[] = [
   ...messageRoutes,
   ...messageChangeRoutes,
   ...messageEditRoutes,
+  ...messageUndoRoutes,
   ...messageReportRoutes,
   ...messageListRoutes,
   ...messageFacetRoutes,

@@ -12,6 +12,7 @@ import { statusRoutes } from './fleet/status.ts'
 import { topicPauseRoutes } from './fleet/topic-pauses.ts'
 import { topicRoutes } from './fleet/topics.ts'
 import { groupListRoutes } from './group-list.ts'
+import { groupResumeRoutes } from './group-resume.ts'
 import { groupRoutes } from './groups.ts'
 import { meRoutes } from './me.ts'
 import { activityRoutes } from './messages/activity.ts'
@@ -51,6 +52,7 @@ export const allRoutes: readonly Route[] = [
   ...dlqRouteRoutes,
   ...groupListRoutes,
   ...groupRoutes,
+  ...groupResumeRoutes,
   ...policyRoutes,
   ...auditRoutes,
   ...meRoutes,

@@ -60,18 +60,6 @@ export const maxRetries = v.pipe(
   v.maxValue(1000, between1And1000),
 )
 
-/** One or more of the names in a query, repeated or with commas, each once. */
-export function listOf<const Names extends readonly string[]>(names: Names) {
-  const message = `must be one or more of ${names.join(', ')}`
-  return v.pipe(
-    v.union([v.string(), v.array(v.string())], message),
-    v.metadata({ anyOf: [{ enum: names }, { type: 'array', items: { enum: names }, minItems: 1 }] }),
-    v.transform((list) => [...new Set([list].flat().flatMap((item) => item.split(',')))].sort()),
-    v.check((list) => list.every((name) => names.includes(name)), message),
-    v.transform((list) => list as Names[number][]),
-  )
-}
-
 /** A UUID in a path. `what` names it in errors. */
 export function idOf(what: string) {
   return v.pipe(

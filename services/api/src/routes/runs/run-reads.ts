@@ -13,8 +13,8 @@ import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cur
 import { idOf, listOf, pageQuery, wholeNumber } from '../../request/request-schemas.ts'
 import { describeRun } from '../../runs/describe-run.ts'
 import { findRun } from '../../runs/find-run.ts'
-import { exampleRunItem, outcomeCounts, runItemJson, runItemSchema } from '../../runs/run-item-json.ts'
 import { exampleRun, runJson, runSchema } from '../../runs/run-json.ts'
+import { exampleRunItem, outcomeCounts, runItemJson, runItemSchema } from './run-item-json.ts'
 
 const runPath = v.object({ id: idOf('run') })
 const count = v.pipe(v.number(), v.integer())

@@ -5,7 +5,7 @@ import { statuses } from 'dlq-core/domain/retry/message-state.ts'
 import { type ItemMessage, type RunItem, type RunOutcome, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
 import type { RunView } from 'dlq-core/queries/runs/runs.ts'
 import * as v from 'valibot'
-import { readable } from '../messages/readable-record.ts'
+import { readable } from '../../messages/readable-record.ts'
 
 const text = v.nullable(v.string())
 

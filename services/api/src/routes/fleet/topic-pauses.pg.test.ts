@@ -45,7 +45,9 @@ beforeEach(async () => {
     cluster: 'c',
     found: ['orders.dlq', 'pay.dlq'].map((topic) => ({ topic, topic_id: null, partitions: 1 })),
   })
-  orders = await insertMessageRow(database.sql, { original_topic: 'orders', dlq_topic: 'orders.dlq' })
+  orders = await insertMessageRow(database.sql, {
+    ...{ original_topic: 'orders', dlq_topic: 'orders.dlq', next_retry_at: new Date(Date.now() + 3_600_000) },
+  })
   await insertMessageRow(database.sql, { original_topic: 'orders', dlq_topic: 'pay.dlq' })
 })
 

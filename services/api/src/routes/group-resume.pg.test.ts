@@ -37,7 +37,9 @@ beforeEach(async () => {
     values (${group}, 1, 'com.example.E', 'm', 'E', now(), now())`
   await database.sql`insert into dlq.dlq_group_topics (dlq_topic, group_id) values ('pay.dlq', ${group})`
   for (const original_topic of ['orders', 'pay']) {
-    await insertMessageRow(database.sql, { original_topic, dlq_topic: 'pay.dlq', group_id: group })
+    await insertMessageRow(database.sql, {
+      ...{ original_topic, dlq_topic: 'pay.dlq', group_id: group, next_retry_at: new Date(4e12) },
+    })
     const pause = { original_topic, group_id: group, reason: `25 of ${original_topic} failed again` }
     await pauseGroup(service.sql, { ...pause, probeAfterMs: 30_000, refails_after_ms: null })
   }

@@ -278,7 +278,7 @@ export interface paths {
         put?: never;
         /**
          * Retry one dead letter, and wait for the outcome
-         * @description Waits for an attempt that is already under way. DEAD, RESOLVED and a spent budget answer 409, unless `force` is set; `force` needs a reason.
+         * @description Waits for an attempt that is already under way. DEAD, RESOLVED and a spent budget answer 409, unless `force` is set; `force` needs a reason. A record that Kafka refuses answers 409 SYS_DLQ_PUBLISH_REFUSED, with the reason, the status of the message and what comes next as details.
          *
          *     Needs the role `sys_operator`.
          */
@@ -367,6 +367,50 @@ export interface paths {
         get: operations["getDlqMessagesByIdEditsByNumber"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dlq/messages/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring an archived dead letter back
+         * @description It is live again with its attempts, in the status that it had. A live one answers 409.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postDlqMessagesByIdRestore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dlq/messages/{id}/edits/{number}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a dead letter the content it had before an edit
+         * @description Edit 1 holds the message as it arrived. Undoing an edit also takes back all edits after it, and is an edit itself, so nothing is lost. Where the message has that content already, nothing changes.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postDlqMessagesByIdEditsByNumberUndo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -567,6 +611,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/topics/{topic}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the retries of a topic, or the ingestion of a DLQ topic
+         * @description An original topic or a DLQ topic, by its exact name. From the answer on nothing of it is claimed: what falls due by itself, what somebody asks for, and what runs hold waits; retriers finish the batches that they hold. The pause ends at `until`, or when somebody resumes the topic. A pause that is set again keeps its `since`.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postTopicsByTopicPause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/topics/{topic}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the retries of a paused topic, or its ingestion, go on
+         * @description Nothing happens where it is not paused.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postTopicsByTopicResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/status": {
         parameters: {
             query?: never;
@@ -727,6 +815,28 @@ export interface paths {
          *     Needs the role `sys_operator`.
          */
         patch: operations["patchGroupsById"];
+        trace?: never;
+    };
+    "/api/v1/groups/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume the automatic retries of a paused error group
+         * @description For one original topic, or for all that the token covers. What failed again before does not count for another pause. Messages that were put off are retried at their own time; a run retries them now.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postGroupsByIdResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/policies": {
@@ -896,7 +1006,9 @@ export interface paths {
         };
         /**
          * Runs, newest first
-         * @description Needs the role `sys_auditor`.
+         * @description By pages, or from one page to the next along `next_cursor`, which newer runs do not shift.
+         *
+         *     Needs the role `sys_auditor`.
          */
         get: operations["getRuns"];
         put?: never;
@@ -948,7 +1060,7 @@ export interface paths {
         };
         /**
          * The messages of a run, by their outcome
-         * @description In the order of ids; the next page begins `after` the last one. Of the skipped messages, the first ten thousand.
+         * @description In the order of ids; the next page begins `after` the last one, the one before ends `before` the first. With `show=message` each item has what a list of messages shows. Of the skipped messages, the first ten thousand.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -1121,7 +1233,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
+                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PUBLISH_REFUSED" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
                 message: string;
                 request_id: string;
                 details: {
@@ -1513,6 +1625,10 @@ export interface components {
                     loss: string | null;
                 } | null;
             } | null;
+            /** @description Somebody has paused its retries. */
+            paused: components["schemas"]["TopicPause"] | null;
+            /** @description Somebody has paused its ingestion. */
+            ingestion_paused: components["schemas"]["TopicPause"] | null;
             /**
              * EffectivePolicy
              * @description The policy in force, with the first counterpart.
@@ -1536,6 +1652,15 @@ export interface components {
             RESOLVED: number;
             DEAD: number;
         };
+        /** TopicPause */
+        TopicPause: {
+            by: string;
+            reason: string;
+            /** Format: date-time */
+            since: string;
+            /** @description Null: until somebody resumes it. */
+            until: string | null;
+        };
         /** ConsumerGroup */
         ConsumerGroup: {
             consumer_group: string | null;
@@ -1546,6 +1671,12 @@ export interface components {
             recent: number;
             /** @description The last failure among these messages; null where the group has none of them. */
             last_failed_at: string | null;
+        };
+        /** TopicPauses */
+        TopicPauses: {
+            topic: string;
+            paused: components["schemas"]["TopicPause"] | null;
+            ingestion_paused: components["schemas"]["TopicPause"] | null;
         };
         /** Status */
         Status: {
@@ -1594,6 +1725,18 @@ export interface components {
             stored_at: string | null;
             /** @description Error groups whose automatic retries are paused. */
             paused_groups: number;
+            /** @description Topics that somebody has paused. */
+            paused_topics: {
+                topic: string;
+                /** @enum {string} */
+                what: "retries" | "ingestion";
+                by: string;
+                reason: string;
+                /** Format: date-time */
+                since: string;
+                /** @description Null: until somebody resumes it. */
+                until: string | null;
+            }[];
             /** @description Topics that are only probed, because records for them are refused in a row. */
             held_topics: {
                 topic: string;
@@ -1674,6 +1817,8 @@ export interface components {
             /** @description Twenty at most. */
             dlq_topics: string[];
             counts: components["schemas"]["StatusCounts"];
+            /** @description The original topics for which its automatic retries are paused. */
+            pauses: components["schemas"]["GroupPause"][];
             /** @description Messages in each of the last 24 hours, the oldest hour first, by their records’ times; null unless asked for. */
             trend: components["schemas"]["Total"][] | null;
         };
@@ -1691,6 +1836,16 @@ export interface components {
             regressed: boolean;
             owner: string | null;
             note: string | null;
+        };
+        /** GroupPause */
+        GroupPause: {
+            original_topic: string;
+            reason: string;
+            /** Format: date-time */
+            since: string;
+            /** @description When messages are tried; null while some are. */
+            next_probe_at: string | null;
+            failed_probes: number;
         };
         /** ErrorGroupTotals */
         ErrorGroupTotals: {
@@ -2041,6 +2196,29 @@ export interface components {
             of: number | null;
             /** @description When its messages were found good, or too many came back. */
             judged_at: string | null;
+        };
+        /** RunItem */
+        RunItem: {
+            id: string;
+            /** @enum {string} */
+            outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
+            detail: string | null;
+            /** @description With show=message: the message as it is now; null where it is archived or deleted. */
+            message?: {
+                original_topic: string;
+                dlq_topic: string | null;
+                consumer_group: string | null;
+                key: {
+                    value: string | null;
+                    /** @enum {string} */
+                    encoding: "text" | "number" | "base64";
+                } | null;
+                error_class: string | null;
+                error_message: string;
+                /** @enum {string} */
+                status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+                group_id: string | null;
+            } | null;
         };
         /** Saga */
         Saga: {
@@ -3613,7 +3791,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A retrier has settled the attempt. */
+            /** @description The message was sent, and is RESOLVED. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3684,7 +3862,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description SYS_DLQ_CONFLICT, of /api/v1/dlq/messages/:id/retry */
+            /** @description SYS_DLQ_CONFLICT or SYS_DLQ_PUBLISH_REFUSED, of /api/v1/dlq/messages/:id/retry */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4271,6 +4449,307 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/dlq/messages/:id/edits/:number */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postDlqMessagesByIdRestore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The dead letter as it is now. */
+            200: {
+                headers: {
+                    /** @description The ETag of the dead letter as it is now. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/restore */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/dlq/messages/:id/restore */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/dlq/messages/:id/restore */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id/restore */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages/:id/restore */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/dlq/messages/:id/restore */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/dlq/messages/:id/restore */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/dlq/messages/:id/restore */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/dlq/messages/:id/restore */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/dlq/messages/:id/restore */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/restore */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/restore */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/dlq/messages/:id/restore */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postDlqMessagesByIdEditsByNumberUndo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
+            path: {
+                id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The dead letter as it is now. */
+            200: {
+                headers: {
+                    /** @description The ETag of the dead letter as it is now. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/dlq/messages/:id/edits/:number/undo */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5364,6 +5843,292 @@ export interface operations {
             };
         };
     };
+    postTopicsByTopicPause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What is paused: the retries of the topic, or the ingestion of a DLQ topic.
+                     * @default retries
+                     * @enum {string}
+                     */
+                    what?: "retries" | "ingestion";
+                    /** @default null */
+                    until?: string | null;
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What is paused of the topic now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicPauses"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/pause */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/pause */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/pause */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/pause */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/pause */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/topics/:topic/pause */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/pause */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/pause */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/pause */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/pause */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/pause */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/pause */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What is paused: the retries of the topic, or the ingestion of a DLQ topic.
+                     * @default retries
+                     * @enum {string}
+                     */
+                    what?: "retries" | "ingestion";
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What is paused of the topic now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicPauses"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/resume */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/resume */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/resume */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/resume */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/resume */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/topics/:topic/resume */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/resume */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/resume */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/resume */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/resume */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/resume */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/resume */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getStatus: {
         parameters: {
             query?: never;
@@ -6359,6 +7124,145 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/groups/:id */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postGroupsByIdResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    original_topic?: string;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The original topics for which it is resumed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resumed: string[];
+                    };
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups/:id/resume */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/groups/:id/resume */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/groups/:id/resume */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/groups/:id/resume */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/groups/:id/resume */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/groups/:id/resume */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/groups/:id/resume */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/groups/:id/resume */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/groups/:id/resume */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/groups/:id/resume */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups/:id/resume */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/groups/:id/resume */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7391,8 +8295,14 @@ export interface operations {
             query?: {
                 page?: number;
                 page_size?: number;
-                status?: "queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed";
+                status?: ("queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed") | ("queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed")[];
                 kind?: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
+                /** @description Who created it. */
+                actor?: string;
+                target_topic?: string;
+                /** @description Runs over this error group. */
+                group_id?: string;
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -7409,6 +8319,7 @@ export interface operations {
                     "application/json": {
                         runs: components["schemas"]["Run"][];
                         total_count: number;
+                        next_cursor: string | null;
                     };
                 };
             };
@@ -7962,6 +8873,8 @@ export interface operations {
             query?: {
                 outcome?: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
                 after?: string;
+                before?: string;
+                show?: "message";
                 limit?: number;
             };
             header?: never;
@@ -7979,12 +8892,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: {
-                            id: string;
-                            /** @enum {string} */
-                            outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
-                            detail: string | null;
-                        }[];
+                        items: components["schemas"]["RunItem"][];
+                        /** @description Of the whole run. */
+                        counts: {
+                            waiting: number;
+                            resolved: number;
+                            failed: number;
+                            failed_again: number;
+                            skipped: number;
+                        };
+                        /** @description The next page’s `after`; null at the end. */
+                        next_after: string | null;
+                        /** @description The `before` of the page before; null at the beginning. */
+                        previous_before: string | null;
                     };
                 };
             };

@@ -12,6 +12,7 @@ import { statusRoutes } from './fleet/status.ts'
 import { topicPauseRoutes } from './fleet/topic-pauses.ts'
 import { topicRoutes } from './fleet/topics.ts'
 import { groupListRoutes } from './group-list.ts'
+import { groupResumeRoutes } from './group-resume.ts'
 import { groupRoutes } from './groups.ts'
 import { meRoutes } from './me.ts'
 import { activityRoutes } from './messages/activity.ts'
@@ -20,6 +21,7 @@ import { messageEditRoutes } from './messages/message-edits.ts'
 import { messageFacetRoutes } from './messages/message-facets.ts'
 import { messageListRoutes } from './messages/message-lists.ts'
 import { messageReportRoutes } from './messages/message-reports.ts'
+import { messageUndoRoutes } from './messages/message-undo.ts'
 import { messageRoutes } from './messages/messages.ts'
 import { retryAllRoutes } from './messages/retry-all.ts'
 import { policyRoutes } from './policies.ts'
@@ -37,6 +39,7 @@ export const allRoutes: readonly Route[] = [
   ...messageRoutes,
   ...messageChangeRoutes,
   ...messageEditRoutes,
+  ...messageUndoRoutes,
   ...messageReportRoutes,
   ...messageListRoutes,
   ...messageFacetRoutes,
@@ -49,6 +52,7 @@ export const allRoutes: readonly Route[] = [
   ...dlqRouteRoutes,
   ...groupListRoutes,
   ...groupRoutes,
+  ...groupResumeRoutes,
   ...policyRoutes,
   ...auditRoutes,
   ...meRoutes,

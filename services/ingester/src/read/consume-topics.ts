@@ -12,6 +12,7 @@ import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Consumer, EachBatchPayload, Kafka, Batch as KafkaBatch, KafkaMessage } from 'kafkajs'
 import type { Batch, StoreOutcome } from '../store/store-batch.ts'
 import { askTogether } from '../watch/ask-together.ts'
+import { followPauses, type PausedTopics } from '../watch/follow-pauses.ts'
 import type { DecodePool } from './decode-budget.ts'
 import { noRoomNow } from './kafka-codecs.ts'
 import { missingAcl } from './missing-acl.ts'
@@ -98,6 +99,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     deps.onAssigned()
     seekToPositions(deps, consumer, payload.memberAssignment).catch((error) => log.warn({ error }, 'seek_failed'))
   })
+  let pauses: PausedTopics | null = null
   let passed: Promise<void> = Promise.resolve()
   consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }) => {
     if (payload.batchSize > 0) return
@@ -112,13 +114,23 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: 2,
       eachBatch: (payload) =>
-        eachBatch({ ...deps, store: (...args) => passed.then(() => deps.store(...args)) }, consumer, payload),
+        eachBatch(
+          {
+            ...deps,
+            store: (...args) => passed.then(() => deps.store(...args)),
+            isPaused: (topic) => pauses?.has(topic) ?? false,
+          },
+          consumer,
+          payload,
+        ),
     })
+    pauses = await followPauses({ ...deps, consumer })
     await Promise.race([ended, watchdog.stalled])
   } catch (error) {
     await nameMissingAcl(deps, error)
     throw error
   } finally {
+    await pauses?.stop()
     watchdog.stop()
     deps.pool.clear()
     await consumer.disconnect()
@@ -196,13 +208,17 @@ async function passOver(
   })
 }
 
-async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+type BatchDeps = ConsumeDeps & { isPaused: (topic: string) => boolean }
+
+async function eachBatch(deps: BatchDeps, consumer: Consumer, payload: EachBatchPayload): Promise<void> {
   const { resolveOffset, commitOffsetsIfNecessary, uncommittedOffsets } = payload
   const { topic, partition, messages, fetchedOffset } = payload.batch as FetchedBatch
   const left = messages.find(({ undecodable }) => undecodable?.reason === noRoomNow)
   if (left && left === messages[0])
     return consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
   for (const part of partsOfBatch(toBatch(payload.batch, deps, left))) {
+    // It is read again, from the position, when the pause is over.
+    if (deps.isPaused(topic)) return consumer.seek({ topic, partition, offset: String(part.fetchedOffset) })
     if (!(await storePart(deps, consumer, payload, part))) return
     // kafkajs throws a TypeError, and ends the consumer, where the topic is not ours any more.
     if (payload.isStale() || !payload.isRunning()) return

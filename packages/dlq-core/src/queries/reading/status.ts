@@ -1,5 +1,6 @@
 // The processes of the fleet and their work, for the overview. The overview's counts come from the summary.
 
+import { type Ingester, listIngesters } from '../ingest/ingesters.ts'
 import type { HeldTopic, Publishes } from '../retry/retriers.ts'
 import type { Sql } from '../sql.ts'
 import { type TopicScope, topicInScope } from '../topic-scope.ts'
@@ -12,12 +13,13 @@ export type FleetStatus = {
   paused_groups: number
   /** Topics that a retrier only probes, because records for them are refused; those held for longest first. */
   held_topics: HeldTopic[]
+  ingesters: Ingester[]
   retriers: { id: string; publishes: Publishes; fault: string | null; started_at: Date; seen_at: Date }[]
 }
 
 export async function readFleetStatus(sql: Sql, { scope }: { scope: TopicScope }): Promise<FleetStatus> {
-  const [[numbers], retriers, heldTopics] = await Promise.all([
-    sql<[Omit<FleetStatus, 'retriers' | 'held_topics'>]>`
+  const [[numbers], retriers, heldTopics, ingesters] = await Promise.all([
+    sql<[Omit<FleetStatus, 'retriers' | 'held_topics' | 'ingesters'>]>`
       select
         (select count(*)::int from dlq.dlq_topics t where gone_at is null and ${topicInScope(sql, scope, 't.topic')}) as dlq_topics,
         (select max(updated_at) from dlq.dlq_positions p where ${topicInScope(sql, scope, 'p.topic')}) as stored_at,
@@ -32,6 +34,7 @@ export async function readFleetStatus(sql: Sql, { scope }: { scope: TopicScope }
       cross join json_to_recordset(r.held_topics) as held (topic text, reason text, since timestamptz)
       where r.seen_at > now() - interval '1 minute' and ${topicInScope(sql, scope, 'held.topic')}
       group by held.topic order by since, topic limit 1000`,
+    listIngesters(sql, { scope }),
   ])
-  return { ...numbers, held_topics: [...heldTopics], retriers }
+  return { ...numbers, held_topics: [...heldTopics], retriers, ingesters }
 }

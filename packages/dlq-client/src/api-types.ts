@@ -589,6 +589,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/topics/{topic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One topic
+         * @description Without `kind`, the name of a known DLQ topic means that, and any other name an original topic.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getTopicsByTopic"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Give a topic a name
+         * @description A DLQ topic or an original topic. The name is shown beside that of Kafka, which stays the id.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        patch: operations["patchTopicsByTopic"];
+        trace?: never;
+    };
     "/api/v1/consumer-groups": {
         parameters: {
             query?: never;
@@ -653,6 +681,26 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/consumer-groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Give a consumer group a name
+         * @description Needs the role `sys_operator`, and a token for all topics.
+         */
+        patch: operations["patchConsumerGroupsByGroup"];
         trace?: never;
     };
     "/api/v1/status": {
@@ -1589,6 +1637,8 @@ export interface components {
         /** Topic */
         Topic: {
             topic: string;
+            /** @description The name that people gave it. */
+            display_name: string | null;
             /** @enum {string} */
             kind: "dlq" | "original";
             /** @description Original topics of a DLQ topic, DLQ topics of an original topic; those with the most messages first, 20 at most. */
@@ -1664,6 +1714,8 @@ export interface components {
         /** ConsumerGroup */
         ConsumerGroup: {
             consumer_group: string | null;
+            /** @description The name that people gave it. */
+            display_name: string | null;
             /** @description 100 at most. */
             original_topics: string[];
             counts: components["schemas"]["StatusCounts"];
@@ -1677,6 +1729,18 @@ export interface components {
             topic: string;
             paused: components["schemas"]["TopicPause"] | null;
             ingestion_paused: components["schemas"]["TopicPause"] | null;
+        };
+        /** TopicName */
+        TopicName: {
+            topic: string;
+            /** @description The name that is shown now. */
+            display_name: string | null;
+        };
+        /** ConsumerGroupName */
+        ConsumerGroupName: {
+            consumer_group: string;
+            /** @description The name that is shown now. */
+            display_name: string | null;
         };
         /** Status */
         Status: {
@@ -1744,6 +1808,8 @@ export interface components {
                 /** Format: date-time */
                 since: string;
             }[];
+            /** @description Seen within the last minute. A fault may name any topic: a token that is limited to some sees none. */
+            ingesters: components["schemas"]["Ingester"][];
             /** @description A fault may name any topic: a token that is limited to some sees none. */
             retriers: {
                 id: string;
@@ -1755,6 +1821,25 @@ export interface components {
                 /** Format: date-time */
                 seen_at: string;
             }[];
+        };
+        /** Ingester */
+        Ingester: {
+            id: string;
+            /** @description What Kafka has given it to read, 1000 at most; of the topics that the token may see. */
+            partitions: {
+                cluster: string;
+                topic: string;
+                partition: number;
+                lag: number;
+            }[];
+            /** @description The records of its partitions that are not stored yet. */
+            lag: number;
+            /** @description Why it does not read or store now. */
+            fault: string | null;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            seen_at: string;
         };
         /** Position */
         Position: {
@@ -5672,6 +5757,12 @@ export interface operations {
             query?: {
                 /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
                 kind?: "dlq" | "original";
+                /** @description Text within the name, in any case. */
+                q?: string;
+                /** @description By name; by the number of messages, the most first; or what Kafka deletes unread first. */
+                sort?: "name" | "dead" | "pending" | "expires";
+                /** @description DLQ topics with records that are not stored and may expire, or that are lost. */
+                only?: "losing";
                 limit?: number;
                 cursor?: string;
             };
@@ -5681,7 +5772,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In the order of their names. */
+            /** @description One page. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5748,6 +5839,232 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTopicsByTopic: {
+        parameters: {
+            query?: {
+                /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
+                kind?: "dlq" | "original";
+            };
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The topic. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topic"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchTopicsByTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Null: the name of the configuration, or none. */
+                    display_name: string | null;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicName"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6119,6 +6436,126 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/resume */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchConsumerGroupsByGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Null: the name of the configuration, or none. */
+                    display_name: string | null;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsumerGroupName"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/consumer-groups/:group */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/consumer-groups/:group */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/consumer-groups/:group */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/consumer-groups/:group */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/consumer-groups/:group */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/consumer-groups/:group */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/consumer-groups/:group */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/consumer-groups/:group */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/consumer-groups/:group */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/consumer-groups/:group */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -6,6 +6,7 @@ import { consoleRoutes } from './console.ts'
 import { cronRoutes } from './fleet/cron.ts'
 import { dlqRouteRoutes } from './fleet/dlq-routes.ts'
 import { dlqStatusRoutes } from './fleet/dlq-status.ts'
+import { nameRoutes } from './fleet/names.ts'
 import { operationRoutes } from './fleet/operations.ts'
 import { positionRoutes } from './fleet/positions.ts'
 import { statusRoutes } from './fleet/status.ts'
@@ -47,6 +48,7 @@ export const allRoutes: readonly Route[] = [
   ...retryAllRoutes,
   ...topicRoutes,
   ...topicPauseRoutes,
+  ...nameRoutes,
   ...statusRoutes,
   ...positionRoutes,
   ...dlqRouteRoutes,

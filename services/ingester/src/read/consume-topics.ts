@@ -37,10 +37,12 @@ export type ConsumeDeps = {
   store: (batch: Batch, options?: { lowOffset: bigint }) => Promise<StoreOutcome>
   /** The consumer met a fault, which kafkajs may or may not mend by itself. Called again while it lasts. */
   onFault: () => void
+  /** A broker has answered a fetch. */
+  onFetched: () => void
   /** kafkajs gave the consumer up; it may start it again. */
-  onCrash: () => void
-  /** Kafka has given it its partitions. */
-  onAssigned: () => void
+  onCrash: (error: Error) => void
+  /** Kafka has given it its partitions: those of each topic. */
+  onAssigned: (assignment: Record<string, number[]>) => void
   /** The topic was deleted and created again, so its offsets begin again. */
   onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
   onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
@@ -80,7 +82,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       log.warn({ error: payload.error, restart: payload.restart }, 'consumer_crashed')
       if (payload.restart) void nameMissingAcl(deps, payload.error)
-      deps.onCrash()
+      deps.onCrash(payload.error)
       deps.onFault()
       if (!payload.restart)
         reject(
@@ -88,7 +90,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
         )
     })
   })
-  watchForFailedFetches(consumer, deps.onFault)
+  watchForFailedFetches(consumer, deps)
   // The listener runs in the context of the fetch.
   consumer.on(consumer.events.FETCH_START, ({ payload: { nodeId } }) => deps.pool.begin(nodeId))
   const watchdog = watchForStall(consumer)
@@ -96,7 +98,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   ended.catch(() => {})
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     log.info({ groupId, memberId: payload.memberId, assignment: payload.memberAssignment }, 'partitions_assigned')
-    deps.onAssigned()
+    deps.onAssigned(payload.memberAssignment)
     seekToPositions(deps, consumer, payload.memberAssignment).catch((error) => log.warn({ error }, 'seek_failed'))
   })
   let pauses: PausedTopics | null = null
@@ -143,13 +145,16 @@ async function nameMissingAcl(deps: ConsumeDeps, error: unknown): Promise<void> 
 }
 
 /** kafkajs tells of fetches that succeed; one that failed shows when the broker is asked once more. */
-function watchForFailedFetches(consumer: Consumer, onFailed: () => void): void {
+function watchForFailedFetches(consumer: Consumer, { onFault, onFetched }: ConsumeDeps): void {
   const asked = new Set<number>()
   consumer.on(consumer.events.FETCH_START, ({ payload: { nodeId } }) => {
-    if (asked.has(nodeId)) onFailed()
+    if (asked.has(nodeId)) onFault()
     asked.add(nodeId)
   })
-  consumer.on(consumer.events.FETCH, ({ payload }) => void asked.delete(payload.nodeId))
+  consumer.on(consumer.events.FETCH, ({ payload }) => {
+    asked.delete(payload.nodeId)
+    onFetched()
+  })
 }
 
 /**

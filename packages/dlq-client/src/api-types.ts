@@ -567,6 +567,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/topics/{topic}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the retries of a topic, or the ingestion of a DLQ topic
+         * @description An original topic or a DLQ topic, by its exact name. From the answer on nothing of it is claimed: what falls due by itself, what somebody asks for, and what runs hold waits; retriers finish the batches that they hold. The pause ends at `until`, or when somebody resumes the topic. A pause that is set again keeps its `since`.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postTopicsByTopicPause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/topics/{topic}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the retries of a paused topic, or its ingestion, go on
+         * @description Nothing happens where it is not paused.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postTopicsByTopicResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/status": {
         parameters: {
             query?: never;
@@ -857,7 +901,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the messages of a consumer group that are DEAD with their budget spent
-         * @description In chunks, each with its count and its audit entry in one transaction: a request that is cut off has deleted what the counts say, and can be repeated for the rest. Messages that were given up with attempts left stay.
+         * @description Up to 10000 DEAD messages of the topic are examined in one transaction, with their count and audit entry. A larger purge is made in chunks of 2000, each a transaction of its own: a request that is cut off has deleted what the counts say, and can be repeated for the rest. Messages that were given up with attempts left stay.
          *
          *     Needs the role `sys_operator`.
          */
@@ -1513,6 +1557,10 @@ export interface components {
                     loss: string | null;
                 } | null;
             } | null;
+            /** @description Somebody has paused its retries. */
+            paused: components["schemas"]["TopicPause"] | null;
+            /** @description Somebody has paused its ingestion. */
+            ingestion_paused: components["schemas"]["TopicPause"] | null;
             /**
              * EffectivePolicy
              * @description The policy in force, with the first counterpart.
@@ -1536,6 +1584,15 @@ export interface components {
             RESOLVED: number;
             DEAD: number;
         };
+        /** TopicPause */
+        TopicPause: {
+            by: string;
+            reason: string;
+            /** Format: date-time */
+            since: string;
+            /** @description Null: until somebody resumes it. */
+            until: string | null;
+        };
         /** ConsumerGroup */
         ConsumerGroup: {
             consumer_group: string | null;
@@ -1546,6 +1603,12 @@ export interface components {
             recent: number;
             /** @description The last failure among these messages; null where the group has none of them. */
             last_failed_at: string | null;
+        };
+        /** TopicPauses */
+        TopicPauses: {
+            topic: string;
+            paused: components["schemas"]["TopicPause"] | null;
+            ingestion_paused: components["schemas"]["TopicPause"] | null;
         };
         /** Status */
         Status: {
@@ -1594,6 +1657,18 @@ export interface components {
             stored_at: string | null;
             /** @description Error groups whose automatic retries are paused. */
             paused_groups: number;
+            /** @description Topics that somebody has paused. */
+            paused_topics: {
+                topic: string;
+                /** @enum {string} */
+                what: "retries" | "ingestion";
+                by: string;
+                reason: string;
+                /** Format: date-time */
+                since: string;
+                /** @description Null: until somebody resumes it. */
+                until: string | null;
+            }[];
             /** @description Topics that are only probed, because records for them are refused in a row. */
             held_topics: {
                 topic: string;
@@ -1853,6 +1928,16 @@ export interface components {
                 topics: string[] | null;
             }[];
         };
+        /** DLQStatus */
+        DLQStatus: {
+            consumers: {
+                channelId: string;
+                channelName: string;
+                consumerId: string;
+                consumerName: string;
+                deadCount: number;
+            }[];
+        };
         /** RunSurvey */
         RunSurvey: {
             /** @constant */
@@ -2074,6 +2159,192 @@ export interface components {
             started_at: string;
             completed_at: string | null;
         };
+        GetHealthzAnswer: {
+            /** @constant */
+            status: "ok";
+        };
+        GetReadyzAnswer: {
+            /** @enum {string} */
+            status: "ready" | "unavailable";
+            checks: {
+                [key: string]: string;
+            };
+        };
+        GetCronAnswer: {
+            jobs: components["schemas"]["CronJob"][];
+        };
+        GetCronByJobRunsAnswer: {
+            runs: components["schemas"]["CronRun"][];
+        };
+        PostCronByJobRunAnswer: {
+            job: string;
+            /** Format: date-time */
+            tick: string;
+            message: string;
+        };
+        GetDlqMessagesByIdAttemptsAnswer: {
+            attempts: components["schemas"]["Attempt"][];
+        };
+        PostDlqMessagesByIdRetryAnswer: {
+            id: string;
+            status: string;
+            message: string;
+        };
+        DeleteDlqMessagesByIdAnswer: {
+            /** @constant */
+            success: true;
+            message: string;
+        };
+        GetDlqMessagesByIdEditsAnswer: {
+            edits: components["schemas"]["Edit"][];
+        };
+        GetDlqMessagesByIdEditsByNumberAnswer: {
+            number: number;
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            reason: string | null;
+            fields: ("key" | "value" | "headers" | "target_topic")[];
+            before: {
+                key: ({
+                    text: string;
+                } | {
+                    base64: string;
+                } | {
+                    json: unknown;
+                }) | null;
+                value: ({
+                    text: string;
+                } | {
+                    base64: string;
+                } | {
+                    json: unknown;
+                }) | null;
+                headers: {
+                    name: string;
+                    value: ({
+                        text: string;
+                    } | {
+                        base64: string;
+                    }) | null;
+                }[] | null;
+                target_topic: string | null;
+            };
+        };
+        PostDlqMessagesAnswer: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        GetDlqByTopicAnswer: components["schemas"]["MessageList"] | components["schemas"]["MessagePage"];
+        GetMessagesFacetsAnswer: {
+            facets: components["schemas"]["MessageFacets"];
+            /** @description The messages that match, of those that were looked at. */
+            found: number;
+            /** @description The messages that were looked at. */
+            examined: number;
+            /** @description Whether these were all. */
+            complete: boolean;
+        };
+        GetActivityAnswer: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            step_seconds: number;
+            /** @description Those with most messages and attempts first, 20 at most. */
+            series: {
+                key: string | null;
+                buckets: components["schemas"]["ActivityBucket"][];
+            }[];
+            /** @description The series beyond these. */
+            left_out: number;
+            /** @description Whether all rows of the range were looked at. */
+            complete: boolean;
+        };
+        PostDlqByTopicRetryAllAnswer: {
+            retried: number;
+            message: string;
+        };
+        GetTopicsAnswer: {
+            topics: components["schemas"]["Topic"][];
+            next_cursor: string | null;
+        };
+        GetConsumerGroupsAnswer: {
+            consumer_groups: components["schemas"]["ConsumerGroup"][];
+        };
+        GetPositionsAnswer: {
+            positions: components["schemas"]["Position"][];
+            next_cursor: string | null;
+        };
+        GetRoutesAnswer: {
+            routes: components["schemas"]["Route"][];
+            next_cursor: string | null;
+        };
+        GetGroupsAnswer: {
+            groups: components["schemas"]["ErrorGroup"][];
+            /** @description How many groups the list has of each kind, whatever `state`, `owner`, `regressed` and `first_seen_from` say. mine: open, with the actor as owner; new: open, without an owner, first seen within 24 hours. Null on further pages. */
+            totals: components["schemas"]["ErrorGroupTotals"] | null;
+            next_cursor: string | null;
+        };
+        PatchGroupsAnswer: {
+            groups: components["schemas"]["ErrorGroup"][];
+        };
+        GetPoliciesAnswer: {
+            policies: components["schemas"]["Policy"][];
+            /** @description The policies of the configuration; those of `policies` override them. */
+            configured: components["schemas"]["ConfiguredPolicy"][];
+            defaults: components["schemas"]["PolicyDefaults"];
+        };
+        GetPoliciesByPatternAnswer: {
+            policy: components["schemas"]["Policy"];
+            matches: components["schemas"]["PolicyMatch"][];
+        };
+        DeletePoliciesByPatternAnswer: {
+            /** @constant */
+            success: true;
+            message: string;
+        };
+        GetAuditAnswer: {
+            entries: components["schemas"]["AuditEntry"][];
+            next_cursor: string | null;
+        };
+        DeleteChannelByChannelIdConsumerByConsumerIdDlqAnswer: {
+            deleted: number;
+            message: string;
+        };
+        GetRunsAnswer: {
+            runs: components["schemas"]["Run"][];
+            total_count: number;
+        };
+        GetRunsByIdItemsAnswer: {
+            items: {
+                id: string;
+                /** @enum {string} */
+                outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
+                detail: string | null;
+            }[];
+        };
+        GetSagasAnswer: {
+            sagas: components["schemas"]["Saga"][];
+            total_count: number;
+        };
+        GetSagasByIdAnswer: {
+            id: string;
+            workflow_name: string;
+            current_step: number;
+            /** @enum {string} */
+            status: "STARTED" | "RUNNING" | "COMPLETED" | "COMPENSATING" | "FAILED" | "CANCELLED";
+            payload: unknown;
+            correlation_id: string | null;
+            initiated_by: string | null;
+            error_message: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            steps: components["schemas"]["SagaStep"][];
+        };
     };
     responses: never;
     parameters: never;
@@ -2098,10 +2369,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @constant */
-                        status: "ok";
-                    };
+                    "application/json": components["schemas"]["GetHealthzAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /healthz */
@@ -2157,13 +2425,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "ready" | "unavailable";
-                        checks: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetReadyzAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /readyz */
@@ -2208,13 +2470,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "ready" | "unavailable";
-                        checks: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetReadyzAnswer"];
                 };
             };
         };
@@ -2559,9 +2815,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        jobs: components["schemas"]["CronJob"][];
-                    };
+                    "application/json": components["schemas"]["GetCronAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/cron */
@@ -2648,9 +2902,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        runs: components["schemas"]["CronRun"][];
-                    };
+                    "application/json": components["schemas"]["GetCronByJobRunsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/cron/:job/runs */
@@ -2741,12 +2993,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        job: string;
-                        /** Format: date-time */
-                        tick: string;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostCronByJobRunAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/cron/:job/run */
@@ -2974,11 +3221,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @constant */
-                        success: true;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["DeleteDlqMessagesByIdAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id */
@@ -3301,9 +3544,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        attempts: components["schemas"]["Attempt"][];
-                    };
+                    "application/json": components["schemas"]["GetDlqMessagesByIdAttemptsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/attempts */
@@ -3619,11 +3860,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        status: string;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostDlqMessagesByIdRetryAnswer"];
                 };
             };
             /** @description The message is due and will be sent; no retrier settled it within the time to wait. */
@@ -3632,11 +3869,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        status: string;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostDlqMessagesByIdRetryAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/retry */
@@ -4075,9 +4308,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        edits: components["schemas"]["Edit"][];
-                    };
+                    "application/json": components["schemas"]["GetDlqMessagesByIdEditsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/edits */
@@ -4172,39 +4403,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        number: number;
-                        /** Format: date-time */
-                        at: string;
-                        actor: string;
-                        reason: string | null;
-                        fields: ("key" | "value" | "headers" | "target_topic")[];
-                        before: {
-                            key: ({
-                                text: string;
-                            } | {
-                                base64: string;
-                            } | {
-                                json: unknown;
-                            }) | null;
-                            value: ({
-                                text: string;
-                            } | {
-                                base64: string;
-                            } | {
-                                json: unknown;
-                            }) | null;
-                            headers: {
-                                name: string;
-                                value: ({
-                                    text: string;
-                                } | {
-                                    base64: string;
-                                }) | null;
-                            }[] | null;
-                            target_topic: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetDlqMessagesByIdEditsByNumberAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/edits/:number */
@@ -4343,11 +4542,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        id: string;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostDlqMessagesAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages */
@@ -4729,7 +4924,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageList"] | components["schemas"]["MessagePage"];
+                    "application/json": components["schemas"]["GetDlqByTopicAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/:topic */
@@ -4838,15 +5033,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        facets: components["schemas"]["MessageFacets"];
-                        /** @description The messages that match, of those that were looked at. */
-                        found: number;
-                        /** @description The messages that were looked at. */
-                        examined: number;
-                        /** @description Whether these were all. */
-                        complete: boolean;
-                    };
+                    "application/json": components["schemas"]["GetMessagesFacetsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/messages/facets */
@@ -4955,22 +5142,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: date-time */
-                        from: string;
-                        /** Format: date-time */
-                        to: string;
-                        step_seconds: number;
-                        /** @description Those with most messages and attempts first, 20 at most. */
-                        series: {
-                            key: string | null;
-                            buckets: components["schemas"]["ActivityBucket"][];
-                        }[];
-                        /** @description The series beyond these. */
-                        left_out: number;
-                        /** @description Whether all rows of the range were looked at. */
-                        complete: boolean;
-                    };
+                    "application/json": components["schemas"]["GetActivityAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/activity */
@@ -5058,10 +5230,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        retried: number;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostDlqByTopicRetryAllAnswer"];
                 };
             };
             /** @description The run is still under way; `retried` is the number of messages accepted so far. */
@@ -5072,10 +5241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        retried: number;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostDlqByTopicRetryAllAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/:topic/retry-all */
@@ -5208,10 +5374,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        topics: components["schemas"]["Topic"][];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetTopicsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics */
@@ -5294,9 +5457,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        consumer_groups: components["schemas"]["ConsumerGroup"][];
-                    };
+                    "application/json": components["schemas"]["GetConsumerGroupsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/consumer-groups */
@@ -5354,6 +5515,292 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/consumer-groups */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicPause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What is paused: the retries of the topic, or the ingestion of a DLQ topic.
+                     * @default retries
+                     * @enum {string}
+                     */
+                    what?: "retries" | "ingestion";
+                    /** @default null */
+                    until?: string | null;
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What is paused of the topic now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicPauses"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/pause */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/pause */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/pause */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/pause */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/pause */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/topics/:topic/pause */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/pause */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/pause */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/pause */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/pause */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/pause */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/pause */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What is paused: the retries of the topic, or the ingestion of a DLQ topic.
+                     * @default retries
+                     * @enum {string}
+                     */
+                    what?: "retries" | "ingestion";
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What is paused of the topic now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicPauses"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/resume */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/resume */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/resume */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/resume */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/resume */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/topics/:topic/resume */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/resume */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/resume */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/resume */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/resume */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/resume */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/resume */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5466,10 +5913,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        positions: components["schemas"]["Position"][];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetPositionsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/positions */
@@ -5689,10 +6133,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        routes: components["schemas"]["Route"][];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetRoutesAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/routes */
@@ -5917,12 +6358,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        groups: components["schemas"]["ErrorGroup"][];
-                        /** @description How many groups the list has of each kind, whatever `state`, `owner`, `regressed` and `first_seen_from` say. mine: open, with the actor as owner; new: open, without an owner, first seen within 24 hours. Null on further pages. */
-                        totals: components["schemas"]["ErrorGroupTotals"] | null;
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetGroupsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups */
@@ -6019,9 +6455,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        groups: components["schemas"]["ErrorGroup"][];
-                    };
+                    "application/json": components["schemas"]["PatchGroupsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups */
@@ -6384,12 +6818,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        policies: components["schemas"]["Policy"][];
-                        /** @description The policies of the configuration; those of `policies` override them. */
-                        configured: components["schemas"]["ConfiguredPolicy"][];
-                        defaults: components["schemas"]["PolicyDefaults"];
-                    };
+                    "application/json": components["schemas"]["GetPoliciesAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/policies */
@@ -6476,10 +6905,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        policy: components["schemas"]["Policy"];
-                        matches: components["schemas"]["PolicyMatch"][];
-                    };
+                    "application/json": components["schemas"]["GetPoliciesByPatternAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/policies/:pattern */
@@ -6610,10 +7036,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        policy: components["schemas"]["Policy"];
-                        matches: components["schemas"]["PolicyMatch"][];
-                    };
+                    "application/json": components["schemas"]["GetPoliciesByPatternAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/policies/:pattern */
@@ -6739,11 +7162,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @constant */
-                        success: true;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["DeletePoliciesByPatternAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/policies/:pattern */
@@ -6880,10 +7299,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        entries: components["schemas"]["AuditEntry"][];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetAuditAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/audit */
@@ -7049,15 +7465,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        consumers: {
-                            channelId: string;
-                            channelName: string;
-                            consumerId: string;
-                            consumerName: string;
-                            deadCount: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["DLQStatus"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /dlq-status */
@@ -7148,10 +7556,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        deleted: number;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["DeleteChannelByChannelIdConsumerByConsumerIdDlqAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /channel/:channelId/consumer/:consumerId/dlq */
@@ -7270,10 +7675,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        deleted: number;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["DeleteChannelByChannelIdConsumerByConsumerIdDlqAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /channel/:channelId/consumer/:consumerId/job/:jobId */
@@ -7406,10 +7808,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        runs: components["schemas"]["Run"][];
-                        total_count: number;
-                    };
+                    "application/json": components["schemas"]["GetRunsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/runs */
@@ -7978,14 +8377,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: {
-                            id: string;
-                            /** @enum {string} */
-                            outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
-                            detail: string | null;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["GetRunsByIdItemsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/runs/:id/items */
@@ -8585,10 +8977,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        sagas: components["schemas"]["Saga"][];
-                        total_count: number;
-                    };
+                    "application/json": components["schemas"]["GetSagasAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/sagas */
@@ -8673,22 +9062,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        workflow_name: string;
-                        current_step: number;
-                        /** @enum {string} */
-                        status: "STARTED" | "RUNNING" | "COMPLETED" | "COMPENSATING" | "FAILED" | "CANCELLED";
-                        payload: unknown;
-                        correlation_id: string | null;
-                        initiated_by: string | null;
-                        error_message: string | null;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        steps: components["schemas"]["SagaStep"][];
-                    };
+                    "application/json": components["schemas"]["GetSagasByIdAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/sagas/:id */

@@ -81,7 +81,8 @@ describe.skipIf(!helm)('the chart', () => {
         yaml,
         env: withoutCertificates(envOf(manifest)),
         needs: needs[manifest.metadata.labels['app.kubernetes.io/component']!]!,
-        readSecret: (path) => (/url$/.test(path) ? 'postgres://app@db/dlq' : 'a-secret'),
+        readSecret: (path) =>
+          /url$/.test(path) ? 'postgres://app@db/dlq' : 'a-secret-of-more-than-thirty-two-characters',
       })
       expect(warnings).toEqual([])
       expect(config.server).toMatchObject({ host: '0.0.0.0', port: 8080 })
@@ -204,6 +205,18 @@ describe.skipIf(!helm)('the chart', () => {
     expect(annotations).not.toHaveProperty(['vault.hashicorp.com/agent-pre-populate-only'])
     const job = find(manifests, 'Job', 'dlq-manager-migrate').spec.template.metadata.annotations
     expect(job['vault.hashicorp.com/agent-pre-populate-only']).toBe('true')
+  })
+
+  test('the login that only reads is for the API’s lists alone', () => {
+    const manifests = rendered('vault-dynamic')
+    expect(envOf(find(manifests, 'Deployment', 'dlq-manager'))).toMatchObject({
+      DLQ_DATABASE_READ_USER_FILE: '/vault/secrets/db-read-user',
+      DLQ_DATABASE_READ_PASSWORD_FILE: '/vault/secrets/db-read-password',
+      DLQ_DATABASE_USER_FILE: '/vault/secrets/db-user',
+    })
+    for (const name of ['dlq-manager-ingester', 'dlq-manager-retrier'])
+      expect(JSON.stringify(find(manifests, 'Deployment', name))).not.toMatch(/db-read|dlq-manager-ro/)
+    expect(JSON.stringify(find(manifests, 'Job', 'dlq-manager-migrate'))).not.toMatch(/db-read|dlq-manager-ro/)
   })
 
   test('migrations run before anything else of a release, with an account of their own', () => {

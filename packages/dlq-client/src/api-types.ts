@@ -1015,7 +1015,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the messages of a consumer group that are DEAD with their budget spent
-         * @description In chunks, each with its count and its audit entry in one transaction: a request that is cut off has deleted what the counts say, and can be repeated for the rest. Messages that were given up with attempts left stay.
+         * @description Up to 10000 DEAD messages of the topic are examined in one transaction, with their count and audit entry. A larger purge is made in chunks of 2000, each a transaction of its own: a request that is cut off has deleted what the counts say, and can be repeated for the rest. Messages that were given up with attempts left stay.
          *
          *     Needs the role `sys_operator`.
          */
@@ -2093,6 +2093,16 @@ export interface components {
                 topics: string[] | null;
             }[];
         };
+        /** DLQStatus */
+        DLQStatus: {
+            consumers: {
+                channelId: string;
+                channelName: string;
+                consumerId: string;
+                consumerName: string;
+                deadCount: number;
+            }[];
+        };
         /** RunSurvey */
         RunSurvey: {
             /** @constant */
@@ -2337,6 +2347,203 @@ export interface components {
             started_at: string;
             completed_at: string | null;
         };
+        GetHealthzAnswer: {
+            /** @constant */
+            status: "ok";
+        };
+        GetReadyzAnswer: {
+            /** @enum {string} */
+            status: "ready" | "unavailable";
+            checks: {
+                [key: string]: string;
+            };
+        };
+        GetCronAnswer: {
+            jobs: components["schemas"]["CronJob"][];
+        };
+        GetCronByJobRunsAnswer: {
+            runs: components["schemas"]["CronRun"][];
+        };
+        PostCronByJobRunAnswer: {
+            job: string;
+            /** Format: date-time */
+            tick: string;
+            message: string;
+        };
+        GetDlqMessagesByIdAttemptsAnswer: {
+            attempts: components["schemas"]["Attempt"][];
+        };
+        PostDlqMessagesByIdRetryAnswer: {
+            id: string;
+            status: string;
+            message: string;
+        };
+        DeleteDlqMessagesByIdAnswer: {
+            /** @constant */
+            success: true;
+            message: string;
+        };
+        GetDlqMessagesByIdEditsAnswer: {
+            edits: components["schemas"]["Edit"][];
+        };
+        GetDlqMessagesByIdEditsByNumberAnswer: {
+            number: number;
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            reason: string | null;
+            fields: ("key" | "value" | "headers" | "target_topic")[];
+            before: {
+                key: ({
+                    text: string;
+                } | {
+                    base64: string;
+                } | {
+                    json: unknown;
+                }) | null;
+                value: ({
+                    text: string;
+                } | {
+                    base64: string;
+                } | {
+                    json: unknown;
+                }) | null;
+                headers: {
+                    name: string;
+                    value: ({
+                        text: string;
+                    } | {
+                        base64: string;
+                    }) | null;
+                }[] | null;
+                target_topic: string | null;
+            };
+        };
+        PostDlqMessagesAnswer: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        GetDlqByTopicAnswer: components["schemas"]["MessageList"] | components["schemas"]["MessagePage"];
+        GetMessagesFacetsAnswer: {
+            facets: components["schemas"]["MessageFacets"];
+            /** @description The messages that match, of those that were looked at. */
+            found: number;
+            /** @description The messages that were looked at. */
+            examined: number;
+            /** @description Whether these were all. */
+            complete: boolean;
+        };
+        GetActivityAnswer: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            step_seconds: number;
+            /** @description Those with most messages and attempts first, 20 at most. */
+            series: {
+                key: string | null;
+                buckets: components["schemas"]["ActivityBucket"][];
+            }[];
+            /** @description The series beyond these. */
+            left_out: number;
+            /** @description Whether all rows of the range were looked at. */
+            complete: boolean;
+        };
+        PostDlqByTopicRetryAllAnswer: {
+            retried: number;
+            message: string;
+        };
+        GetTopicsAnswer: {
+            topics: components["schemas"]["Topic"][];
+            next_cursor: string | null;
+        };
+        GetConsumerGroupsAnswer: {
+            consumer_groups: components["schemas"]["ConsumerGroup"][];
+        };
+        GetPositionsAnswer: {
+            positions: components["schemas"]["Position"][];
+            next_cursor: string | null;
+        };
+        GetRoutesAnswer: {
+            routes: components["schemas"]["Route"][];
+            next_cursor: string | null;
+        };
+        GetGroupsAnswer: {
+            groups: components["schemas"]["ErrorGroup"][];
+            /** @description How many groups the list has of each kind, whatever `state`, `owner`, `regressed` and `first_seen_from` say. mine: open, with the actor as owner; new: open, without an owner, first seen within 24 hours. Null on further pages. */
+            totals: components["schemas"]["ErrorGroupTotals"] | null;
+            next_cursor: string | null;
+        };
+        PatchGroupsAnswer: {
+            groups: components["schemas"]["ErrorGroup"][];
+        };
+        PostGroupsByIdResumeAnswer: {
+            resumed: string[];
+        };
+        GetPoliciesAnswer: {
+            policies: components["schemas"]["Policy"][];
+            /** @description The policies of the configuration; those of `policies` override them. */
+            configured: components["schemas"]["ConfiguredPolicy"][];
+            defaults: components["schemas"]["PolicyDefaults"];
+        };
+        GetPoliciesByPatternAnswer: {
+            policy: components["schemas"]["Policy"];
+            matches: components["schemas"]["PolicyMatch"][];
+        };
+        DeletePoliciesByPatternAnswer: {
+            /** @constant */
+            success: true;
+            message: string;
+        };
+        GetAuditAnswer: {
+            entries: components["schemas"]["AuditEntry"][];
+            next_cursor: string | null;
+        };
+        DeleteChannelByChannelIdConsumerByConsumerIdDlqAnswer: {
+            deleted: number;
+            message: string;
+        };
+        GetRunsAnswer: {
+            runs: components["schemas"]["Run"][];
+            total_count: number;
+            next_cursor: string | null;
+        };
+        GetRunsByIdItemsAnswer: {
+            items: components["schemas"]["RunItem"][];
+            /** @description Of the whole run. */
+            counts: {
+                waiting: number;
+                resolved: number;
+                failed: number;
+                failed_again: number;
+                skipped: number;
+            };
+            /** @description The next page’s `after`; null at the end. */
+            next_after: string | null;
+            /** @description The `before` of the page before; null at the beginning. */
+            previous_before: string | null;
+        };
+        GetSagasAnswer: {
+            sagas: components["schemas"]["Saga"][];
+            total_count: number;
+        };
+        GetSagasByIdAnswer: {
+            id: string;
+            workflow_name: string;
+            current_step: number;
+            /** @enum {string} */
+            status: "STARTED" | "RUNNING" | "COMPLETED" | "COMPENSATING" | "FAILED" | "CANCELLED";
+            payload: unknown;
+            correlation_id: string | null;
+            initiated_by: string | null;
+            error_message: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            steps: components["schemas"]["SagaStep"][];
+        };
     };
     responses: never;
     parameters: never;
@@ -2361,10 +2568,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @constant */
-                        status: "ok";
-                    };
+                    "application/json": components["schemas"]["GetHealthzAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /healthz */
@@ -2420,13 +2624,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "ready" | "unavailable";
-                        checks: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetReadyzAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /readyz */
@@ -2471,13 +2669,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        status: "ready" | "unavailable";
-                        checks: {
-                            [key: string]: string;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetReadyzAnswer"];
                 };
             };
         };
@@ -2822,9 +3014,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        jobs: components["schemas"]["CronJob"][];
-                    };
+                    "application/json": components["schemas"]["GetCronAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/cron */
@@ -2911,9 +3101,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        runs: components["schemas"]["CronRun"][];
-                    };
+                    "application/json": components["schemas"]["GetCronByJobRunsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/cron/:job/runs */
@@ -3004,12 +3192,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        job: string;
-                        /** Format: date-time */
-                        tick: string;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostCronByJobRunAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/cron/:job/run */
@@ -3237,11 +3420,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @constant */
-                        success: true;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["DeleteDlqMessagesByIdAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id */
@@ -3564,9 +3743,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        attempts: components["schemas"]["Attempt"][];
-                    };
+                    "application/json": components["schemas"]["GetDlqMessagesByIdAttemptsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/attempts */
@@ -3882,11 +4059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        status: string;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostDlqMessagesByIdRetryAnswer"];
                 };
             };
             /** @description The message is due and will be sent; no retrier settled it within the time to wait. */
@@ -3895,11 +4068,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        status: string;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostDlqMessagesByIdRetryAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/retry */
@@ -4338,9 +4507,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        edits: components["schemas"]["Edit"][];
-                    };
+                    "application/json": components["schemas"]["GetDlqMessagesByIdEditsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/edits */
@@ -4435,39 +4602,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        number: number;
-                        /** Format: date-time */
-                        at: string;
-                        actor: string;
-                        reason: string | null;
-                        fields: ("key" | "value" | "headers" | "target_topic")[];
-                        before: {
-                            key: ({
-                                text: string;
-                            } | {
-                                base64: string;
-                            } | {
-                                json: unknown;
-                            }) | null;
-                            value: ({
-                                text: string;
-                            } | {
-                                base64: string;
-                            } | {
-                                json: unknown;
-                            }) | null;
-                            headers: {
-                                name: string;
-                                value: ({
-                                    text: string;
-                                } | {
-                                    base64: string;
-                                }) | null;
-                            }[] | null;
-                            target_topic: string | null;
-                        };
-                    };
+                    "application/json": components["schemas"]["GetDlqMessagesByIdEditsByNumberAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/edits/:number */
@@ -4907,11 +5042,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: uuid */
-                        id: string;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostDlqMessagesAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages */
@@ -5293,7 +5424,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageList"] | components["schemas"]["MessagePage"];
+                    "application/json": components["schemas"]["GetDlqByTopicAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/:topic */
@@ -5402,15 +5533,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        facets: components["schemas"]["MessageFacets"];
-                        /** @description The messages that match, of those that were looked at. */
-                        found: number;
-                        /** @description The messages that were looked at. */
-                        examined: number;
-                        /** @description Whether these were all. */
-                        complete: boolean;
-                    };
+                    "application/json": components["schemas"]["GetMessagesFacetsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/messages/facets */
@@ -5519,22 +5642,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** Format: date-time */
-                        from: string;
-                        /** Format: date-time */
-                        to: string;
-                        step_seconds: number;
-                        /** @description Those with most messages and attempts first, 20 at most. */
-                        series: {
-                            key: string | null;
-                            buckets: components["schemas"]["ActivityBucket"][];
-                        }[];
-                        /** @description The series beyond these. */
-                        left_out: number;
-                        /** @description Whether all rows of the range were looked at. */
-                        complete: boolean;
-                    };
+                    "application/json": components["schemas"]["GetActivityAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/activity */
@@ -5622,10 +5730,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        retried: number;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostDlqByTopicRetryAllAnswer"];
                 };
             };
             /** @description The run is still under way; `retried` is the number of messages accepted so far. */
@@ -5636,10 +5741,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        retried: number;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["PostDlqByTopicRetryAllAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/:topic/retry-all */
@@ -5778,10 +5880,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        topics: components["schemas"]["Topic"][];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetTopicsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics */
@@ -6090,9 +6189,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        consumer_groups: components["schemas"]["ConsumerGroup"][];
-                    };
+                    "application/json": components["schemas"]["GetConsumerGroupsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/consumer-groups */
@@ -6668,10 +6765,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        positions: components["schemas"]["Position"][];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetPositionsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/positions */
@@ -6891,10 +6985,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        routes: components["schemas"]["Route"][];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetRoutesAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/routes */
@@ -7119,12 +7210,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        groups: components["schemas"]["ErrorGroup"][];
-                        /** @description How many groups the list has of each kind, whatever `state`, `owner`, `regressed` and `first_seen_from` say. mine: open, with the actor as owner; new: open, without an owner, first seen within 24 hours. Null on further pages. */
-                        totals: components["schemas"]["ErrorGroupTotals"] | null;
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetGroupsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups */
@@ -7221,9 +7307,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        groups: components["schemas"]["ErrorGroup"][];
-                    };
+                    "application/json": components["schemas"]["PatchGroupsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups */
@@ -7595,9 +7679,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        resumed: string[];
-                    };
+                    "application/json": components["schemas"]["PostGroupsByIdResumeAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups/:id/resume */
@@ -7725,12 +7807,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        policies: components["schemas"]["Policy"][];
-                        /** @description The policies of the configuration; those of `policies` override them. */
-                        configured: components["schemas"]["ConfiguredPolicy"][];
-                        defaults: components["schemas"]["PolicyDefaults"];
-                    };
+                    "application/json": components["schemas"]["GetPoliciesAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/policies */
@@ -7817,10 +7894,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        policy: components["schemas"]["Policy"];
-                        matches: components["schemas"]["PolicyMatch"][];
-                    };
+                    "application/json": components["schemas"]["GetPoliciesByPatternAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/policies/:pattern */
@@ -7951,10 +8025,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        policy: components["schemas"]["Policy"];
-                        matches: components["schemas"]["PolicyMatch"][];
-                    };
+                    "application/json": components["schemas"]["GetPoliciesByPatternAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/policies/:pattern */
@@ -8080,11 +8151,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @constant */
-                        success: true;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["DeletePoliciesByPatternAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/policies/:pattern */
@@ -8221,10 +8288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        entries: components["schemas"]["AuditEntry"][];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetAuditAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/audit */
@@ -8390,15 +8454,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        consumers: {
-                            channelId: string;
-                            channelName: string;
-                            consumerId: string;
-                            consumerName: string;
-                            deadCount: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["DLQStatus"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /dlq-status */
@@ -8489,10 +8545,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        deleted: number;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["DeleteChannelByChannelIdConsumerByConsumerIdDlqAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /channel/:channelId/consumer/:consumerId/dlq */
@@ -8611,10 +8664,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        deleted: number;
-                        message: string;
-                    };
+                    "application/json": components["schemas"]["DeleteChannelByChannelIdConsumerByConsumerIdDlqAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /channel/:channelId/consumer/:consumerId/job/:jobId */
@@ -8753,11 +8803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        runs: components["schemas"]["Run"][];
-                        total_count: number;
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["GetRunsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/runs */
@@ -9328,21 +9374,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        items: components["schemas"]["RunItem"][];
-                        /** @description Of the whole run. */
-                        counts: {
-                            waiting: number;
-                            resolved: number;
-                            failed: number;
-                            failed_again: number;
-                            skipped: number;
-                        };
-                        /** @description The next page’s `after`; null at the end. */
-                        next_after: string | null;
-                        /** @description The `before` of the page before; null at the beginning. */
-                        previous_before: string | null;
-                    };
+                    "application/json": components["schemas"]["GetRunsByIdItemsAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/runs/:id/items */
@@ -9942,10 +9974,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        sagas: components["schemas"]["Saga"][];
-                        total_count: number;
-                    };
+                    "application/json": components["schemas"]["GetSagasAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/sagas */
@@ -10030,22 +10059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        id: string;
-                        workflow_name: string;
-                        current_step: number;
-                        /** @enum {string} */
-                        status: "STARTED" | "RUNNING" | "COMPLETED" | "COMPENSATING" | "FAILED" | "CANCELLED";
-                        payload: unknown;
-                        correlation_id: string | null;
-                        initiated_by: string | null;
-                        error_message: string | null;
-                        /** Format: date-time */
-                        created_at: string;
-                        /** Format: date-time */
-                        updated_at: string;
-                        steps: components["schemas"]["SagaStep"][];
-                    };
+                    "application/json": components["schemas"]["GetSagasByIdAnswer"];
                 };
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/sagas/:id */

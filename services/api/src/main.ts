@@ -9,11 +9,12 @@ import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
 import { listen } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
+import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createAuthenticate, createFindToken, createVerifyIdToken } from './access/authenticate.ts'
 import { createBrokerTokens } from './access/broker-tokens.ts'
 import { prepareConsole } from './console/prepare-console.ts'
-import { connectReplica } from './fleet/connect-replica.ts'
+import { connectReplica, followReadLogin } from './fleet/connect-replica.ts'
 import { createWakeRetriers } from './fleet/wake-retriers.ts'
 import { createApp } from './http/app.ts'
 import { createOidc } from './session/oidc.ts'
@@ -22,7 +23,7 @@ import { createSessions } from './session/sessions.ts'
 
 await runService(
   { name: 'api', needs: ['database', 'auth-beyond-loopback'] },
-  async ({ config, login, stack, signal, log, registry, tracing }) => {
+  async ({ config, latest, login, stack, signal, log, registry, tracing }) => {
     const { request_timeout, drain_delay } = config.server
     // The time limit of a request also bounds its statements.
     const statement_timeout = Math.min(config.database.statement_timeout, request_timeout)
@@ -33,7 +34,9 @@ await runService(
       ),
       (sql) => sql.end({ timeout: 5 }),
     )
-    const replica = connectReplica(config.database, { log, login, statement_timeout, request_timeout })
+    const readLogin = followReadLogin(config.database, { latest: () => latest().database, log })
+    if (readLogin) void runLoop(readLogin.look, { name: 'replica-login', intervalMs: 1000, signal, log })
+    const replica = connectReplica(config.database, { log, login, readLogin, statement_timeout, request_timeout })
     if (replica) stack.defer(() => replica.end({ timeout: 5 }))
     const readiness = createReadiness({ database: () => pingMessages(sql) })
     const policyLayers = policyLayersOf(config)

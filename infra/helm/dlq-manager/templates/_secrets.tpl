@@ -9,13 +9,15 @@
 {{- if not $setting -}}
 {{- if regexMatch "kafka" $secret.path -}}
 {{- $setting = printf "kafka.sasl.%s" $secret.key -}}
+{{- else if regexMatch "^database/creds/.*-ro$" $secret.path -}}
+{{- $setting = printf "database.read_%s" (eq $secret.key "username" | ternary "user" $secret.key) -}}
 {{- else if regexMatch "database" $secret.path -}}
 {{- $setting = printf "database.%s" (eq $secret.key "username" | ternary "user" $secret.key) -}}
 {{- else -}}
 {{- fail (printf "vault.secrets: %s: say which setting it is, for example setting: database.password" $secret.path) -}}
 {{- end -}}
 {{- end -}}
-{{- if or (not (hasPrefix "kafka." $setting)) (has $.component (list "ingester" "retrier")) -}}
+{{- if hasPrefix "database.read_" $setting | ternary (eq $.component "api") (or (not (hasPrefix "kafka." $setting)) (has $.component (list "ingester" "retrier"))) -}}
 {{- $list = append $list (dict "setting" $setting "path" $secret.path "key" $secret.key "file" $secret.mountPath) -}}
 {{- end -}}
 {{- end -}}

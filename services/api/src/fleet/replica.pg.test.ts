@@ -1,6 +1,7 @@
 // database.read_url: the replica answers lists, the primary everything else. Here the two have different rows, so that
 // the tests see which one has answered.
 
+import { randomUUID } from 'node:crypto'
 import { loadConfig } from 'dlq-core/runtime/config/config.ts'
 import { followLogin } from 'dlq-core/runtime/database/database-login.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -10,7 +11,7 @@ import { freePort } from 'dlq-testing/process/free-port.ts'
 import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { beforeAll, expect, test } from 'vitest'
 import { createTestApp } from '../test-app.ts'
-import { connectReplica } from './connect-replica.ts'
+import { connectReplica, followReadLogin } from './connect-replica.ts'
 
 const database = useDatabase()
 const copy = useDatabase()
@@ -27,11 +28,19 @@ beforeAll(async () => {
 async function withReplica<T>(
   read_url: string,
   work: (app: ReturnType<typeof createTestApp>) => Promise<T>,
+  more: Record<string, string> = {},
 ): Promise<T> {
-  const env = { DATABASE_URL: database.url, DLQ_DATABASE_READ_URL: read_url }
+  const env = { DATABASE_URL: database.url, DLQ_DATABASE_READ_URL: read_url, ...more }
   const { config } = loadConfig({ env, yaml: null, needs: ['database'] })
   const login = followLogin(config.database, { reread: () => null, prove: async () => {}, log })
-  const replica = connectReplica(config.database, { log, login, statement_timeout: 5000, request_timeout: 5000 })!
+  const readLogin = followReadLogin(config.database, { latest: () => config.database, log })
+  const replica = connectReplica(config.database, {
+    log,
+    login,
+    readLogin,
+    statement_timeout: 5000,
+    request_timeout: 5000,
+  })!
   try {
     return await work(createTestApp(service.sql, { replica }))
   } finally {
@@ -54,6 +63,28 @@ test('a replica whose URL has no user is queried with the login of the primary',
   const url = new URL(copy.url)
   url.username = ''
   await withReplica(url.href, async (app) => expect(await lengthOf(await app(`GET ${lists[0]}`))).toBe(2))
+})
+
+test('a replica is queried with its own login, which may only read', async () => {
+  const reader = `reader_${randomUUID().slice(0, 8)}`
+  await database.sql.unsafe(`create role ${reader} login password 'secret' in role dlq_reader`)
+  try {
+    const own = { DLQ_DATABASE_READ_USER: reader, DLQ_DATABASE_READ_PASSWORD: 'secret' }
+    const url = new URL(copy.url)
+    url.username = ''
+    url.password = ''
+    await withReplica(
+      url.href,
+      async (app) => {
+        expect(await lengthOf(await app(`GET ${lists[0]}`))).toBe(2)
+        const [session] = await copy.sql`select count(*)::int from pg_stat_activity where usename = ${reader}`
+        expect(session!.count).toBeGreaterThan(0)
+      },
+      own,
+    )
+  } finally {
+    await database.sql.unsafe(`drop role ${reader}`)
+  }
 })
 
 test('a single message and every change use the primary', async () => {

@@ -11,6 +11,8 @@ const document = openApiDocument(allRoutes, { version: '0.1.0' }) as {
 }
 const routes = allRoutes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const)
 
+type Answered = { content?: { 'application/json'?: { schema: object } } }
+
 test('the document is OpenAPI 3.1, and lint finds no fault', async () => {
   const config = await createConfig({
     extends: ['recommended-strict'],
@@ -45,6 +47,15 @@ describe.each(routes)('%s', (_, route) => {
     expect(operation?.responses).toHaveProperty('500')
     if (route.role !== null)
       for (const status of ['401', '403', '429', '503']) expect(operation?.responses).toHaveProperty(status)
+  })
+
+  test('names the schema of each JSON answer, so that generators make types of them', () => {
+    const bodies = Object.values(operation!.responses as Record<string, Answered>).map(
+      ({ content }) => content?.['application/json']?.schema,
+    )
+    // Without a schema: bytes that may be JSON.
+    for (const schema of bodies.filter((schema) => schema !== undefined && Object.keys(schema).length > 0))
+      expect(schema).toEqual({ $ref: expect.stringMatching(/^#\/components\/schemas\/\w+$/) })
   })
 
   test.each(Object.entries(route.answers))('has an example for %s that matches its schema', (status, answer) => {

@@ -211,7 +211,7 @@ type Inner = Partial<{
   pipe: readonly { kind: string; type: string; title?: string }[]
 }>
 
-/** Every schema with a title, at any depth of the routes' answers. */
+/** Every schema with a title, at any depth of the routes' answers, and every answer: generators make types of them. */
 function titledSchemas(routes: readonly Route[]): Schemas {
   const found: Schemas = {}
   const seen = new Set<unknown>()
@@ -239,6 +239,16 @@ function titledSchemas(routes: readonly Route[]): Schemas {
   }
   visit(errorSchema)
   for (const { answers } of routes) for (const { schema } of Object.values(answers)) visit(schema)
+  const named = new Set(Object.values(found))
+  for (const route of routes) {
+    const [first = '', ...rest] = operationId(route)
+    for (const [status, { schema }] of Object.entries(route.answers)) {
+      if (schema === undefined || named.has(schema)) continue
+      const name = `${first.toUpperCase()}${rest.join('')}Answer`
+      found[name in found ? `${name}${status}` : name] = schema
+      named.add(schema)
+    }
+  }
   return found
 }
 

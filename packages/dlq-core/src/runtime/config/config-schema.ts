@@ -55,6 +55,9 @@ const database = v.strictObject({
   url: v.optional(databaseUrl),
   /** A replica, for the API's lists. */
   read_url: v.optional(databaseUrl),
+  /** The replica's own login, which may be one that only reads. */
+  read_user: v.optional(text),
+  read_password: v.optional(v.string('must be text'), ''),
   host: v.optional(text),
   port: v.optional(integer('a port number', 1, 65_535), 5432),
   name: v.optional(text),
@@ -275,6 +278,8 @@ export const configSchema = v.strictObject({
 export const secretSettings: readonly (readonly string[])[] = [
   ['database', 'url'],
   ['database', 'read_url'],
+  ['database', 'read_user'],
+  ['database', 'read_password'],
   ['database', 'user'],
   ['database', 'password'],
   ['kafka', 'sasl', 'username'],

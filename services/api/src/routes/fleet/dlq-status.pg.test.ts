@@ -144,12 +144,14 @@ describe('DELETE …/dlq', () => {
     expect(await audited()).toHaveLength(1)
   })
 
-  test('continues chunk by chunk, and counts are right at once', async () => {
+  test('examines ten thousand in one transaction, continues chunk by chunk, and counts are right at once', async () => {
     await database.sql`
       insert into dlq.dlq_messages (original_topic, consumer_group, error_message, status, retry_count)
-      select 'order-events', 'payment-service', 'failed', 'DEAD', 2 + n % 2 from generate_series(1, 5000) n`
-    expect((await answerOf(request(path))).body).toMatchObject({ deleted: 2500 })
-    expect((await answerOf(request('GET /dlq-status'))).body).toMatchObject({ consumers: [{ deadCount: 2500 }] })
+      select 'order-events', 'payment-service', 'failed', 'DEAD', 2 + n % 2 from generate_series(1, 10100) n`
+    expect((await answerOf(request(path))).body).toMatchObject({ deleted: 5050 })
+    const purged = [...(await audited())].map(({ before }) => before.messages)
+    expect([purged.length, purged[0] + purged[1]]).toEqual([2, 5050])
+    expect((await answerOf(request('GET /dlq-status'))).body).toMatchObject({ consumers: [{ deadCount: 5050 }] })
   })
 
   test('reaches messages without a consumer group, and no topics outside the scope', async () => {

@@ -23,20 +23,25 @@ const brokerTokenHeaders = v.object({
   [brokerHeaders.consumer]: brokerToken('consumer'),
 })
 
-const statusSchema = v.strictObject({
-  consumers: v.array(
-    v.strictObject({
-      channelId: v.string(),
-      channelName: v.string(),
-      consumerId: v.string(),
-      consumerName: v.string(),
-      deadCount: v.pipe(v.number(), v.integer()),
-    }),
-  ),
-})
+const statusSchema = v.pipe(
+  v.strictObject({
+    consumers: v.array(
+      v.strictObject({
+        channelId: v.string(),
+        channelName: v.string(),
+        consumerId: v.string(),
+        consumerName: v.string(),
+        deadCount: v.pipe(v.number(), v.integer()),
+      }),
+    ),
+  }),
+  v.title('DLQStatus'),
+)
 
 const deletedSchema = v.strictObject({ deleted: v.pipe(v.number(), v.integer()), message: v.string() })
 
+/** Up to so many messages are deleted in one transaction; a larger purge goes chunk by chunk. */
+const atOnce = 10_000
 const chunkSize = 2000
 
 export const dlqStatusRoutes = [
@@ -98,8 +103,9 @@ export const dlqStatusRoutes = [
       path: '/channel/:channelId/consumer/:consumerId/dlq',
       summary: 'Delete the messages of a consumer group that are DEAD with their budget spent',
       description: [
-        'In chunks, each with its count and its audit entry in one transaction: a request that is cut off has deleted',
-        'what the counts say, and can be repeated for the rest. Messages that were given up with attempts left stay.',
+        `Up to ${atOnce} DEAD messages of the topic are examined in one transaction, with their count and audit entry. A`,
+        `larger purge is made in chunks of ${chunkSize}, each a transaction of its own: a request that is cut off has`,
+        'deleted what the counts say, and can be repeated for the rest. Messages that were given up with attempts left stay.',
       ].join(' '),
       role: 'write',
       headers: brokerTokenHeaders,
@@ -115,10 +121,11 @@ export const dlqStatusRoutes = [
     async ({ c, sql, access, by, params, signal }) => {
       const consumer = consumerOf(params)
       let deleted = 0
+      let limit = atOnce
       for (let afterId: string | null = smallestId; afterId !== null && !signal.aborted; ) {
         const from: string = afterId
         const chunk = await sql.begin(async (sql) => {
-          const chunk = await purgeSpent(sql, { ...consumer, scope: access.topics, afterId: from, limit: chunkSize })
+          const chunk = await purgeSpent(sql, { ...consumer, scope: access.topics, afterId: from, limit })
           if (chunk.deleted > 0) {
             await writeAudit(sql, {
               ...by,
@@ -133,6 +140,7 @@ export const dlqStatusRoutes = [
         })
         deleted += chunk.deleted
         afterId = chunk.lastId
+        limit = chunkSize
       }
       return c.json({ deleted, message: `${deleted} dead messages of consumer ${params.consumerId} deleted` })
     },

@@ -13,6 +13,8 @@ import { startWatchedProcess } from 'dlq-testing/process/watched-process.ts'
 import { type Stack, type StackServer, startStack } from 'dlq-testing/stack.ts'
 import kafkajs from 'kafkajs'
 import { demoSettings } from './demo/demo-policy.ts'
+import { demoTopics, partitionCount } from './demo/failures.ts'
+import { letPeopleWork } from './demo/people.ts'
 import { type StackFile, writeStackFile } from './stack-file.ts'
 import { type SupervisedService, superviseService } from './supervised-service.ts'
 
@@ -106,6 +108,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
       env: { ...process.env, ...devSettings, KAFKA_BROKERS: servers.kafkaBrokers.join(',') },
     })
     stack.defer(() => traffic.stop('SIGTERM', 5000))
+    const people = letPeopleWork({ ...servers, reaper, logFile: `${logDir}/people.log`, signal })
+    stack.defer(() => people)
   }
   return { describe, events }
 }
@@ -159,16 +163,18 @@ function restartServers({ postgres, kafka }: Stack, onChange: (line: string) => 
 }
 
 /** The topics of the demo and of the README's examples. */
-async function createDemoTopics(brokers: string[]): Promise<void> {
+export async function createDemoTopics(brokers: string[]): Promise<void> {
   const admin = new kafkajs.Kafka({ clientId: 'dlq-dev', brokers, logLevel: kafkajs.logLevel.NOTHING }).admin()
   await admin.connect()
   try {
     const existing = await admin.listTopics()
-    const topics = ['orders', 'orders.dlq.v1'].filter((topic) => !existing.includes(topic))
+    const topics = demoTopics
+      .flatMap((topic) => [topic, `${topic}.dlq.v1`])
+      .filter((topic) => !existing.includes(topic))
     if (topics.length > 0)
       await createTopics(
         admin,
-        topics.map((topic) => ({ topic, numPartitions: 3 })),
+        topics.map((topic) => ({ topic, numPartitions: partitionCount })),
       )
   } finally {
     await admin.disconnect()

@@ -18,6 +18,8 @@ export const orderIntervalMs = 700
 const cycleMs = 45_000
 const downFromMs = 6_000
 const downUntilMs = 16_000
+/** A time since the start at which the card network is down. */
+export const duringOutageMs = downFromMs
 
 /** @throws an error that has a name as Java would print it */
 export function takePayment(order: Order, sinceStartMs: number): void {

@@ -1,10 +1,11 @@
 // Pages of the console in a real browser, for `*.browser.test.ts`. A test fails where one of its pages writes an error
 // to the browser's console, leaves a rejection unhandled, breaks the content policy, or asks another origin for anything.
 
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
 import type { ConsoleFleet } from './console-fleet.ts'
+import { screens } from './screens.ts'
 
 export type Viewer = {
   /** Signs in by this token before the page opens, at the API that asks for one; otherwise the open API is used. */
@@ -12,7 +13,7 @@ export type Viewer = {
   /** Another API, such as one that the test has started. */
   url?: string
   /** `phone` is 390 × 844 with touch. */
-  screen?: 'desktop' | 'phone'
+  screen?: keyof typeof screens
   colors?: 'light' | 'dark' | 'forced'
   /** Faults that the test provokes. */
   expected?: readonly RegExp[]
@@ -25,11 +26,6 @@ export type TestConsole = {
   readonly browser: Browser
   /** Opens a page below /console/ in a browser context of its own, which ends with the test. */
   open(path: string, viewer?: Viewer): Promise<Page>
-}
-
-const screens: Record<NonNullable<Viewer['screen']>, BrowserContextOptions> = {
-  desktop: { viewport: { width: 1440, height: 900 } },
-  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 },
 }
 
 /** A busy machine may need longer than Playwright's 30 s. */

@@ -56,7 +56,7 @@ const groups = createRoute({
   getParentRoute: () => root,
   path: '/groups',
   validateSearch: searchOf<GroupsSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/groups/groups-page.tsx'), 'GroupsPage'),
 })
 
 const group = createRoute({
@@ -70,42 +70,42 @@ const messages = createRoute({
   getParentRoute: () => root,
   path: '/messages',
   validateSearch: searchOf<MessagesSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/messages/messages-page.tsx'), 'MessagesPage'),
 })
 
 const message = createRoute({
   getParentRoute: () => root,
   path: '/messages/$id',
   validateSearch: searchOf<MessageSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/message/message-page.tsx'), 'MessagePage'),
 })
 
 const edit = createRoute({
   getParentRoute: () => root,
   path: '/messages/$id/edit',
   validateSearch: searchOf<MessageSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/edit/edit-page.tsx'), 'EditPage'),
 })
 
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
   validateSearch: searchOf<RunsSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/runs/runs-page.tsx'), 'RunsPage'),
 })
 
 const draft = createRoute({
   getParentRoute: () => root,
   path: '/runs/new',
   validateSearch: searchOf<DraftSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/run-draft/draft-page.tsx'), 'DraftPage'),
 })
 
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
   validateSearch: searchOf<RunSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/run/run-page.tsx'), 'RunPage'),
 })
 
 const routeTree = root.addChildren([now, groups, group, messages, message, edit, runs, draft, run])

@@ -1,32 +1,21 @@
 // Bulk runs.
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
+import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
+import { exactDiffs } from '../../domain/run-draft.ts'
 import { api } from '../api.ts'
 
 export type Run = components['schemas']['Run']
 export type RunStatus = Run['status']
-
-/** Null once it is known that the API takes one status at a time. */
-let oneRequest: boolean | null = null
 
 async function readRuns(status: string, signal: AbortSignal): Promise<Run[]> {
   const query = { status: status as RunStatus, page_size: 50 }
   return (await dataOf(api.GET('/api/v1/runs', { params: { query }, signal }))).runs
 }
 
+/** The API takes one status at a time. */
 async function readActiveRuns(signal: AbortSignal): Promise<Run[]> {
-  if (oneRequest !== false) {
-    try {
-      const runs = await readRuns('running,paused,queued,cancelling', signal)
-      oneRequest = true
-      return runs
-    } catch (error) {
-      if (!(error instanceof DlqApiError) || error.status !== 400) throw error
-      oneRequest = false
-    }
-  }
   const lists = await Promise.all(['running', 'paused', 'queued'].map((status) => readRuns(status, signal)))
   return lists.flat()
 }
@@ -58,4 +47,54 @@ export function changeRunRate(id: string, ratePerSecond: number | null): Promise
   return dataOf(
     api.PATCH('/api/v1/runs/{id}', { params: { path: { id } }, body: { rate_per_second: ratePerSecond } as never }),
   )
+}
+
+/** The body is JSON already: its digits are not to be printed again. */
+const asItIs = (text: unknown): string => String(text)
+
+export type RunSurvey = components['schemas']['RunSurvey']
+
+type Diff = NonNullable<RunSurvey['diff']>[number]
+
+/** Before and after are JSON as the API wrote it. */
+export type ExactSurvey = Omit<RunSurvey, 'diff'> & {
+  diff: (Omit<Diff, 'before' | 'after'> & { before: string; after: string })[]
+}
+
+/** The dry run: what would happen, and to how many. It needs the role sys_operator. */
+export async function surveyRun(text: string, signal: AbortSignal): Promise<ExactSurvey> {
+  const options = { body: text as never, bodySerializer: asItIs, parseAs: 'text' as const, signal }
+  const answer = (await dataOf(api.POST('/api/v1/runs', options))) as unknown as string
+  const survey = JSON.parse(answer) as RunSurvey
+  const exact = exactDiffs(answer)
+  return { ...survey, diff: (survey.diff ?? []).map((one, at) => ({ ...one, ...exact[at]! })) }
+}
+
+export async function startRun(text: string): Promise<Run> {
+  return (await dataOf(api.POST('/api/v1/runs', { body: text as never, bodySerializer: asItIs }))) as Run
+}
+
+export function runListQuery(query: { status?: string; kind?: string; page?: string }) {
+  return queryOptions({
+    queryKey: ['runs', 'list', query],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET('/api/v1/runs', {
+          params: { query: { ...query, page: Number(query.page ?? 1), page_size: 50 } as never },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function runItemsQuery(id: string, outcome: string) {
+  return queryOptions({
+    queryKey: ['run', id, 'items', outcome],
+    queryFn: async ({ signal }) => {
+      const query = { outcome: outcome as 'waiting', limit: 200 }
+      return (await dataOf(api.GET('/api/v1/runs/{id}/items', { params: { path: { id }, query }, signal }))).items
+    },
+    placeholderData: keepPreviousData,
+  })
 }

@@ -1,6 +1,6 @@
 // One error group: what it is and why it stands, with its newest message open.
 
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
@@ -19,8 +19,8 @@ import { groupQuery, openGroupsQuery } from '../../data/queries/groups.ts'
 import { auditQuery, messageQuery, messagesQuery } from '../../data/queries/messages.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { printSearch } from '../../domain/addresses.ts'
-import { groupReport } from '../../domain/group-report.ts'
-import { groupVerdict } from '../../domain/group-verdict.ts'
+import { groupReport } from '../../domain/groups/group-report.ts'
+import { groupVerdict } from '../../domain/groups/group-verdict.ts'
 import { statuses, totalOf } from '../../domain/states.ts'
 import { numberText, shortClass } from '../../domain/words.ts'
 import styles from './group.module.css'
@@ -33,7 +33,6 @@ export function GroupPage() {
   const { id } = route.useParams()
   const { n, view } = route.useSearch()
   const navigate = useNavigate()
-  const client = useQueryClient()
   const live = useLive(5000)
   const group = useQuery({ ...groupQuery(id), refetchInterval: live })
   const trends = useQuery({ ...openGroupsQuery({ trend: true }), refetchInterval: useLive(60_000) })
@@ -41,7 +40,7 @@ export function GroupPage() {
   const audit = useQuery(auditQuery('group', id))
   const slow = useSlow(group.isPending)
   const [shown, setShown] = useState<string | null>(null)
-  const newest = client.getQueryData(messageQuery(shown ?? '').queryKey)?.message
+  const newest = useQuery({ ...messageQuery(shown ?? ''), enabled: shown !== null }).data?.message
   const refusal = useMissingRole('sys_operator')
   const triage = useTriage(group.data ?? null)
   const draft = (kind: string) => void navigate({ to: '/runs/new', search: { kind, group: id } })

@@ -15,6 +15,7 @@ import {
 import { type KafkaCluster, startKafkaCluster } from 'dlq-testing/cluster/kafka-cluster.ts'
 import { eventually, patienceMs } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
 import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
 import { createTestKafka } from 'dlq-testing/kafka/test-kafka.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
@@ -56,7 +57,7 @@ async function createSpreadTopic(topic: string): Promise<void> {
     partition,
     replicas: ids.map((_, at) => ids[(partition + at) % 3]!),
   }))
-  await admin.createTopics({ topics: [{ topic, replicaAssignment }], waitForLeaders: true })
+  await createTopics(admin, [{ topic, replicaAssignment }])
   await admin.disconnect()
 }
 

@@ -6,6 +6,7 @@ import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import type postgres from 'postgres'
 import { openOwnStack } from '../fleet/own-stack.ts'
 import { createFleet, type Fleet } from '../fleet/service-fleet.ts'
+import { createTopics } from '../kafka/create-topics.ts'
 import { compileJava, type JavaProgram } from '../kafka/java.ts'
 import { createTestKafka } from '../kafka/test-kafka.ts'
 import { type FaultContext, mountSmallDisk } from './cluster-faults.ts'
@@ -115,7 +116,10 @@ async function createSpreadTopics(
     partition,
     replicas: ids.map((_, at) => ids[(partition + at) % ids.length]!),
   }))
-  await admin.createTopics({ topics: names.map((topic) => ({ topic, replicaAssignment })), waitForLeaders: true })
+  await createTopics(
+    admin,
+    names.map((topic) => ({ topic, replicaAssignment })),
+  )
 }
 
 function sumCounts(folder: string): Omit<Activity, 'warnings'> {

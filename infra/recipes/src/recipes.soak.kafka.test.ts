@@ -40,7 +40,7 @@ const recipes: readonly (Recipe & { page: string; needs: string })[] = [
 ]
 
 test.each(recipes.map((recipe) => ({ ...recipe, mode: recipe.env?.MODE ?? '' })))(
-  'what $page.md shows is what a run of it gives $mode',
+  'the page $page shows what a run of it gives $mode',
   async ({ page, needs, ...recipe }) => {
     expect(isInstalled(needs), `${needs} is not installed`).toBe(true)
     const text = await tryRecipe(fleet, recipe)

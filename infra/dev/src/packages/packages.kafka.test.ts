@@ -147,7 +147,8 @@ describe('on every Node that is supported', () => {
     each(async (node, version) => {
       const { sql } = fleet.database
       await sql`insert into dlq.dlq_policies (pattern, delivery) values ('order.created', 'pull') on conflict do nothing`
-      const [row] = await sql`select dlq.dead_letter('order.created', '{"id":"7"}'::jsonb, 'no stock') as id`
+      const [row] =
+        await sql`select dlq.dead_letter('order.created', '{"id":"7"}'::jsonb, 'no stock', p_retry_after => '0') as id`
       const before = 'globalThis.handled = new Promise((resolve) => { globalThis.enrich = async () => resolve() })'
       const { code, output } = await runExample(node, 'processor.js', before, { DATABASE_URL: fleet.database.url })
       expect(code, `${version}: ${output}`).toBe(0)

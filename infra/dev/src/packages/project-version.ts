@@ -1,4 +1,4 @@
-// The end of `npm run version`: changesets has given all packages their next version; the root and the chart, which it
+// The end of `npm run next-version`: changesets has given all packages their next version; the root and the chart, which it
 // does not know, get the same.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -15,5 +15,5 @@ const { version } = JSON.parse(readFileSync(new URL('packages/dlq-client/package
 }
 replaceIn('package.json', /"version": ".*?"/, `"version": "${version}"`)
 replaceIn('infra/helm/dlq-manager/Chart.yaml', /^version: .*$/m, `version: ${version}`)
-replaceIn('infra/helm/dlq-manager/Chart.yaml', /^appVersion: .*$/m, `appVersion: "${version}"`)
+replaceIn('infra/helm/dlq-manager/Chart.yaml', /^appVersion: .*$/m, `appVersion: ${version}`)
 console.log(`the version is ${version} everywhere`)

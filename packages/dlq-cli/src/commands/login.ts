@@ -38,9 +38,9 @@ export function addLogin(program: Command): void {
     const before = readContexts(terminal.env)
     const contexts = { ...before.contexts, [name]: context }
     writeContexts(terminal.env, { ...before, contexts })
-    const { counts } = await dataOf(openSession(terminal, { context: name }).api.GET('/api/v1/status'))
+    const { actor, role } = await dataOf(openSession(terminal, { context: name }).api.GET('/api/v1/me'))
     writeContexts(terminal.env, { current: name, contexts })
-    await terminal.write(`${name} is the current context: ${api}, ${counts.DEAD} DEAD, ${counts.PENDING} PENDING\n`)
+    await terminal.write(`${name} is the current context: ${api}, as ${plain(actor)} (${role})\n`)
   })
 
   const context = defineCommand(program, 'context', {

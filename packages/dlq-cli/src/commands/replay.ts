@@ -30,22 +30,32 @@ With --wait: 0 all sent, 3 something failed again, 4 paused, 1 something could n
           'dlq replay --topic orders -q Timeout --yes --rate 50 --wait',
           'dlq replay --topic orders --expect 2 --canary 1 --canary-wait 1s --max-refailure 1% --wait',
           'dlq replay --group-id "$GROUP" --target-topic orders.v2 --yes',
+          'dlq replay "$ID" --force --reason "OPS-4711: mended" --wait',
           'dlq replay --topic orders --curl',
         ],
       }),
     ),
   )
     .option('--target-topic <topic>', 'another topic than the original one')
+    .option('--force', 'also what may not be retried by itself, such as DEAD messages; needs --reason')
     .option('--canary <number>', 'send so many first, and wait for what comes back')
     .option('--canary-wait <time>', 'how long to wait after the canary')
     .option('--max-refailure <share>', 'pause at more re-failures than this, such as 1%')
-  type Options = RunOptions & { targetTopic?: string; canary?: string; canaryWait?: string; maxRefailure?: string }
+  type Options = RunOptions & {
+    targetTopic?: string
+    force?: true
+    canary?: string
+    canaryWait?: string
+    maxRefailure?: string
+  }
   onCall<Options>(replay, (session, ids, options) => {
     const { targetTopic: to, canary, canaryWait: wait, maxRefailure: share, rate } = options
     if (canary === undefined && wait !== undefined) throw new CliError(exitCodes.usage, '--canary-wait needs --canary')
+    if (options.force && options.reason === undefined) throw new CliError(exitCodes.usage, 'say why: --reason')
     return perform(session, options, to === undefined ? 'Retry' : `Send to ${to}`, {
       kind: to === undefined ? 'retry' : 'redirect',
       ...selectionOf(ids, options),
+      ...(options.force && { force: true }),
       ...(to !== undefined && { target_topic: to }),
       ...(rate !== undefined && { rate_per_second: rate }),
       ...(canary !== undefined && {

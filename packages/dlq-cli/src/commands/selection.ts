@@ -103,7 +103,7 @@ async function agree(
   return {}
 }
 
-function surveyText({ eligible, complete, ineligible, topics, groups }: Survey): string {
+function surveyText({ eligible, complete, ineligible, remedies, topics, groups }: Survey): string {
   const list = (counts: Record<string, number>) =>
     Object.entries(counts)
       .map(([name, value]) => `${plain(name)} ${count(value)}`)
@@ -112,5 +112,6 @@ function surveyText({ eligible, complete, ineligible, topics, groups }: Survey):
     `${complete ? '' : 'at least '}${messages(eligible)}${eligible > 0 ? ` to ${list(topics)}` : ''}`,
     ...(Object.keys(groups).length > 0 ? [`  that failed in ${list(groups)}`] : []),
     ...(Object.keys(ineligible).length > 0 ? [`  left alone: ${list(ineligible)}`] : []),
+    ...Object.values(remedies).map((text) => `  ${plain(text)}`),
   ].join('\n')
 }

@@ -7,6 +7,7 @@ import { dlqRouteRoutes } from './fleet/dlq-routes.ts'
 import { dlqStatusRoutes } from './fleet/dlq-status.ts'
 import { operationRoutes } from './fleet/operations.ts'
 import { positionRoutes } from './fleet/positions.ts'
+import { readerRoutes } from './fleet/readers.ts'
 import { statusRoutes } from './fleet/status.ts'
 import { topicRoutes } from './fleet/topics.ts'
 import { groupRoutes } from './groups.ts'
@@ -30,6 +31,7 @@ export const allRoutes: readonly Route[] = [
   ...messageListRoutes,
   ...retryAllRoutes,
   ...topicRoutes,
+  ...readerRoutes,
   ...statusRoutes,
   ...positionRoutes,
   ...dlqRouteRoutes,

@@ -17,6 +17,7 @@ import {
   type SeenReader,
   takeLook,
 } from 'dlq-core/queries/readers/reader-watch.ts'
+import { countRunVerdicts, listRunsToCount, storeRunVerdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { askTogether, refusalOf } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
@@ -45,6 +46,8 @@ const refailures = { least: 100, limit: 20_000 }
 /** How long a look of an ingester may take from its first question to its last row. */
 const longestLookMs = 30_000
 const keepGapsDays = 30
+const countedRuns = { limit: 50, days: 7 }
+const countForMs = 1000
 
 type Group = {
   id: string
@@ -109,7 +112,17 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       await recordReaders(sql, { began_at: beganAt, readers: seen })
     }
     await noteLook(sql, { began_at: beganAt })
+    await countRuns(deps)
     return { more: false }
+  }
+}
+
+/** Counts the verdicts of runs, for some time; the next look goes on where this one ends. */
+async function countRuns({ sql, now }: ReaderWatchDeps): Promise<void> {
+  const beganMs = now()
+  for (const runId of await listRunsToCount(sql, countedRuns)) {
+    await storeRunVerdicts(sql, { runId, counts: await countRunVerdicts(sql, runId) })
+    if (now() - beganMs > countForMs) return
   }
 }
 

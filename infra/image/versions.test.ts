@@ -1,7 +1,7 @@
 // Versions and settings that the Dockerfile and the compose file repeat stay the same.
 import { readdirSync, readFileSync } from 'node:fs'
 import { loadConfig } from 'dlq-core/runtime/config/config.ts'
-import { kafkaVersion } from 'dlq-testing/kafka/kafka-settings.ts'
+import { defaultKafkaVersion } from 'dlq-testing/kafka/kafka-settings.ts'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 
@@ -36,7 +36,7 @@ test('a release is built on the base image’s digest of that day', () => {
 })
 
 test('the compose file has the version of Kafka that the tests use', () => {
-  expect(compose.services.kafka.image).toBe(`apache/kafka:${kafkaVersion}`)
+  expect(compose.services.kafka.image).toBe(`apache/kafka:${defaultKafkaVersion}`)
 })
 
 test('the configuration in the compose file has no fault for any service', () => {

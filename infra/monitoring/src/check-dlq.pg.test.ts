@@ -71,6 +71,10 @@ test('it warns of DEAD messages over the threshold, and over the critical one is
   expect(await check('--dead-warning', '2', '--channel', 'orders', '--consumer', 'payments')).toMatchObject({ code: 1 })
 })
 
+test('with --help it prints its options, and succeeds', async () => {
+  expect(await check('--help')).toMatchObject({ code: 0, output: expect.stringMatching(/^check_dlq --url URL/) })
+})
+
 test('it warns of messages that have waited too long', async () => {
   await database.sql`
     insert into dlq.dlq_messages (original_topic, error_message, created_at) values ('orders', 'failed', now() - interval '2 days')`

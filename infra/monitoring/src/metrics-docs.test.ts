@@ -41,5 +41,5 @@ test('the specification’s metrics have its names and labels', () => {
   const labelsOf = (wanted: string) => all.find(({ name }) => name === wanted)?.labels
   expect(labelsOf('dead_job_count')).toEqual(['channel', 'consumer'])
   expect(labelsOf('dead_letter_total')).toEqual(['topic', 'status'])
-  expect(labelsOf('dead_letter_age_seconds')).toEqual(['topic'])
+  expect(labelsOf('dead_letter_age_seconds')).toEqual(['topic', 'status'])
 })

@@ -61,6 +61,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/console/config.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the console needs before somebody signs in
+         * @description Holds no secrets. A console that was loaded earlier compares `build` to know of a newer one.
+         */
+        get: operations["getConsoleConfigJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a session
+         * @description Answers a bearer token with a cookie that stands for it, so that a browser need not keep the token. The session ends with the token, and after `auth.session.ttl` at the latest.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        post: operations["postSession"];
+        /**
+         * End a session
+         * @description Takes the cookie away. It needs no session: one that has ended can be taken away as well.
+         */
+        delete: operations["deleteSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/cron": {
         parameters: {
             query?: never;
@@ -593,7 +639,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Error groups, those seen last first
+         * Error groups that have messages
          * @description Their messages: GET /api/v1/messages?group_id=…
          *
          *     Needs the role `sys_auditor`.
@@ -604,7 +650,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Set state, owner and note of several error groups
+         * @description The same change for each group, as PATCH /api/v1/groups/{id} makes it: for all of the ids, 100 at most, or for none.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        patch: operations["patchGroups"];
         trace?: never;
     };
     "/api/v1/groups/{id}": {
@@ -642,7 +694,7 @@ export interface paths {
         };
         /**
          * The policies, in the order of their patterns
-         * @description Without those of the configuration. A token for some topics sees only the patterns within these topics.
+         * @description With the layers below them: the built-in defaults, and the policies of the configuration. A token for some topics sees only the patterns within these topics.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -699,6 +751,26 @@ export interface paths {
          *     Needs the role `sys_auditor`.
          */
         get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who asks: name, role and topics
+         * @description Needs the role `sys_auditor`.
+         */
+        get: operations["getMe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -786,7 +858,7 @@ export interface paths {
         put?: never;
         /**
          * Create a run over many dead letters
-         * @description The selection is frozen: messages that arrive later are not touched. With `expect_count`, the run is refused where more or fewer messages match. `dry_run` changes nothing and shows what the run would do. A canary sends the first messages, waits to see whether they fail again, sends a share, waits again, and sends the rest.
+         * @description The selection is frozen: messages that arrive later are not touched. With `expect_count`, the run is refused where more or fewer messages match. `dry_run` changes nothing and shows what the run would do. A canary sends the first messages, waits to see whether they fail again, sends a share, waits again, and sends the rest. With `force`, a retry takes DEAD messages too, whatever their budget.
          *
          *     Needs the role `sys_operator`.
          */
@@ -1014,6 +1086,31 @@ export interface components {
                 }[];
             };
         };
+        /** ConsoleConfig */
+        ConsoleConfig: {
+            version: string;
+            /** @description Another build of the console has another one. */
+            build: string;
+            environment: string;
+            title: string;
+            /** @description The ways to sign in; none where no authentication is configured. */
+            sign_in: ("token" | "oidc")[];
+            /** @description Addresses of other tools, with names in braces for what the console fills in. */
+            links: {
+                trace: string | null;
+                source: string | null;
+                ticket: string | null;
+                logs: string | null;
+            };
+            /** @enum {string} */
+            payloads: "shown" | "hidden";
+        };
+        /** Session */
+        Session: {
+            actor: string;
+            /** Format: date-time */
+            expires_at: string;
+        };
         /** CronJob */
         CronJob: {
             name: string;
@@ -1199,6 +1296,10 @@ export interface components {
                 prev_cursor: string | null;
                 /** @description The time for one answer was up before the whole list was searched; next_cursor continues the search. */
                 bounded: boolean;
+                /** @description The time that the search has come to, in the order of the sort; null where it came to the end. */
+                searched_to: string | null;
+                /** @description The rows that were looked at for this page, at least. */
+                examined: number;
             };
         };
         /** ListedMessage */
@@ -1209,7 +1310,8 @@ export interface components {
             error_message: string;
             retry_count: number;
             max_retries: number;
-            payload: unknown;
+            /** @description Absent where previews are shown. */
+            payload?: unknown;
             /** @enum {string} */
             status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
             /** Format: date-time */
@@ -1231,6 +1333,20 @@ export interface components {
             first_failed_at: string;
             /** Format: date-time */
             last_failed_at: string;
+            /** @description Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk. */
+            preview?: string | null;
+            /** @description The first 2048 bytes of the record key. */
+            key?: {
+                value: string | null;
+                /** @enum {string} */
+                encoding: "text" | "number" | "base64";
+            } | null;
+            /** @description Null for a message without a record. */
+            value_bytes?: number | null;
+            edits?: number;
+            run_id?: string | null;
+            /** @description The topic to which the edited message is sent instead. */
+            target_topic?: string | null;
         };
         /** Total */
         Total: {
@@ -1466,6 +1582,16 @@ export interface components {
             owner: string | null;
             note: string | null;
         };
+        /** ErrorGroupTotals */
+        ErrorGroupTotals: {
+            open: number;
+            mine: number;
+            new: number;
+            regressed: number;
+            snoozed: number;
+            ignored: number;
+            resolved: number;
+        };
         /** Policy */
         Policy: {
             pattern: string;
@@ -1498,11 +1624,84 @@ export interface components {
             retention?: string;
             updated_at: string | null;
         };
+        /** ConfiguredPolicy */
+        ConfiguredPolicy: {
+            /** @description Null: the section "retry", for every topic. */
+            pattern: string | null;
+            auto_retry?: boolean;
+            max_retries?: number;
+            /** @enum {string} */
+            backoff?: "exponential" | "fixed" | "list";
+            initial_delay?: string;
+            multiplier?: number;
+            max_delay?: string;
+            backoff_list?: string[];
+            run_every?: string;
+            run_limit?: number;
+            rate_per_second?: number;
+            max_in_flight?: number;
+            paused?: boolean;
+            redirect_topic?: string;
+            /** @enum {string} */
+            ordering?: "none" | "per-key";
+            /** @enum {string} */
+            timestamp?: "keep" | "now";
+            weight?: number;
+            /** @enum {string} */
+            payload?: "stored" | "derived";
+            /** @enum {string} */
+            delivery?: "republish" | "pull";
+            refailure_threshold?: number;
+            refailure_share?: number;
+            refailure_window?: string;
+            retention?: string;
+        };
+        /** PolicyDefaults */
+        PolicyDefaults: {
+            auto_retry?: boolean;
+            max_retries?: number;
+            /** @enum {string} */
+            backoff?: "exponential" | "fixed" | "list";
+            initial_delay?: string;
+            multiplier?: number;
+            max_delay?: string;
+            backoff_list?: string[];
+            run_every?: string;
+            run_limit?: number;
+            rate_per_second?: number;
+            max_in_flight?: number;
+            paused?: boolean;
+            redirect_topic?: string;
+            /** @enum {string} */
+            ordering?: "none" | "per-key";
+            /** @enum {string} */
+            timestamp?: "keep" | "now";
+            weight?: number;
+            /** @enum {string} */
+            payload?: "stored" | "derived";
+            /** @enum {string} */
+            delivery?: "republish" | "pull";
+            refailure_threshold?: number;
+            refailure_share?: number;
+            refailure_window?: string;
+            retention?: string;
+        };
         /** PolicyMatch */
         PolicyMatch: {
             original_topic: string;
             dlq_topic: string | null;
+            /** @description The PENDING messages of these topics. */
+            pending: number;
             decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "retention")[];
+            /** @description What PUT changes, or would change; empty where the policy is only read. */
+            changes: components["schemas"]["PolicyChange"][];
+        };
+        /** PolicyChange */
+        PolicyChange: {
+            /** @enum {string} */
+            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "retention";
+            before: null | boolean | number | string | string[];
+            after: null | boolean | number | string | string[];
         };
         /** AuditEntry */
         AuditEntry: {
@@ -1522,14 +1721,49 @@ export interface components {
             after: Record<string, never> | null;
             request_id: string | null;
         };
+        /** Me */
+        Me: {
+            /** @description The name in the audit. */
+            actor: string;
+            /**
+             * @description The greatest of the roles.
+             * @enum {string}
+             */
+            role: "sys_auditor" | "sys_operator" | "sys_admin";
+            /** @description Globs of topics; null: all. */
+            topics: string[] | null;
+            /** @enum {string} */
+            via: "anonymous" | "token" | "jwt" | "session";
+            expires_at: string | null;
+            /** @description Each role, with the topics in which it holds. */
+            grants: {
+                /** @enum {string} */
+                role: "sys_auditor" | "sys_operator" | "sys_admin";
+                /** @description Globs of topics; null: all. */
+                topics: string[] | null;
+            }[];
+        };
         /** RunSurvey */
         RunSurvey: {
             /** @constant */
             dry_run: true;
             complete: boolean;
+            /**
+             * Total
+             * @description The number that `expect_count` is compared with.
+             */
+            matched: {
+                value: number;
+                /** @enum {string} */
+                relation: "eq" | "gte";
+            };
             eligible: number;
             ineligible: {
                 [key: string]: number;
+            };
+            /** @description What to do about those that are not eligible, by the same reasons. */
+            remedies: {
+                [key: string]: string;
             };
             topics: {
                 [key: string]: number;
@@ -1541,7 +1775,7 @@ export interface components {
                 [key: string]: number;
             };
             sample: string[];
-            /** @description For runs of kind edit: sample messages before and after the edit. */
+            /** @description With a patch: sample messages before and after it. */
             diff?: {
                 id: string;
                 before: unknown;
@@ -1553,30 +1787,59 @@ export interface components {
         Run: {
             id: string;
             /** @enum {string} */
-            kind: "retry" | "redirect" | "dead" | "delete" | "archive" | "purge" | "edit";
+            kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
             /** @enum {string} */
             status: "queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed";
             status_reason: string | null;
             actor: string;
             reason: string | null;
-            /** @description The frozen selection; for a list of ids, only their number. */
-            selection: {
-                [key: string]: unknown;
-            };
+            selection: components["schemas"]["FrozenSelection"];
             /** Format: date-time */
             cutoff: string;
-            matched: {
-                value: number;
-                /** @enum {string} */
-                relation: "eq" | "gte";
-            };
+            matched: components["schemas"]["Total"];
             target_topic: string | null;
             rate_per_second: number | null;
-            canary: {
-                [key: string]: unknown;
-            } | null;
+            force: boolean;
+            patch: ({
+                /** @constant */
+                op: "add";
+                path: string;
+                value: unknown;
+            } | {
+                /** @constant */
+                op: "remove";
+                path: string;
+            } | {
+                /** @constant */
+                op: "replace";
+                path: string;
+                value: unknown;
+            } | {
+                /** @constant */
+                op: "move";
+                from: string;
+                path: string;
+            } | {
+                /** @constant */
+                op: "copy";
+                from: string;
+                path: string;
+            } | {
+                /** @constant */
+                op: "test";
+                path: string;
+                value: unknown;
+            })[] | null;
+            canary: components["schemas"]["Canary"] | null;
             /** @enum {string} */
             on_refailure: "continue" | "pause" | "cancel";
+            max_refailure: number;
+            step: components["schemas"]["RunStep"] | null;
+            /** @description Why it does not go on, or goes on slowly; empty where nothing holds it up. Null in lists. */
+            held_up_by: string[] | null;
+            /** @description Messages that its filter finds and that came in after the cutoff. Null in lists and for other selections. */
+            arrived_since: components["schemas"]["Total"] | null;
+            saga_id: string | null;
             progress: {
                 step: string | null;
                 taken: number;
@@ -1597,6 +1860,77 @@ export interface components {
             created_at: string;
             started_at: string | null;
             ended_at: string | null;
+        };
+        /**
+         * FrozenSelection
+         * @description The frozen selection, exactly one of these; an error group is a filter by `group_id`.
+         */
+        FrozenSelection: {
+            filter?: {
+                /** @description One or more statuses, repeated or with commas. */
+                status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
+                /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
+                topic?: string;
+                /** @description The consumer group that failed. */
+                consumer_group?: string;
+                /** @description The class of the error, exactly. */
+                error_class?: string;
+                /**
+                 * Format: uuid
+                 * @description The error group.
+                 */
+                group_id?: string;
+                /** @description The partition of the original record. */
+                partition?: number;
+                /** @description The first offset of the original record. */
+                offset_from?: number | string;
+                /** @description The last offset of the original record. */
+                offset_to?: number | string;
+                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                key?: string;
+                /** @description Created at this time or later. */
+                from?: string;
+                /** @description Created before this time. */
+                to?: string;
+                /** @description Failed last at this time or later. */
+                failed_from?: string;
+                /** @description Failed last before this time. */
+                failed_to?: string;
+                /** @description Attempts, at least. */
+                retry_count_min?: number;
+                /** @description Attempts, at most. */
+                retry_count_max?: number;
+                /** @description Text within the error's message or class, in any case. */
+                q?: string;
+                /** @description JSON that the payload contains, such as {"order_id":"123"}. */
+                payload?: string | (Record<string, never> | unknown[]);
+                /** @description Search the archive instead of the live messages. */
+                archived?: boolean;
+            };
+            /** @description How many ids were named. */
+            ids?: number;
+            failed_again_in?: string;
+            changed_in?: string;
+        };
+        /** Canary */
+        Canary: {
+            first: number;
+            /** @description A share of all, from 0 to 1. */
+            then: number;
+            /** @description A duration such as 60s. */
+            wait: string;
+            max_refailure: number;
+        };
+        /** RunStep */
+        RunStep: {
+            name: string;
+            entered_at: string | null;
+            /** @description Messages that this step has taken or changed. */
+            taken: number;
+            /** @description How many it takes; null where it takes all that are left. */
+            of: number | null;
+            /** @description When its messages were found good, or too many came back. */
+            judged_at: string | null;
         };
         /** Saga */
         Saga: {
@@ -1821,6 +2155,275 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /metrics */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getConsoleConfigJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings of the console. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsoleConfig"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /console/config.json */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /console/config.json */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /console/config.json */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /console/config.json */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /console/config.json */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has begun. */
+            201: {
+                headers: {
+                    /** @description The session. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/session */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/session */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/session */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/session */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/session */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/session */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/session */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/session */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/session */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/session */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The browser has no session any more. */
+            204: {
+                headers: {
+                    /** @description Empty. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/session */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/session */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/session */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/session */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/session */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/session */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/session */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2239,7 +2842,7 @@ export interface operations {
                 reason?: string;
             };
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -2391,7 +2994,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -2882,7 +3485,7 @@ export interface operations {
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
                 prefer?: string;
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -3049,7 +3652,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -3199,7 +3802,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that the message was read with, or `*`: 412 where it has changed since */
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
             };
             path: {
@@ -3770,6 +4373,8 @@ export interface operations {
                 limit?: number;
                 /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
+                /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
+                show?: "payload" | "preview";
             };
             header?: never;
             path?: never;
@@ -3997,6 +4602,8 @@ export interface operations {
                 limit?: number;
                 /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
+                /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
+                show?: "payload" | "preview";
             };
             header?: never;
             path: {
@@ -4930,6 +5537,19 @@ export interface operations {
                 dlq_topic?: string;
                 /** @description Text within the title, in any case. */
                 q?: string;
+                /** @description By time, the latest first; or by the number of messages, the most first. */
+                sort?: "last_seen" | "first_seen" | "dead" | "pending" | "total";
+                /** @description Groups in which a message arrived after they were set to resolved. */
+                regressed?: "true";
+                /** @description Exactly; `none`: groups without an owner. */
+                owner?: string;
+                with?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
+                /** @description Exactly. */
+                error_class?: string;
+                /** @description Groups with a message of this consumer group. */
+                consumer_group?: string;
+                first_seen_from?: string;
+                ids?: string | string[];
                 trend?: "true" | "false";
                 limit?: number;
                 cursor?: string;
@@ -4948,6 +5568,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         groups: components["schemas"]["ErrorGroup"][];
+                        /** @description How many groups the list has of each kind, whatever `state`, `owner`, `regressed` and `first_seen_from` say. mine: open, with the actor as owner; new: open, without an owner, first seen within 24 hours. Null on further pages. */
+                        totals: components["schemas"]["ErrorGroupTotals"] | null;
                         next_cursor: string | null;
                     };
                 };
@@ -5017,6 +5639,141 @@ export interface operations {
             };
         };
     };
+    patchGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ids: string[];
+                    /** @enum {string} */
+                    state?: "open" | "snoozed" | "ignored" | "resolved";
+                    /** Format: date-time */
+                    snoozed_until?: string;
+                    dlq_topic?: string;
+                    owner?: string | null;
+                    note?: string | null;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The groups as they are now, in the order of their ids. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        groups: components["schemas"]["ErrorGroup"][];
+                    };
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/groups */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/groups */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/groups */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/groups */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/groups */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/groups */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/groups */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/groups */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/groups */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getGroupsById: {
         parameters: {
             query?: never;
@@ -5031,6 +5788,8 @@ export interface operations {
             /** @description The group. */
             200: {
                 headers: {
+                    /** @description Of what people say about the group, for If-Match of PATCH. Its counts do not change it. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5114,7 +5873,10 @@ export interface operations {
     patchGroupsById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
             path: {
                 id: string;
             };
@@ -5138,6 +5900,8 @@ export interface operations {
             /** @description The group as it is now. */
             200: {
                 headers: {
+                    /** @description As it is now. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5182,6 +5946,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/groups/:id */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/groups/:id */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5262,6 +6035,9 @@ export interface operations {
                 content: {
                     "application/json": {
                         policies: components["schemas"]["Policy"][];
+                        /** @description The policies of the configuration; those of `policies` override them. */
+                        configured: components["schemas"]["ConfiguredPolicy"][];
+                        defaults: components["schemas"]["PolicyDefaults"];
                     };
                 };
             };
@@ -5344,6 +6120,8 @@ export interface operations {
             /** @description The policy. */
             200: {
                 headers: {
+                    /** @description For If-Match of PUT and DELETE. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5433,7 +6211,10 @@ export interface operations {
                 dry_run?: "true" | "false";
                 reason?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
             path: {
                 pattern: string;
             };
@@ -5473,6 +6254,8 @@ export interface operations {
             /** @description The policy as it is now, or would be. */
             200: {
                 headers: {
+                    /** @description Of the policy as it is now; absent with `dry_run`. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5511,6 +6294,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/policies/:pattern */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/policies/:pattern */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5579,7 +6371,10 @@ export interface operations {
             query?: {
                 reason?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
             path: {
                 pattern: string;
             };
@@ -5638,6 +6433,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/policies/:pattern */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/policies/:pattern */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5786,6 +6590,89 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/audit */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The one whose token or session the request has. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/me */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/me */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/me */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/me */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/me */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/me */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/me */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6154,7 +7041,7 @@ export interface operations {
                 page?: number;
                 page_size?: number;
                 status?: "queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed";
-                kind?: "retry" | "redirect" | "dead" | "delete" | "archive" | "purge" | "edit";
+                kind?: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
             };
             header?: never;
             path?: never;
@@ -6250,7 +7137,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    kind: "retry" | "redirect" | "dead" | "delete" | "archive" | "purge" | "edit";
+                    kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
                     selection: {
                         filter?: {
                             status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
@@ -6283,7 +7170,10 @@ export interface operations {
                         };
                         ids?: string[];
                         group?: string;
+                        /** @description The id of a run: its messages that were sent and failed again. */
                         failed_again_in?: string;
+                        /** @description The id of a run of kind dead or archive: what it changed, to undo that. */
+                        changed_in?: string;
                     };
                     /** @default false */
                     all?: boolean;
@@ -6312,6 +7202,7 @@ export interface operations {
                     max_refailure?: number | string;
                     /** @default null */
                     target_topic?: string | null;
+                    /** @description With kind retry or redirect, each message is changed as it is taken, so a canary tries the change. */
                     patch?: ({
                         /** @constant */
                         op: "add";
@@ -6342,6 +7233,11 @@ export interface operations {
                         path: string;
                         value: unknown;
                     })[];
+                    /**
+                     * @description With kind retry or redirect: sends DEAD messages too, whatever their budget. Needs a reason.
+                     * @default false
+                     */
+                    force?: boolean;
                     reason?: string;
                     /** @default false */
                     dry_run?: boolean;

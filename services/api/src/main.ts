@@ -10,11 +10,14 @@ import { listen } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
-import { createAuthenticate } from './access/authenticate.ts'
+import { createAuthenticate, createFindToken } from './access/authenticate.ts'
 import { createBrokerTokens } from './access/broker-tokens.ts'
+import { prepareConsole } from './console/prepare-console.ts'
 import { connectReplica } from './fleet/connect-replica.ts'
 import { createWakeRetriers } from './fleet/wake-retriers.ts'
 import { createApp } from './http/app.ts'
+import { createSeal } from './session/seal.ts'
+import { createSessions } from './session/sessions.ts'
 
 await runService(
   { name: 'api', needs: ['database', 'auth-beyond-loopback'] },
@@ -33,6 +36,9 @@ await runService(
     if (replica) stack.defer(() => replica.end({ timeout: 5 }))
     const readiness = createReadiness({ database: () => pingMessages(sql) })
     const policyLayers = policyLayersOf(config)
+    const consoleDeps = prepareConsole(config, log)
+    if (isAuthConfigured(config.auth) && config.auth.session.key === undefined) log.info({}, 'session_key_random')
+    const seal = createSeal(config.auth.session.key)
     const app = createApp({
       sql,
       replica,
@@ -48,6 +54,8 @@ await runService(
       stopping: signal,
       version: config.app.version,
       authenticate: createAuthenticate(config.auth),
+      sessions: createSessions({ auth: config.auth, seal, findToken: createFindToken(config.auth.tokens) }),
+      ...consoleDeps,
       brokerTokens: createBrokerTokens(config.auth),
       rateLimit: config.auth.rate_limit,
       requestTimeoutMs: request_timeout,

@@ -8,7 +8,7 @@ import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { noTracing } from 'dlq-core/runtime/tracing.ts'
 import { Registry } from 'prom-client'
 import * as v from 'valibot'
-import { createAuthenticate } from './access/authenticate.ts'
+import { createAuthenticate, createFindToken } from './access/authenticate.ts'
 import { createBrokerTokens } from './access/broker-tokens.ts'
 import { createWakeRetriers } from './fleet/wake-retriers.ts'
 import { errorSchema, statusOf } from './http/api-error.ts'
@@ -17,6 +17,8 @@ import { declaredPaths } from './http/declared-paths.ts'
 import type { Route } from './http/define-route.ts'
 import { faultsOf } from './http/open-api.ts'
 import { allRoutes } from './routes/all-routes.ts'
+import { createSeal } from './session/seal.ts'
+import { createSessions } from './session/sessions.ts'
 
 /** Sends a request, such as `GET /healthz`. */
 export type TestApp = (methodAndPath: string, init?: RequestInit) => Promise<Response>
@@ -26,7 +28,8 @@ export type TestAppOptions = Partial<AppDeps> & {
   auth?: v.InferInput<typeof authSchema>
 }
 
-export function createTestApp(sql: Database, { auth, ...settings }: TestAppOptions = {}): TestApp {
+export function createTestApp(sql: Database, { auth: given, ...settings }: TestAppOptions = {}): TestApp {
+  const auth = v.parse(authSchema, given ?? {})
   const log = settings.log ?? createLog({ service: 'api', level: 'silent' })
   const policyLayers = { section: {}, fileEntries: [] }
   const app = createApp({
@@ -42,13 +45,15 @@ export function createTestApp(sql: Database, { auth, ...settings }: TestAppOptio
     retryWaitMs: 60_000,
     stopping: new AbortController().signal,
     version: '0.1.0',
-    authenticate: createAuthenticate(v.parse(authSchema, auth ?? {})),
-    brokerTokens: createBrokerTokens(v.parse(authSchema, auth ?? {})),
+    authenticate: createAuthenticate(auth),
+    brokerTokens: createBrokerTokens(auth),
+    sessions: createSessions({ auth, seal: createSeal(undefined), findToken: createFindToken(auth.tokens) }),
+    consoleConfig: null,
     rateLimit: 1_000_000,
     requestTimeoutMs: 30_000,
     auditReads: 'none',
     slowRequestMs: 30_000,
-    isAuthenticated: isAuthConfigured(v.parse(authSchema, auth ?? {})),
+    isAuthenticated: isAuthConfigured(auth),
     corsOrigins: [],
     ...settings,
   })

@@ -21,6 +21,7 @@ import type { DecodePools } from './read/decode-budget.ts'
 import { discoverTopics } from './read/discover-topics.ts'
 import { fetchOriginals } from './read/fetch-originals.ts'
 import { createGroupRegister } from './store/group-register.ts'
+import { logStored } from './store/log-stored.ts'
 import { createRouteRegister } from './store/route-register.ts'
 import { spanDeadLetters } from './store/span-dead-letters.ts'
 import { type StoreDeps, storeBatch } from './store/store-batch.ts'
@@ -120,7 +121,10 @@ export async function ingest(deps: IngestDeps): Promise<void> {
           metrics.recreated(topic)
           log.error({ topic, partition, seenOffset, lowOffset }, 'topic_recreated')
         },
-        onStored: (batch, outcome) => metrics.stored(batch, outcome),
+        onStored: (batch, outcome) => {
+          metrics.stored(batch, outcome)
+          logStored(log, batch, outcome)
+        },
         onLost: ({ topic }, count) => metrics.lost(topic, count),
         onAssigned: () => metrics.rebalances.inc(),
       })

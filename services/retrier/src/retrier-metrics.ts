@@ -40,6 +40,12 @@ export function createRetrierMetrics(registry: Registry) {
       help: 'Topics that this retrier only probes, because their records were refused in a row.',
       registers,
     }),
+    unheld: new Counter({
+      name: 'dlq_retry_unheld_total',
+      help: 'RETRYING messages that nobody held, by what they became: PENDING, or DEAD where the budget was spent.',
+      labelNames: ['status'],
+      registers,
+    }),
     inFlight: new Gauge({
       name: 'dlq_retry_in_flight',
       help: 'Messages that this retrier has claimed and not yet settled.',

@@ -10,7 +10,7 @@ import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Kafka } from 'kafkajs'
 import { createDueTopics } from './claim/due-topics.ts'
-import { sweepExpiredLeases } from './claim/sweep-expired-leases.ts'
+import { sweepExpiredLeases, sweepUnheld } from './claim/sweep-expired-leases.ts'
 import { createTopicOrder } from './claim/topic-order.ts'
 import { createGroupPauses } from './groups/group-pauses.ts'
 import { groupUngrouped } from './groups/group-ungrouped.ts'
@@ -51,6 +51,7 @@ export type RetryForeverDeps = {
 
 const sweepIntervalMs = 2000
 const leaseSweepIntervalMs = 5000
+const unheldSweepIntervalMs = 30_000
 const groupIntervalMs = 5000
 const noteIntervalMs = 2000
 const reviewIntervalMs = 2000
@@ -85,6 +86,12 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
       runLoop(() => sweepExpiredLeases({ sql, log }), {
         name: 'sweep-leases',
         intervalMs: leaseSweepIntervalMs,
+        signal,
+        log,
+      }),
+      runLoop(() => sweepUnheld({ sql, log, metrics }), {
+        name: 'sweep-unheld',
+        intervalMs: unheldSweepIntervalMs,
         signal,
         log,
       }),

@@ -1,5 +1,6 @@
 // Three brokers of Apache Kafka on this machine, each of which can be killed, frozen and started again alone. Every
 // broker is controller too, so that a cluster takes three processes and about 1.2 GB of memory.
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Admin, Kafka, logLevel } from 'kafkajs'
@@ -10,6 +11,7 @@ import { freePort } from '../process/free-port.ts'
 import { freezeProcess } from '../process/process-tree.ts'
 import type { Reaper } from '../process/reaper.ts'
 import type { WatchedProcess } from '../process/watched-process.ts'
+import { type BrokerLinks, hostOf, type LinkedBroker, startBrokerLinks } from './broker-links.ts'
 
 /** One broker of the cluster. It keeps its port and its data. */
 export type ClusterBroker = {
@@ -33,6 +35,8 @@ export type KafkaCluster = {
   readonly brokers: string[]
   readonly nodes: readonly ClusterBroker[]
   node(id: number): ClusterBroker
+  /** Where they reach each other; only with `isPartitionable`. */
+  readonly links: BrokerLinks | null
   /** Kills all of them: the data is thrown away. */
   stop(): Promise<void>
 }
@@ -44,6 +48,8 @@ export type KafkaClusterOptions = {
   log?: (line: string) => void
   /** Further lines of server.properties. */
   settings?: Readonly<Record<string, string>>
+  /** Whether the network between them can be cut. Linux only. */
+  isPartitionable?: boolean
 }
 
 const ids = [1, 2, 3]
@@ -57,19 +63,23 @@ export async function startKafkaCluster({
   reaper,
   log = () => {},
   settings,
+  isPartitionable = false,
 }: KafkaClusterOptions): Promise<KafkaCluster> {
   const java = await findJava()
   if (!java) throw new Error('A cluster of three brokers needs Java 17 or later and Maven.')
   const clusterId = randomClusterId()
   const places: Place[] = []
-  for (const id of ids) places.push({ id, port: await freePort(), controllerPort: await freePort() })
+  for (const id of ids)
+    places.push({ id, port: await freePort(), controllerPort: await freePort(), replicationPort: await freePort() })
+  const links = isPartitionable ? await startBrokerLinks(places) : null
   const brokers = places.map(({ port }) => `127.0.0.1:${port}`)
   const nodes = places.map((place) =>
     createBroker(place, () =>
       startJavaBroker({
         ...{ java, reaper, log, clusterId },
         dataDir: join(dataDir, `broker-${place.id}`),
-        settings: { ...clusterSettings(place, places), ...settings },
+        settings: { ...clusterSettings(place, places), ...(links && linkedSettings(place, places)), ...settings },
+        ...(links && { javaOptions: [`-Djdk.net.hosts.file=${writeHosts(dataDir, place, links)}`] }),
       }),
     ),
   )
@@ -79,17 +89,29 @@ export async function startKafkaCluster({
     await untilCoordinated(nodes[0]!.address)
   } catch (error) {
     await Promise.all(nodes.map((node) => node.kill()))
+    await links?.[Symbol.asyncDispose]()
     throw error
   }
   return {
     brokers,
     nodes,
+    links,
     node: (id) => nodes.find((node) => node.id === id)!,
-    stop: async () => void (await Promise.all(nodes.map((node) => node.kill()))),
+    async stop() {
+      await Promise.all(nodes.map((node) => node.kill()))
+      await links?.[Symbol.asyncDispose]()
+    },
   }
 }
 
-type Place = { id: number; port: number; controllerPort: number }
+type Place = LinkedBroker & { port: number }
+
+function writeHosts(dataDir: string, { id }: Place, links: BrokerLinks): string {
+  mkdirSync(dataDir, { recursive: true })
+  const file = join(dataDir, `hosts-${id}`)
+  writeFileSync(file, links.hostsOf(id))
+  return file
+}
 
 /** As one would run it: three copies of everything, of which two must have taken a record. */
 function clusterSettings({ id, port, controllerPort }: Place, places: readonly Place[]): Record<string, string> {
@@ -107,7 +129,20 @@ function clusterSettings({ id, port, controllerPort }: Place, places: readonly P
   }
 }
 
-function createBroker({ id, port }: Place, spawn: () => Promise<WatchedProcess>) {
+/** The brokers reach each other by names, which each of them resolves to links of its own. */
+function linkedSettings(place: Place, places: readonly Place[]): Record<string, string> {
+  const { port, replicationPort } = place
+  const own = `REPLICATION://${hostOf(place)}:${replicationPort}`
+  return {
+    listeners: `PLAINTEXT://127.0.0.1:${port},${own},CONTROLLER://${hostOf(place)}:${place.controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port},${own}`,
+    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,REPLICATION:PLAINTEXT',
+    'inter.broker.listener.name': 'REPLICATION',
+    'controller.quorum.voters': places.map((of) => `${of.id}@${hostOf(of)}:${of.controllerPort}`).join(),
+  }
+}
+
+function createBroker({ id, port }: Pick<Place, 'id' | 'port'>, spawn: () => Promise<WatchedProcess>) {
   const address = `127.0.0.1:${port}`
   let server: WatchedProcess | null = null
   let resume: (() => void) | null = null

@@ -21,6 +21,8 @@ export type JavaBrokerOptions = {
   log: (line: string) => void
   /** For a new directory: one of its own unless given. The brokers of a cluster share one. */
   clusterId?: string
+  /** Further options of Java itself. */
+  javaOptions?: readonly string[]
   /** For the tool that formats a new directory, such as `--add-scram`. */
   formatArguments?: readonly string[]
 }
@@ -30,7 +32,7 @@ const formatMs = 180_000
 
 /** Starts the broker, and does not wait until it answers. Its output is appended to `dataDir`.log. */
 export async function startJavaBroker(options: JavaBrokerOptions): Promise<WatchedProcess> {
-  const { java, dataDir, settings, reaper, log } = options
+  const { java, dataDir, settings, reaper, log, javaOptions = [] } = options
   const jars = await kafkaJars(log)
   mkdirSync(dataDir, { recursive: true })
   const properties = join(dataDir, 'server.properties')
@@ -38,7 +40,7 @@ export async function startJavaBroker(options: JavaBrokerOptions): Promise<Watch
   writeFileSync(properties, lines.map(([name, value]) => `${name}=${escapeProperty(value)}\n`).join(''), {
     mode: 0o600,
   })
-  const jvm = [java, ...jvmFlags, `-Dlog4j2.configurationFile=${log4j}`, '-cp', join(jars, '*')]
+  const jvm = [java, ...jvmFlags, ...javaOptions, `-Dlog4j2.configurationFile=${log4j}`, '-cp', join(jars, '*')]
   await formatOnce(options, { jvm, properties })
   const command = [...jvm, 'kafka.Kafka', properties]
   return startWatchedProcess({ command, logFile: `${dataDir}.log`, reaper, cwd: dataDir })

@@ -22,10 +22,20 @@ export function kafkaJarsFolder(): string {
   return join(cache, 'dlq-manager', `kafka-${kafkaVersion}-${digest}`)
 }
 
+let fetching: Promise<string> | null = null
+
 /** Makes sure the jars are there and returns their folder. Throws with Maven's words when it fails thrice. */
 export async function kafkaJars(log: (line: string) => void): Promise<string> {
   const folder = kafkaJarsFolder()
   if (existsSync(folder)) return folder
+  // The brokers of a cluster ask at once.
+  fetching ??= fetchJars(folder, log).finally(() => {
+    fetching = null
+  })
+  return fetching
+}
+
+async function fetchJars(folder: string, log: (line: string) => void): Promise<string> {
   log(`downloading Apache Kafka ${kafkaVersion} with Maven (47 MB, once per machine)`)
   const started = Date.now()
   const fresh = `${folder}.new-${process.pid}`
@@ -41,7 +51,8 @@ export async function kafkaJars(log: (line: string) => void): Promise<string> {
 }
 
 async function copyWithMaven(folder: string, log: (line: string) => void): Promise<void> {
-  const args = ['-q', '-B', '-f', pom, 'dependency:copy-dependencies', `-DoutputDirectory=${folder}`]
+  const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, `-Dkafka.version=${kafkaVersion}`]
+  const args = ['-q', '-B', '-f', pom, ...goal]
   for (let tries = 1; ; tries++) {
     try {
       await run('mvn', [...args, '-DincludeScope=runtime'], { timeout: downloadMs, maxBuffer: 64 * 1024 * 1024 })

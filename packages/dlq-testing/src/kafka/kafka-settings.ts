@@ -1,7 +1,10 @@
 // The broker's settings, the same for a broker of ours and for one in a container:
 // one KRaft node that is controller too, quick to start and small in memory.
 
-export const kafkaVersion = '4.2.1'
+/** The version that tests, demo and benchmarks use, as infra/compose.yaml does. */
+export const defaultKafkaVersion = '4.2.1'
+/** Of the brokers that are started here: another one where DLQ_TEST_KAFKA names it, such as 3.9.1. */
+export const kafkaVersion = process.env.DLQ_TEST_KAFKA || defaultKafkaVersion
 
 /** A further way to the broker, beside the plain one; its security needs further settings. */
 export type KafkaListener = { protocol: 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL'; port: number }

@@ -15,6 +15,12 @@ export type Access = {
   /** Goes into the audit and the attempts. */
   readonly actor: string
   readonly grants: readonly Grant[]
+  /** Absent: the tokens of a channel and a consumer. */
+  readonly via?: 'anonymous' | 'token' | 'jwt' | 'session'
+  /** When it ends, in ms since 1970; absent: never. */
+  readonly expiresAt?: number
+  /** Of a token of the configuration: the beginning of its hash. */
+  readonly tokenId?: string
 }
 
 /** What somebody may do where a role is needed. */
@@ -27,7 +33,11 @@ export type Acting = {
 }
 
 /** The access where no authentication is configured. A service that listens beyond loopback refuses to start so. */
-export const anonymous: Access = { actor: 'anonymous', grants: [{ role: 'admin', topics: null }] }
+export const anonymous: Access = {
+  actor: 'anonymous',
+  grants: [{ role: 'admin', topics: null }],
+  via: 'anonymous',
+}
 
 /** The topics of all grants that include the role together; null where none does. */
 export function actAs({ actor, grants }: Access, wanted: Role): Acting | null {

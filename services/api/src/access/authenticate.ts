@@ -24,39 +24,59 @@ export class WrongToken extends ApiError {
 
 export function createAuthenticate(config: AuthConfig, { now = Date.now, keysCooldownMs = 5000 } = {}): Authenticate {
   if (!isAuthConfigured(config)) return async () => anonymous
-  const findToken = createTokens(config.tokens, now)
+  const tokens = readTokens(config.tokens)
   const verify = createVerify(config.jwt, keysCooldownMs)
   return async (authorization) => {
     const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization ?? '')?.[1]
     if (token === undefined) throw unauthenticated('a bearer token is required')
-    const known = findToken(token)
+    const known = knownToken(tokens, token, now())
     if (known) return known
     if (verify !== null && token.split('.').length === 3) return verify(token)
     throw new WrongToken(unknownOrExpired)
   }
 }
 
+/** The access of a configured token by the beginning of its hash; null where it is not configured any more, or has expired. */
+export type FindToken = (tokenId: string) => Access | null
+
+export function createFindToken(tokens: AuthConfig['tokens'], { now = Date.now } = {}): FindToken {
+  const byId = Map.groupBy(readTokens(tokens), ({ access }) => access.tokenId)
+  return (tokenId) => byId.get(tokenId)?.find(({ expiresAt }) => expiresAt > now())?.access ?? null
+}
+
+type KnownToken = { hash: Buffer; expiresAt: number; access: Access & { tokenId: string } }
+
+/** Half of the hash says which token it is, and does not check one. */
+const tokenIdLength = 32
+
+function readTokens(tokens: AuthConfig['tokens']): KnownToken[] {
+  return tokens.map(({ name, sha256, role, topics, grants, expires_at }) => {
+    const expiresAt = expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires_at)
+    return {
+      hash: Buffer.from(sha256, 'hex'),
+      expiresAt,
+      access: {
+        actor: name,
+        grants: (grants ?? [{ role: role!, topics }]).map(({ role, topics }) => ({
+          role: roleOf[role],
+          topics: topics ?? null,
+        })),
+        via: 'token',
+        ...(expires_at !== undefined && { expiresAt }),
+        tokenId: sha256.slice(0, tokenIdLength),
+      },
+    }
+  })
+}
+
 /** Looks at every token's hash, each in constant time: how long it takes tells nothing of any of them. */
-function createTokens(tokens: AuthConfig['tokens'], now: () => number): (token: string) => Access | null {
-  const known = tokens.map(({ name, sha256, role, topics, grants, expires_at }) => ({
-    hash: Buffer.from(sha256, 'hex'),
-    access: {
-      actor: name,
-      grants: (grants ?? [{ role: role!, topics }]).map(({ role, topics }) => ({
-        role: roleOf[role],
-        topics: topics ?? null,
-      })),
-    },
-    expiresAt: expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires_at),
-  }))
-  return (token) => {
-    const hash = createHash('sha256').update(token).digest()
-    const matches = known.filter((entry) => timingSafeEqual(entry.hash, hash))
-    if (matches.length === 0) return null
-    const valid = matches.find(({ expiresAt }) => expiresAt > now())
-    if (valid === undefined) throw unauthenticated(unknownOrExpired)
-    return valid.access
-  }
+function knownToken(known: readonly KnownToken[], token: string, now: number): Access | null {
+  const hash = createHash('sha256').update(token).digest()
+  const matches = known.filter((entry) => timingSafeEqual(entry.hash, hash))
+  if (matches.length === 0) return null
+  const valid = matches.find(({ expiresAt }) => expiresAt > now)
+  if (valid === undefined) throw unauthenticated(unknownOrExpired)
+  return valid.access
 }
 
 // No symmetric algorithms, because a symmetric key that verifies tokens can also sign them.
@@ -82,7 +102,7 @@ function createVerify(jwt: AuthConfig['jwt'], keysCooldownMs: number): ((token: 
     if (actor === null) throw unauthenticated('the token is not valid: sub')
     const grants = grantsOf(payload, jwt)
     if (grants.length === 0) throw new ApiError('SYS_DLQ_FORBIDDEN', 'the token gives none of the roles of dlq-manager')
-    return { actor, grants }
+    return { actor, grants, via: 'jwt', expiresAt: payload.exp! * 1000 }
   }
 }
 

@@ -1,12 +1,15 @@
 // What web pages may make a browser send. Without authentication, being on this machine is all that the API asks for, and
 // a browser is on this machine, whatever page it shows. So a request has to name this machine as its host (a page whose
 // name leads here by DNS rebinding does not), and a change has to come from the API's own origin. With authentication, a
-// change from elsewhere needs a token in a header, which no page has that was not given one; cookies never count for it.
+// change from elsewhere needs a token in a header, which no page has that was not given one. A session (a cookie) counts
+// only where the browser says that the page is the API's own.
 
 import type { MiddlewareHandler } from 'hono'
 import { ApiError } from '../http/api-error.ts'
 import type { ApiEnv } from '../http/define-route.ts'
+import { readCookie, sessionCookieName } from '../session/cookies.ts'
 import { brokerHeaders } from './broker-tokens.ts'
+import { hostName, hostOf, isLoopbackHost } from './hosts.ts'
 
 export type BrowserGuardDeps = {
   /** Whether requests have to prove who sends them. */
@@ -38,12 +41,20 @@ export function createBrowserGuard({
   const checksHost = (path: string) => !isAuthenticated || (allowedHosts.length > 0 && !probed.has(path))
 
   return async (c, next) => {
-    const host = c.req.header('host') ?? new URL(c.req.url).host
-    if (checksHost(c.req.path) && !isLoopbackHost(host) && !hosts.has(nameOf(host)))
+    const host = hostOf(c)
+    if (checksHost(c.req.path) && !isLoopbackHost(host) && !hosts.has(hostName(host)))
       throw forbidden(`the host ${host} is not one of this API: name it in server.allowed_hosts`)
     const needsNoOrigin = safeMethods.has(c.req.method) || (isAuthenticated && carriesToken(c.req.header()))
-    if (!needsNoOrigin && !comesFromOwnOrigin({ host, header: (name) => c.req.header(name), origins }))
-      throw forbidden('a page of another origin may not change anything: see server.public_url and server.cors_origins')
+    if (!needsNoOrigin) {
+      const header = (name: string) => c.req.header(name)
+      if (!comesFromOwnOrigin({ host, header, origins }))
+        throw forbidden(
+          'a page of another origin may not change anything: see server.public_url and server.cors_origins',
+        )
+      const hasSession = readCookie(header('cookie'), sessionCookieName({ publicUrl, host })) !== undefined
+      if (hasSession && !provesOwnOrigin({ host, header, origins: new Set(own.map(({ origin }) => origin)) }))
+        throw forbidden('a session changes things only from a page of the API’s own origin; elsewhere send a token')
+    }
     await next()
   }
 }
@@ -72,14 +83,11 @@ function comesFromOwnOrigin({
   return origin === undefined || origin === `http://${host}` || origin === `https://${host}`
 }
 
-/** Names that mean this machine wherever they are looked up; only an address of loopback is listened on. */
-function isLoopbackHost(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(nameOf(host))
-}
-
-/** Without the port. */
-function nameOf(host: string): string {
-  return host.toLowerCase().replace(/:\d+$/, '')
+/** With a session nothing is taken for granted: the browser has to say that the page is ours. */
+function provesOwnOrigin({ host, header, origins }: Parameters<typeof comesFromOwnOrigin>[0]): boolean {
+  const [site, origin] = [header('sec-fetch-site'), header('origin')]
+  if (site !== undefined) return site === 'same-origin'
+  return origin !== undefined && (origins.has(origin) || origin === `http://${host}` || origin === `https://${host}`)
 }
 
 function forbidden(message: string): ApiError {

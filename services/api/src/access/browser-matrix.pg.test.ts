@@ -1,14 +1,19 @@
 // Every declared route that changes something with every kind of page that a browser may show.
 
 import { createHash } from 'node:crypto'
+import { auth as authSchema } from 'dlq-core/runtime/config/auth-schema.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import * as v from 'valibot'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Route } from '../http/define-route.ts'
 import { allRoutes } from '../routes/all-routes.ts'
+import { createSeal } from '../session/seal.ts'
+import { createSessions } from '../session/sessions.ts'
 import { createTestApp, type TestAppOptions } from '../test-app.ts'
+import { createAuthenticate, createFindToken } from './authenticate.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -45,6 +50,21 @@ async function send(route: Route, headers: Record<string, string>, options: Test
   })
 }
 
+/** The same with the session of an administrator. */
+async function sendWithSession(route: Route, headers: Record<string, string>, options: TestAppOptions = {}) {
+  const config = v.parse(authSchema, auth)
+  const sessions = createSessions({
+    auth: config,
+    seal: createSeal(undefined),
+    findToken: createFindToken(config.tokens),
+  })
+  const { cookie } = await sessions.begin(await createAuthenticate(config)('Bearer secret'), {
+    publicUrl: undefined,
+    host,
+  })
+  return send(route, { ...headers, cookie: cookie.split(';')[0]! }, { auth, sessions, ...options })
+}
+
 beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_audit')
   await insertMessageRow(database.sql, { id, original_topic: 'orders' })
@@ -79,8 +99,37 @@ describe.each(named)('%s', (_, route) => {
     },
   )
 
+  test.each(foreign)('is refused to a %s page with a session, and changes nothing', async (site) => {
+    const both = sites[site]
+    const { origin, 'sec-fetch-site': fetchSite } = both
+    const corsOrigins = [origin]
+    for (const headers of [both, { origin }, { 'sec-fetch-site': fetchSite }, { origin: 'null' }]) {
+      expect((await sendWithSession(route, headers)).status, JSON.stringify(headers)).toBe(403)
+      // Origins that may use the API need a token.
+      expect((await sendWithSession(route, headers, { corsOrigins })).status, JSON.stringify(headers)).toBe(403)
+    }
+    expect(await database.sql`select from dlq.dlq_audit`).toHaveLength(0)
+    expect(await database.sql`select from dlq.dlq_messages where status = 'PENDING'`).toHaveLength(1)
+  })
+
+  test('is refused with a session where no header says that the page is the API’s own', async () => {
+    for (const headers of [{}, sites.none, { origin: 'http://localhost:8081' }])
+      expect((await sendWithSession(route, headers)).status, JSON.stringify(headers)).toBe(403)
+  })
+
+  test('is open to the API’s own page with a session', async () => {
+    const both = sites['same-origin']
+    for (const headers of [both, { 'sec-fetch-site': both['sec-fetch-site'] }, { origin: both.origin }])
+      expect([401, 403], JSON.stringify(headers)).not.toContain((await sendWithSession(route, headers)).status)
+  })
+
   test.each(own)('needs a token from a %s page with authentication', async (site) => {
-    expect((await send(route, { ...sites[site], cookie: 'session=secret' }, { auth })).status).toBe(401)
+    const { status } = await send(route, { ...sites[site], cookie: 'dlq-session=secret' }, { auth })
+    // Who is nobody may take their cookie away.
+    if (route.role === null) expect(status).toBe(site === 'same-origin' ? 204 : 403)
+    else expect(status).toBe(site === 'same-origin' ? 401 : 403)
+    if (route.role !== null)
+      expect((await send(route, { ...sites[site], cookie: 'session=secret' }, { auth })).status).toBe(401)
     expect((await send(route, { ...sites[site], ...bearer }, { auth })).status).not.toBe(403)
   })
 })

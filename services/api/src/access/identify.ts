@@ -3,9 +3,11 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { ApiEnv } from '../http/define-route.ts'
 import { createRateLimit } from '../http/rate-limit.ts'
+import type { Sessions } from '../session/sessions.ts'
 import { anonymous } from './access.ts'
 import type { Authenticate } from './authenticate.ts'
 import { authenticateWith, type BrokerTokens, brokerHeaders } from './broker-tokens.ts'
+import { hostOf } from './hosts.ts'
 import { createSlowGuesses } from './slow-guesses.ts'
 
 export type IdentifyDeps = {
@@ -13,17 +15,31 @@ export type IdentifyDeps = {
   brokerTokens: BrokerTokens
   /** Requests per second and actor. Requests without authentication are not limited. */
   rateLimit: number
+  sessions: Sessions
+  publicUrl?: string | undefined
 }
 
 /** Sets `access` of the request. @throws {ApiError} 401, 403, 429, or 503 where the provider's keys cannot be read */
-export function createIdentify({ authenticate, brokerTokens, rateLimit }: IdentifyDeps): MiddlewareHandler<ApiEnv> {
+export function createIdentify({
+  authenticate,
+  brokerTokens,
+  rateLimit,
+  sessions,
+  publicUrl,
+}: IdentifyDeps): MiddlewareHandler<ApiEnv> {
   const limit = createRateLimit(rateLimit)
   const slowGuesses = createSlowGuesses()
   return async (c, next) => {
     const asked = { path: c.req.path, header: (name: string) => c.req.header(name) }
-    const credentials = ['authorization', ...Object.values(brokerHeaders)].map((name) => c.req.header(name) ?? '')
-    const identify = () => authenticateWith(brokerTokens, asked, () => authenticate(c.req.header('authorization')))
-    const access = await slowGuesses({ address: addressOf(c), credentials: credentials.join('\n').trim() }, identify)
+    // Tokens that are sent with the request win over the session.
+    const credentials = ['authorization', ...Object.values(brokerHeaders)]
+      .map((name) => c.req.header(name) ?? '')
+      .join('\n')
+      .trim()
+    const identify = async () =>
+      (credentials === '' ? await sessions.find(c.req.header('cookie'), { publicUrl, host: hostOf(c) }) : null) ??
+      authenticateWith(brokerTokens, asked, () => authenticate(c.req.header('authorization')))
+    const access = await slowGuesses({ address: addressOf(c), credentials }, identify)
     if (access !== anonymous) limit(access.actor)
     c.set('access', access)
     c.set('identifyAgain', identify)

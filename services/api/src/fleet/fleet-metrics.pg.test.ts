@@ -61,13 +61,15 @@ test('messages are counted by topic and status, and DEAD ones by the specificati
   )
 })
 
-test('PENDING messages are shown with their age, and due ones with the time since they were due', async () => {
+test('PENDING and DEAD messages are shown with their age, and due ones with the time since they were due', async () => {
   const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
   await insert({ original_topic: 'orders', created_at: ago(7200) })
+  await insert({ original_topic: 'orders', status: 'DEAD', created_at: ago(90_000) })
   for (const due of [600, 60]) await insert({ original_topic: 'orders', next_retry_at: ago(due) })
   await insert({ original_topic: 'orders', next_retry_at: ago(-600) })
   const lines = await scrape()
-  expect(numberOf(lines, 'dead_letter_age_seconds{topic="orders"}')).toBeGreaterThanOrEqual(7200)
+  expect(numberOf(lines, 'dead_letter_age_seconds{topic="orders",status="PENDING"}')).toBeGreaterThanOrEqual(7200)
+  expect(numberOf(lines, 'dead_letter_age_seconds{topic="orders",status="DEAD"}')).toBeGreaterThanOrEqual(90_000)
   expect(numberOf(lines, 'dlq_due_age_seconds{topic="orders"}')).toBeGreaterThanOrEqual(600)
   expect(numberOf(lines, 'dlq_due_messages{topic="orders"}')).toBe(2)
 })

@@ -96,9 +96,11 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
       'topic',
       'status',
     ]),
-    age: gauge('dead_letter_age_seconds', 'How long the oldest PENDING dead letter of an original topic has waited.', [
-      'topic',
-    ]),
+    age: gauge(
+      'dead_letter_age_seconds',
+      'How long the oldest PENDING, and the oldest DEAD, dead letter of an original topic has waited.',
+      ['topic', 'status'],
+    ),
     dead: gauge('dead_job_count', 'DEAD messages of a consumer group (consumer) and original topic (channel); exact.', [
       'channel',
       'consumer',
@@ -147,10 +149,11 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
   }
 }
 
-function fill(gauges: Gauges, { summary, counts, oldestPending, due, lags, status }: FleetReading, now: number): void {
+function fill(gauges: Gauges, { summary, counts, oldest, due, lags, status }: FleetReading, now: number): void {
   if (counts !== null) fillCounts(gauges, counts)
   const ageOf = (since: Date) => Math.max(0, (now - since.getTime()) / 1000)
-  for (const [topic, since] of oldestPending) gauges.age.set({ topic }, ageOf(since))
+  for (const status of ['PENDING', 'DEAD'] as const)
+    for (const [topic, since] of oldest[status]) gauges.age.set({ topic, status }, ageOf(since))
   for (const { original_topic: topic, due_at, due: count } of due) {
     gauges.dueAge.set({ topic }, ageOf(due_at))
     gauges.due.set({ topic }, count)

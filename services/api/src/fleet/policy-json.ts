@@ -5,11 +5,13 @@ import type { EffectivePolicy } from 'dlq-core/domain/retry/effective-policy.ts'
 import { fieldOfSetting, type SettingName, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
 import * as v from 'valibot'
 
+export const settingValueSchema = v.union([v.null(), v.boolean(), v.number(), v.string(), v.array(v.string())])
+
 export const effectivePolicySchema = v.pipe(
   v.record(
     v.picklist(settingNames),
     v.strictObject({
-      value: v.union([v.null(), v.boolean(), v.number(), v.string(), v.array(v.string())]),
+      value: settingValueSchema,
       source: v.pipe(
         v.picklist(['default', 'config', 'policy']),
         v.description('The built-in defaults, the configuration, or the row of dlq_policies with this pattern.'),

@@ -1,7 +1,7 @@
 // Reads the state of the whole fleet from the tables, so that every API reports the same.
 
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
-import { oldestPending } from 'dlq-core/queries/reading/activity.ts'
+import { oldestWaiting } from 'dlq-core/queries/reading/activity.ts'
 import { type FleetStatus, readFleetStatus } from 'dlq-core/queries/reading/status.ts'
 import {
   type ConsumerCounts,
@@ -17,8 +17,8 @@ export type FleetReading = {
   summary: SummaryState
   /** Null until the messages have been counted for the first time. */
   counts: readonly ConsumerCounts[] | null
-  /** By original topic: since when its oldest PENDING message has waited. */
-  oldestPending: ReadonlyMap<string, Date>
+  /** By status and original topic: since when its oldest message has waited. */
+  oldest: Readonly<Record<'PENDING' | 'DEAD', ReadonlyMap<string, Date>>>
   due: readonly (DueTopic & { due: number })[]
   lags: readonly IngestLag[]
   status: FleetStatus
@@ -40,12 +40,15 @@ export async function readFleet(sql: Database): Promise<FleetReading> {
       listIngestLag(sql),
       readFleetStatus(sql, { scope: null }),
     ])
-    const waiting = [
-      ...new Set(counts.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)),
-    ]
+    const topicsWith = (status: 'PENDING' | 'DEAD') =>
+      [...new Set(counts.filter((count) => count[status] > 0).map(({ original_topic }) => original_topic))].slice(
+        0,
+        topicsLookedInto,
+      )
     const due = dueTopics.toSorted((a, b) => a.due_at.getTime() - b.due_at.getTime()).slice(0, topicsLookedInto)
-    const [oldest, dueCounts] = await Promise.all([
-      oldestPending(sql, { topics: waiting.slice(0, topicsLookedInto), scope: null }),
+    const [pending, dead, dueCounts] = await Promise.all([
+      oldestWaiting(sql, { status: 'PENDING', topics: topicsWith('PENDING'), scope: null }),
+      oldestWaiting(sql, { status: 'DEAD', topics: topicsWith('DEAD'), scope: null }),
       countDue(sql, {
         topics: due.map(({ original_topic }) => original_topic),
         limit: Math.ceil(dueCounted / Math.max(1, due.length)),
@@ -55,7 +58,7 @@ export async function readFleet(sql: Database): Promise<FleetReading> {
     return {
       summary,
       counts: summary.counted_at === null ? null : counts,
-      oldestPending: oldest,
+      oldest: { PENDING: pending, DEAD: dead },
       due: due.map((topic) => ({ ...topic, due: countOf.get(topic.original_topic) ?? 0 })),
       lags,
       status,

@@ -9,6 +9,7 @@ import { cors } from 'hono/cors'
 import { actAs, roleNames } from '../access/access.ts'
 import { type BrowserGuardDeps, createBrowserGuard } from '../access/browser-guard.ts'
 import { createIdentify, type IdentifyDeps, letAnybodyIn } from '../access/identify.ts'
+import { type ServedConsole, serveConsole } from '../console/serve-console.ts'
 import { createFleetMetrics } from '../fleet/fleet-metrics.ts'
 import { auditRead } from '../messages/audit-read.ts'
 import { readBody } from '../request/read-body.ts'
@@ -28,6 +29,8 @@ export type AppDeps = Omit<ApiDeps, 'eventStreams'> &
   BrowserGuardDeps & {
     /** A replica of the database for lists. It may be some moments behind. */
     replica?: Database | undefined
+    /** Absent: the API serves no console. */
+    console?: ServedConsole | undefined
     /** Aborted when the service stops: retries stop waiting for their outcome. */
     stopping: AbortSignal
     version: string
@@ -51,7 +54,9 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
   app.use(observeRequests({ registry, log, tracing, slowRequestMs }))
   app.use(securityHeaders)
   if (corsOrigins.length > 0) app.use(cors({ origin: [...corsOrigins], ...corsOptions }))
-  const probed = new Set(allRoutes.filter(({ role }) => role === null).map(({ path }) => path))
+  const probed = new Set(
+    allRoutes.filter(({ role, method }) => role === null && method === 'get').map(({ path }) => path),
+  )
   app.use(createBrowserGuard({ ...deps, probed }))
   app.use(async (c, next) => {
     const { pathname, search } = new URL(c.req.url)
@@ -75,6 +80,7 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
     return c.body(document, 200, { 'content-type': 'application/json' })
   })
   for (const route of allRoutes) app.on(route.method.toUpperCase(), route.path, ...admit(route), handlerOf(route, deps))
+  if (deps.console) serveConsole(app, deps.console)
 
   // A request for an undeclared path is identified and limited as well: only known senders learn which paths exist.
   const readUndeclared = readBody({ maxBytes: defaultMaxBodyBytes, limitMs: requestTimeoutMs })

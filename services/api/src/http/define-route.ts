@@ -32,6 +32,8 @@ import type { Context } from 'hono'
 import type { Registry } from 'prom-client'
 import * as v from 'valibot'
 import type { Access, Acting, Role } from '../access/access.ts'
+import type { ConsoleConfig } from '../console/console-config.ts'
+import type { Sessions } from '../session/sessions.ts'
 import type { ApiErrorCode } from './api-error.ts'
 import type { EventStreams } from './event-streams.ts'
 
@@ -63,6 +65,11 @@ export type ApiDeps = {
   /** How long a retry waits for its outcome, at most. */
   retryWaitMs: number
   eventStreams: EventStreams
+  sessions: Sessions
+  /** The URL under which browsers reach the API. */
+  publicUrl?: string | undefined
+  /** What `/console/config.json` answers; null where the API serves no console. */
+  consoleConfig: ConsoleConfig | null
 }
 
 export const methods = ['get', 'put', 'post', 'patch', 'delete'] as const

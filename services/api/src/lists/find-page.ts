@@ -5,7 +5,7 @@
 
 import { canonicalFilter } from 'dlq-core/domain/message/message-filter.ts'
 import type { MessageSearch } from 'dlq-core/queries/reading/message-scan.ts'
-import { type MessageRow, searchMessages } from 'dlq-core/queries/reading/message-search.ts'
+import { type MessageRow, type Show, searchMessages } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import * as v from 'valibot'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from './cursor.ts'
@@ -27,6 +27,10 @@ export type Page = {
   prevCursor: string | null
   /** The time was up before the page was full: more rows may match behind the next cursor. */
   bounded: boolean
+  /** The time of the row at which the search ended, in the order of the sort. Null where it came to the end of the list. */
+  searchedTo: Date | null
+  /** The rows that were looked at, at least: of the statement that filled the page, only what it found is counted. */
+  examined: number
 }
 
 export async function findPage(
@@ -36,8 +40,16 @@ export async function findPage(
     cursor: text,
     limit,
     signal,
+    show = 'payload',
     effort = defaultEffort,
-  }: { search: MessageSearch; cursor: string | undefined; limit: number; signal: AbortSignal; effort?: Effort },
+  }: {
+    search: MessageSearch
+    cursor: string | undefined
+    limit: number
+    signal: AbortSignal
+    show?: Show
+    effort?: Effort
+  },
 ): Promise<Page> {
   const binding = bindingOf(canonicalFilter(search.filter), search.sort)
   const [direction, ...key] = text === undefined ? (['f'] as const) : decodeCursor(text, binding, pageKey)
@@ -48,12 +60,14 @@ export async function findPage(
   const from: readonly string[] | null = key.length === 0 ? null : key
   let after = from
   let examinedTo: readonly string[] | null
+  let examined = 0
   do {
     // One more than the page has, to know whether there are more.
     const wanted = limit + 1 - found.length
-    const part = await searchMessages(sql, { search, after, backwards, limit: wanted, examine: effort.examine })
+    const part = await searchMessages(sql, { search, after, backwards, limit: wanted, examine: effort.examine, show })
     found.push(...part.rows)
     examinedTo = after = part.examinedTo
+    examined += part.examined
   } while (examinedTo !== null && found.length <= limit && performance.now() < deadline && !signal.aborted)
 
   const rows = found.slice(0, limit)
@@ -66,7 +80,16 @@ export async function findPage(
     nextCursor: encode(backwards ? backTo : onwards, 'f'),
     prevCursor: encode(backwards ? onwards : backTo, 'b'),
     bounded: found.length <= limit && examinedTo !== null,
+    searchedTo: onwards && timeOfKey(onwards),
+    examined,
   }
+}
+
+/** An id begins with its record's time. Null for a time that no answer can write. */
+function timeOfKey(key: readonly string[]): Date | null {
+  const [first] = key as [string, ...string[]]
+  const time = new Date(key.length === 1 ? Number.parseInt(first.replace('-', '').slice(0, 12), 16) : first)
+  return time.getUTCFullYear() <= 9999 ? time : null
 }
 
 export function keyOf({ sort_time, id }: MessageRow): readonly string[] {

@@ -5,9 +5,9 @@ import { getPayload, type MessageRow } from 'dlq-core/queries/reading/message-se
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { Context } from 'hono'
 import { streamText } from '../http/stream-text.ts'
-import { listedFields, messageJson, sendJsonText } from '../messages/message-json.ts'
+import { listedFields, messageJson, previewJson, sendJsonText } from '../messages/message-json.ts'
 
-/** `fields`: the specification's ten, or the longer list. `tail`: the members beside the messages. */
+/** `fields`: the specification's ten, the longer list, or that with previews. `tail`: the members beside the messages. */
 export function sendMessages(
   c: Context,
   sql: Sql,
@@ -16,9 +16,12 @@ export function sendMessages(
     archived,
     fields,
     tail,
-  }: { rows: readonly MessageRow[]; archived: boolean; fields: 'specified' | 'listed'; tail: object },
+  }: { rows: readonly MessageRow[]; archived: boolean; fields: 'specified' | 'listed' | 'previewed'; tail: object },
 ): Response {
-  const textOf = (row: MessageRow) => messageJson(row, fields === 'listed' ? listedFields(row) : {})
+  const textOf = (row: MessageRow) =>
+    row.previewed === null
+      ? messageJson(row, fields === 'specified' ? {} : listedFields(row))
+      : previewJson({ ...row, previewed: row.previewed })
   const end = `],${JSON.stringify(tail).slice(1)}`
   if (!rows.some(({ large }) => large)) return sendJsonText(c, `{"messages":[${rows.map(textOf).join(',')}${end}`)
 

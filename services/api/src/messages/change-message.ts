@@ -4,9 +4,11 @@
 import { type MessageEvent, nextState, type RetryState } from 'dlq-core/domain/retry/message-state.ts'
 import { type AuditEntry, writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { type HeldMessage, holdMessage, writeState } from 'dlq-core/queries/change/message-change.ts'
+import { releaseUnheldNow } from 'dlq-core/queries/retry/expired-leases.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
+import { requireTag } from '../answers/entity-tag.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
 import type { ApiDeps, Call } from '../http/define-route.ts'
 import { valueIsNotStored } from './why-not-retried.ts'
@@ -20,7 +22,9 @@ export type Asked = {
   reason: string | null
 }
 
-/** Locks the message, also an archived one. @throws {ApiError} 404 where the scope hides it, 412 where its ETag is another */
+/**
+ * Locks the message, also an archived one. A RETRYING message that nobody holds is PENDING, or DEAD, from now on: else
+ * nobody could change it before the retriers' sweep. @throws {ApiError} 404 where the scope hides it, 412 where its ETag is another */
 export async function holdAsSeen(
   sql: Sql,
   { id, scope, ifMatch }: Pick<Asked, 'id' | 'scope' | 'ifMatch'>,
@@ -29,14 +33,8 @@ export async function holdAsSeen(
   // An archived message is restored first. If the change is refused, the rollback archives it again.
   if (!message && (await restoreArchived(sql, [id])).length > 0) message = await holdMessage(sql, { id, scope })
   if (!message) throw notFound(id)
-  if (ifMatch !== undefined && !matches(ifMatch, message.etag))
-    throw new ApiError('SYS_DLQ_PRECONDITION_FAILED', 'the message has changed since it was read; read it again')
-  return message
-}
-
-/** If-Match (RFC 9110, section 13.1.1): "*", or a list of strong tags. */
-function matches(ifMatch: string, etag: string): boolean {
-  return ifMatch.trim() === '*' || ifMatch.split(',').some((tag) => tag.trim() === etag)
+  requireTag(ifMatch, message.etag, 'the message')
+  return message.is_unheld ? { ...message, ...(await releaseUnheldNow(sql, id)), is_unheld: false } : message
 }
 
 type StateEvent = Extract<MessageEvent['type'], 'retry_requested' | 'retry_forced' | 'marked_dead' | 'revived'>

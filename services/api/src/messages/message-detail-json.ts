@@ -124,6 +124,10 @@ export function detailJson(
         ? notAllowed({ dlq_topic: m.dlq_topic, original_topic: m.original_topic })
         : null,
     unstoredValueBytes: m.unstored_value_bytes,
+    unheld: m.is_unheld,
+    topicUncertain: m.dlq_topic !== null && (m.original_topic_source ?? 'guessed') === 'guessed',
+    lastRefusal:
+      attempts.find(({ number, outcome }) => number === m.retry_count && outcome === 'failed')?.error ?? null,
     topicHeld: m.held_topics.find(({ topic }) => topic === target) ?? null,
   }
   const notRetryable = whyNotRetryable(facts)

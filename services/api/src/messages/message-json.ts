@@ -1,12 +1,14 @@
 // A message as JSON text. The payload is JSON text already and is put in as it is: parsing it would
 // round a number like 12345678901234567890.12.
 
+import { isUtf8 } from 'node:buffer'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import { statuses } from 'dlq-core/domain/retry/message-state.ts'
-import type { MessageRow } from 'dlq-core/queries/reading/message-search.ts'
+import type { MessageRow, Previewed } from 'dlq-core/queries/reading/message-search.ts'
 import type { SpecifiedMessage } from 'dlq-core/queries/reading/message-view.ts'
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { type ReadableValue, readable } from './readable-record.ts'
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 /** As the specification writes it: 2026-02-20T10:30:00.000+00:00 */
@@ -99,24 +101,47 @@ const nullable = {
   text: v.nullable(v.string()),
   count: v.nullable(count),
   time: v.nullable(timestampText),
+  readable: v.nullable(
+    v.strictObject({ value: v.nullable(v.string()), encoding: v.picklist(['text', 'number', 'base64']) }),
+  ),
+}
+
+const listedEntries = {
+  dlq_topic: nullable.text,
+  dlq_partition: nullable.count,
+  // Kafka's offsets are int64, which a JavaScript number would round.
+  dlq_offset: nullable.text,
+  original_partition: nullable.count,
+  original_offset: nullable.text,
+  consumer_group: nullable.text,
+  error_class: nullable.text,
+  group_id: v.nullable(v.pipe(v.string(), v.uuid())),
+  next_retry_at: nullable.time,
+  failure_count: count,
+  first_failed_at: timestampText,
+  last_failed_at: timestampText,
 }
 
 export const listedMessageSchema = v.pipe(
   v.strictObject({
     ...messageEntries,
-    dlq_topic: nullable.text,
-    dlq_partition: nullable.count,
-    // Kafka's offsets are int64, which a JavaScript number would round.
-    dlq_offset: nullable.text,
-    original_partition: nullable.count,
-    original_offset: nullable.text,
-    consumer_group: nullable.text,
-    error_class: nullable.text,
-    group_id: v.nullable(v.pipe(v.string(), v.uuid())),
-    next_retry_at: nullable.time,
-    failure_count: count,
-    first_failed_at: timestampText,
-    last_failed_at: timestampText,
+    ...listedEntries,
+    payload: v.exactOptional(v.pipe(v.unknown(), v.description('Absent where previews are shown.'))),
+    preview: v.exactOptional(
+      v.pipe(
+        nullable.text,
+        v.description(
+          'Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk.',
+        ),
+      ),
+    ),
+    key: v.exactOptional(v.pipe(nullable.readable, v.description('The first 2048 bytes of the record key.'))),
+    value_bytes: v.exactOptional(v.pipe(nullable.count, v.description('Null for a message without a record.'))),
+    edits: v.exactOptional(count),
+    run_id: v.exactOptional(nullable.text),
+    target_topic: v.exactOptional(
+      v.pipe(nullable.text, v.description('The topic to which the edited message is sent instead.')),
+    ),
   }),
   v.title('ListedMessage'),
 )
@@ -135,6 +160,36 @@ export const exampleListedMessage = {
   failure_count: 1,
   first_failed_at: '2026-02-20T10:30:00.000+00:00',
   last_failed_at: '2026-02-20T10:30:00.000+00:00',
+}
+
+/** The message with the beginning of its value instead of its payload. */
+export function previewJson(row: MessageRow & { previewed: Previewed }): string {
+  const { value_start, key_start, ...rest } = row.previewed
+  const { payload: _, ...message } = JSON.parse(
+    messageJson({ ...row, payload: null, unprojected_value: null }, listedFields(row)),
+  )
+  return JSON.stringify({
+    ...message,
+    preview: previewOf(value_start),
+    key: key_start && readableStart(key_start),
+    ...rest,
+  })
+}
+
+const previewChars = 300
+
+/** The beginning of a text; null for bytes that are none. */
+function previewOf(start: Buffer | null): string | null {
+  const { value, encoding } = readableStart(start)
+  // By code points: half a surrogate pair is no text.
+  return value === null || encoding === 'base64' ? null : [...value].slice(0, previewChars).join('')
+}
+
+/** The last character may be cut in the middle. */
+function readableStart(start: Buffer | null): ReadableValue {
+  if (start === null) return readable(null)
+  const shorter = [0, 1, 2, 3].map((bytes) => start.subarray(0, start.length - bytes))
+  return readable(shorter.find((bytes) => isUtf8(bytes)) ?? start)
 }
 
 /** "2026-02-20T10:30:00.000+00:00", as the specification writes it. */

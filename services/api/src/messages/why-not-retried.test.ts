@@ -8,6 +8,9 @@ const waiting: RetryFacts = {
   nextRetryAt: new Date(0),
   retryRequested: false,
   archived: false,
+  unheld: false,
+  topicUncertain: false,
+  lastRefusal: null,
   groupPaused: null,
   routeClosed: null,
   unstoredValueBytes: null,
@@ -20,6 +23,9 @@ describe('a message may be retried', () => {
     [{}, null],
     [{ status: 'RETRYING', retryCount: 3 }, null],
     [{ retryCount: 3 }, 'message is not retryable: status=PENDING, retry_count=3/3'],
+    [{ status: 'RETRYING', unheld: true }, null],
+    [{ status: 'RETRYING', unheld: true, retryCount: 3 }, 'message is not retryable: status=RETRYING, retry_count=3/3'],
+    [{ routeClosed: 'a may not send to b' }, 'a may not send to b; approve the route, or force the retry'],
     [{ status: 'DEAD', retryCount: 3 }, 'message is not retryable: status=DEAD, retry_count=3/3'],
     [{ status: 'RESOLVED' }, 'message is not retryable: status=RESOLVED, retry_count=1/3'],
     [{ status: 'DEAD', archived: true }, 'message is archived; restore it first'],
@@ -60,7 +66,14 @@ describe('a message that may be retried waits', () => {
   })
 
   test('for somebody to ask, where it has no time', () => {
-    expect(heldUpBy({ ...waiting, nextRetryAt: null }, policy)).toEqual([expect.stringContaining('not certain')])
+    const unscheduled = { ...waiting, nextRetryAt: null }
+    expect(heldUpBy({ ...unscheduled, topicUncertain: true }, policy)).toEqual([
+      'it is not retried by itself: its original topic is not certain',
+    ])
+    expect(heldUpBy({ ...unscheduled, lastRefusal: 'MESSAGE_TOO_LARGE' }, policy)).toEqual([
+      'it is not retried by itself: its last attempt was refused: MESSAGE_TOO_LARGE',
+    ])
+    expect(heldUpBy(unscheduled, policy)).toEqual([expect.stringContaining('taken off the schedule')])
     expect(heldUpBy({ ...waiting, nextRetryAt: null }, { ...policy, autoRetry: false })).toEqual([
       'the policy retries nothing by itself',
     ])
@@ -69,6 +82,12 @@ describe('a message that may be retried waits', () => {
   test('for its route, where its DLQ topic may not send to its original topic', () => {
     const routeClosed = 'evil.dlq.v1 has not been allowed to send to payments'
     expect(heldUpBy({ ...waiting, nextRetryAt: null, routeClosed }, policy)).toEqual([routeClosed])
+  })
+
+  test('for a sweep, where it is RETRYING and nobody holds it', () => {
+    expect(heldUpBy({ ...waiting, status: 'RETRYING', unheld: true }, policy)).toEqual([
+      expect.stringContaining('no retrier and no application holds it'),
+    ])
   })
 
   test('for nothing where it cannot be retried, or is being retried', () => {

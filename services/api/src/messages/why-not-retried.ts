@@ -10,6 +10,12 @@ export type RetryFacts = {
   readonly nextRetryAt: Date | null
   readonly retryRequested: boolean
   readonly archived: boolean
+  /** It is RETRYING, and no retrier and no lease holds it. */
+  readonly unheld: boolean
+  /** It came from a DLQ topic that does not say for certain where it failed. */
+  readonly topicUncertain: boolean
+  /** Why Kafka refused its last attempt; null where it did not. */
+  readonly lastRefusal: string | null
   /** Why automatic retries of its error group are paused; null where they are not. */
   readonly groupPaused: string | null
   /** Why the retriers hold the topic that it would be sent to; null where they do not. */
@@ -27,16 +33,23 @@ export function valueIsNotStored(bytes: bigint): string {
 
 /** Null where it may be retried. The wording is the specification's. */
 export function whyNotRetryable(facts: RetryFacts): string | null {
-  const { status, retryCount, maxRetries, archived, unstoredValueBytes } = facts
+  return whyNotPossible(facts) ?? (facts.routeClosed && `${facts.routeClosed}; approve the route, or force the retry`)
+}
+
+function whyNotPossible(facts: RetryFacts): string | null {
+  const { status, retryCount, maxRetries, archived, unheld, unstoredValueBytes } = facts
   if (archived) return 'message is archived; restore it first'
   if (unstoredValueBytes !== null) return valueIsNotStored(unstoredValueBytes)
-  if (isRetryable({ status, retry_count: retryCount, max_retries: maxRetries })) return null
+  if (isRetryable({ status: unheld ? 'PENDING' : status, retry_count: retryCount, max_retries: maxRetries }))
+    return null
   return `message is not retryable: status=${status}, retry_count=${retryCount}/${maxRetries}`
 }
 
 /** Reasons for which a retryable message waits; empty where only its time has not come. */
 export function heldUpBy(facts: RetryFacts, policy: Pick<RetryPolicy, 'paused' | 'autoRetry' | 'delivery'>): string[] {
-  if (whyNotRetryable(facts) !== null || facts.status !== 'PENDING') return []
+  if (whyNotPossible(facts) !== null) return []
+  if (facts.unheld) return [nobodyHoldsIt]
+  if (facts.status !== 'PENDING') return []
   const reasons: string[] = []
   if (policy.paused) reasons.push('the policy pauses the topic')
   if (policy.delivery === 'pull')
@@ -48,11 +61,19 @@ export function heldUpBy(facts: RetryFacts, policy: Pick<RetryPolicy, 'paused' |
   if (facts.groupPaused !== null && !facts.retryRequested && policy.delivery !== 'pull')
     reasons.push(`automatic retries of the error group are paused: ${facts.groupPaused}`)
   if (facts.routeClosed !== null) reasons.push(facts.routeClosed)
-  else if (facts.nextRetryAt === null)
-    reasons.push(
-      policy.autoRetry
-        ? 'it is not retried by itself: its original topic is not certain, or somebody has taken it off the schedule'
-        : 'the policy retries nothing by itself',
-    )
+  else if (facts.nextRetryAt === null) reasons.push(whyUnscheduled(facts, policy))
   return reasons
+}
+
+const nobodyHoldsIt =
+  'it is RETRYING, but no retrier and no application holds it: a retrier makes it PENDING five minutes after its last change; a retry does so at once'
+
+function whyUnscheduled(
+  { topicUncertain, lastRefusal }: RetryFacts,
+  { autoRetry }: Pick<RetryPolicy, 'autoRetry'>,
+): string {
+  if (!autoRetry) return 'the policy retries nothing by itself'
+  if (topicUncertain) return 'it is not retried by itself: its original topic is not certain'
+  if (lastRefusal !== null) return `it is not retried by itself: its last attempt was refused: ${lastRefusal}`
+  return 'it is not retried by itself: it was taken off the schedule, or the policy retried nothing by itself when it came'
 }

@@ -113,10 +113,7 @@ export const preferHeader = {
 
 export const ifMatchHeader = {
   'if-match': v.optional(
-    v.pipe(
-      v.string(),
-      v.description('The ETag that the message was read with, or `*`: 412 where it has changed since'),
-    ),
+    v.pipe(v.string(), v.description('The ETag that it was read with, or `*`: 412 where it has changed since')),
   ),
 }
 

@@ -2,6 +2,7 @@
 
 import type { Route } from '../http/define-route.ts'
 import { auditRoutes } from './audit.ts'
+import { consoleRoutes } from './console.ts'
 import { cronRoutes } from './fleet/cron.ts'
 import { dlqRouteRoutes } from './fleet/dlq-routes.ts'
 import { dlqStatusRoutes } from './fleet/dlq-status.ts'
@@ -10,7 +11,9 @@ import { positionRoutes } from './fleet/positions.ts'
 import { readerRoutes } from './fleet/readers.ts'
 import { statusRoutes } from './fleet/status.ts'
 import { topicRoutes } from './fleet/topics.ts'
+import { groupListRoutes } from './group-list.ts'
 import { groupRoutes } from './groups.ts'
+import { meRoutes } from './me.ts'
 import { messageChangeRoutes } from './messages/message-changes.ts'
 import { messageEditRoutes } from './messages/message-edits.ts'
 import { messageListRoutes } from './messages/message-lists.ts'
@@ -18,11 +21,16 @@ import { messageReportRoutes } from './messages/message-reports.ts'
 import { messageRoutes } from './messages/messages.ts'
 import { retryAllRoutes } from './messages/retry-all.ts'
 import { policyRoutes } from './policies.ts'
-import { runRoutes } from './runs.ts'
+import { runChangeRoutes } from './runs/run-changes.ts'
+import { runCreationRoutes } from './runs/run-creation.ts'
+import { runReadRoutes } from './runs/run-reads.ts'
 import { sagaRoutes } from './sagas.ts'
+import { sessionRoutes } from './session.ts'
 
 export const allRoutes: readonly Route[] = [
   ...operationRoutes,
+  ...consoleRoutes,
+  ...sessionRoutes,
   ...cronRoutes,
   ...messageRoutes,
   ...messageChangeRoutes,
@@ -35,10 +43,14 @@ export const allRoutes: readonly Route[] = [
   ...statusRoutes,
   ...positionRoutes,
   ...dlqRouteRoutes,
+  ...groupListRoutes,
   ...groupRoutes,
   ...policyRoutes,
   ...auditRoutes,
+  ...meRoutes,
   ...dlqStatusRoutes,
-  ...runRoutes,
+  ...runCreationRoutes,
+  ...runReadRoutes,
+  ...runChangeRoutes,
   ...sagaRoutes,
 ]

@@ -41,6 +41,21 @@ beforeEach(async () => {
 })
 
 describe('the list of error groups', () => {
+  beforeEach(async () => {
+    for (const [n, dlq_topic] of [
+      [1, 'orders'],
+      [2, 'orders'],
+      [3, 'other'],
+      [4, 'other'],
+    ] as const)
+      await insert({
+        group_id: groupId(n),
+        status: 'RESOLVED',
+        original_topic: 'orders.in',
+        dlq_topic: `${dlq_topic}.dlq.v1`,
+      })
+  })
+
   test('shows those seen last first, with their messages by status', async () => {
     await insert({ group_id: groupId(3) })
     await insert({ group_id: groupId(3), status: 'DEAD' })
@@ -54,7 +69,7 @@ describe('the list of error groups', () => {
           state: 'open',
           regressed: false,
           first_seen_at: '2026-02-20T10:00:00.000+00:00',
-          counts: { PENDING: 1, RETRYING: 0, RESOLVED: 0, DEAD: 1 },
+          counts: { PENDING: 1, RETRYING: 0, RESOLVED: 1, DEAD: 1 },
           trend: null,
         },
         { dlq_topics: ['orders.dlq.v1', 'pay.dlq.v1'] },
@@ -86,6 +101,92 @@ describe('the list of error groups', () => {
     expect(idsOf(await get('?q=%25%25'))).toEqual([])
   })
 
+  test('leaves out groups without messages, in the scope and in the topic that is asked for', async () => {
+    await database.sql`delete from dlq.dlq_messages where group_id = ${groupId(3)}`
+    expect(idsOf(await get(''))).toEqual([1, 4, 2].map(groupId))
+    expect(idsOf(await get('?sort=total'))).toEqual([4, 2, 1].map(groupId))
+    expect(idsOf(await get('?dlq_topic=pay.dlq.v1'))).toEqual([])
+    expect(idsOf(await get('?dlq_topic=other.dlq.v1'))).toEqual([groupId(4)])
+    expect(idsOf(await get('', limited))).toEqual([])
+  })
+
+  test('is sorted by time or count, also over pages and while counts are not folded', async () => {
+    await database.sql`update dlq.dlq_groups set first_seen_at = '2026-02-20T09:00:00Z' where id = ${groupId(2)}`
+    for (const [n, status] of [
+      [1, 'DEAD'],
+      [1, 'DEAD'],
+      [2, 'DEAD'],
+      [4, 'PENDING'],
+      [4, 'PENDING'],
+      [4, 'PENDING'],
+    ] as const)
+      await insert({ group_id: groupId(n), status })
+    const pages = async (sort: string) => {
+      const seen = []
+      for (let cursor: unknown = null; cursor !== undefined; ) {
+        const page = await get(`?limit=1&sort=${sort}${cursor === null ? '' : `&cursor=${cursor}`}`)
+        seen.push(...idsOf(page).map((id) => Number(id.at(-1))))
+        cursor = page.next_cursor ?? undefined
+      }
+      return seen
+    }
+    for (const fold of [false, true]) {
+      if (fold) await database.sql`select dlq.fold_summary()`
+      expect(await pages('first_seen')).toEqual([4, 3, 1, 2])
+      expect(await pages('dead')).toEqual([1, 2, 4, 3])
+      expect(await pages('pending')).toEqual([4, 3, 2, 1])
+      expect(await pages('total')).toEqual([4, 1, 2, 3])
+    }
+  })
+
+  test('is filtered by owner, regression, statuses, class, consumer group, first failure and ids', async () => {
+    await patch(1, { state: 'resolved', owner: 'maria' })
+    await insert({ group_id: groupId(1), status: 'DEAD', dlq_topic: 'orders.dlq.v1', consumer_group: 'billing' })
+    await database.sql`update dlq.dlq_groups set first_seen_at = now() where id = ${groupId(2)}`
+    const found = async (query: string) => idsOf(await get(`?${query}`)).map((id) => Number(id.at(-1)))
+    expect(await found('owner=maria')).toEqual([1])
+    expect(await found('owner=none')).toEqual([3, 4, 2])
+    expect(await found('regressed=true')).toEqual([1])
+    expect(await found('with=PENDING,DEAD')).toEqual([1])
+    expect(await found('with=RESOLVED&sort=dead')).toEqual([1, 4, 3, 2])
+    expect(await found('error_class=com.example.E4')).toEqual([4])
+    expect(await found('consumer_group=billing')).toEqual([1])
+    expect(await found(`first_seen_from=${new Date(Date.now() - 60_000).toISOString()}`)).toEqual([2])
+    expect(await found(`ids=${groupId(4)},${groupId(2)}&ids=${groupId(9)}`)).toEqual([4, 2])
+    expect((await answerOf(request('GET /api/v1/groups?ids=x'))).status).toBe(400)
+  })
+
+  test('has totals on its first page, each of what the list finds with that filter', async () => {
+    const until = new Date(Date.now() + 3_600_000).toISOString()
+    await database.sql`update dlq.dlq_groups set first_seen_at = now() where id in (${groupId(3)}, ${groupId(4)})`
+    await patch(1, { state: 'resolved' })
+    await insert({ group_id: groupId(1), dlq_topic: 'orders.dlq.v1' })
+    await patch(2, { state: 'snoozed', snoozed_until: until, owner: 'anonymous' })
+    await patch(4, { owner: 'anonymous' })
+    const { totals } = await get('?state=ignored')
+    expect(totals).toEqual({ open: 2, mine: 1, new: 1, regressed: 1, snoozed: 1, ignored: 0, resolved: 1 })
+    const today = new Date(Date.now() - 24 * 3_600_000).toISOString()
+    const filters = {
+      ...{
+        open: 'state=open',
+        mine: 'state=open&owner=anonymous',
+        new: `state=open&owner=none&first_seen_from=${today}`,
+      },
+      ...{
+        regressed: 'regressed=true',
+        snoozed: 'state=snoozed',
+        ignored: 'state=ignored',
+        resolved: 'state=resolved',
+      },
+    }
+    for (const [kind, filter] of Object.entries(filters))
+      expect(idsOf(await get(`?${filter}`)), kind).toHaveLength((totals as Record<string, number>)[kind]!)
+    expect((await get('?q=E3')).totals).toMatchObject({ open: 1, resolved: 0 })
+    expect((await get('?owner=none', limited)).totals).toMatchObject({ open: 0, resolved: 0 })
+    const { next_cursor } = await get('?limit=1')
+    expect(await get(`?limit=1&cursor=${next_cursor}`)).toMatchObject({ totals: null })
+  })
+
   test('has the trend of the last day, hour by hour, where it is asked for', async () => {
     await database.sql`
       insert into dlq.dlq_messages (id, original_topic, error_message, group_id)
@@ -94,7 +195,7 @@ describe('the list of error groups', () => {
       from unnest(array[1, 2, 90, 1500]) minutes`
     const { groups } = (await get('?trend=true')) as { groups: { id: string; trend: { value: number }[] }[] }
     const trend = groups.find(({ id }) => id === groupId(1))!.trend.map(({ value }) => value)
-    expect(trend).toEqual([...Array(22).fill(0), 1, 2])
+    expect(trend).toEqual([...Array(22).fill(0), 1, 3])
     expect(groups.find(({ id }) => id === groupId(2))!.trend).toHaveLength(24)
   })
 
@@ -140,6 +241,66 @@ describe('the state, owner and note of an error group', () => {
     })
     expect(JSON.parse(first!.before!)).toMatchObject({ state: 'open', owner: null })
     expect(JSON.parse(second!.after!)).toMatchObject({ state: 'snoozed', owner: null, note: 'OPS-1' })
+  })
+
+  test('are changed only as they were read, where the request says so', async () => {
+    const change = (etag: string, body: object) =>
+      request(`PATCH /api/v1/groups/${groupId(1)}`, {
+        headers: { 'content-type': 'application/json', 'if-match': etag },
+        body: JSON.stringify(body),
+      })
+    const etag = async (app = request) => (await app(`GET /api/v1/groups/${groupId(1)}`)).headers.get('etag')!
+    const first = await etag()
+    await insert({ group_id: groupId(1), dlq_topic: 'orders.dlq.v1' })
+    const answer = await change(first, { owner: 'maria' })
+    expect(answer.status).toBe(200)
+    expect(await etag()).toBe(answer.headers.get('etag'))
+    expect((await change(first, { owner: 'paul' })).status).toBe(412)
+    expect(await get(`/${groupId(1)}`)).toMatchObject({ owner: 'maria' })
+    expect((await change('*', { state: 'ignored' })).status).toBe(200)
+    // What others say about their topics neither shows nor stops anybody.
+    const mine = await etag(limited)
+    await patch(1, { owner: 'jo', dlq_topic: 'orders.dlq.v1' })
+    expect(await etag(limited)).toBe(mine)
+  })
+
+  test('are set for several groups at once, or for none of them', async () => {
+    const change = (ids: string[], body: object, app = request) =>
+      answerOf(
+        app('PATCH /api/v1/groups', {
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ ids, ...body }),
+        }),
+      )
+    const states = async () =>
+      (await database.sql`select state from dlq.dlq_group_topics order by group_id, dlq_topic`).map(
+        ({ state }) => state,
+      )
+    expect(await change([groupId(2), groupId(1)], { state: 'ignored', reason: 'calm' })).toMatchObject({
+      status: 200,
+      body: {
+        groups: [
+          { id: groupId(1), state: 'ignored' },
+          { id: groupId(2), state: 'ignored', topics: null },
+        ],
+      },
+    })
+    expect(await database.sql`select from dlq.dlq_audit where reason = 'calm'`).toHaveLength(3)
+    expect((await change([groupId(1), groupId(9)], { state: 'open' })).status).toBe(404)
+    await insert({ group_id: groupId(1), dlq_topic: 'pay.dlq.v1' })
+    expect((await change([groupId(1), groupId(2)], { state: 'open' }, limited)).status).toBe(404)
+    expect(await states()).toEqual(['ignored', 'ignored', 'ignored'])
+    expect((await change([groupId(1)], { state: 'open' }, limited)).status).toBe(200)
+    expect(await states()).toEqual(['ignored', 'open', 'ignored'])
+    expect((await change([], {})).status).toBe(400)
+    expect(
+      (
+        await change(
+          Array.from({ length: 101 }, () => groupId(1)),
+          {},
+        )
+      ).status,
+    ).toBe(400)
   })
 
   test('show the group as open when its snooze ends', async () => {

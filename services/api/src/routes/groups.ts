@@ -1,6 +1,6 @@
-// Error groups: messages that failed for the same reason, with state, owner and note.
+// One error group: messages that failed for the same reason, with state, owner and note. The list: group-list.ts.
 
-import { escapeLike } from 'dlq-core/domain/message/message-filter.ts'
+import { isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { hourlyByGroup } from 'dlq-core/queries/groups/group-trend.ts'
@@ -11,19 +11,19 @@ import {
   type GroupOpinion,
   getGroup,
   groupStates,
-  listGroups,
   listOpinions,
 } from 'dlq-core/queries/groups/groups.ts'
 import { countByValue } from 'dlq-core/queries/reading/summary.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
+import { requireTag, tagOf } from '../answers/entity-tag.ts'
 import { requireExactCounts } from '../fleet/exact-counts.ts'
 import { exampleStatusCounts, noMessages, statusCountsSchema, totalSchema } from '../fleet/totals-json.ts'
 import { ApiError, invalidField } from '../http/api-error.ts'
 import { type Call, defineRoute } from '../http/define-route.ts'
-import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
 import { timestamp, timestampText } from '../messages/message-json.ts'
-import { idOf, instant, reason, wholeNumber } from '../request/request-schemas.ts'
+import { idOf, ifMatchHeader, instant, reason } from '../request/request-schemas.ts'
 
 const time = v.nullable(timestampText)
 const text = v.nullable(v.string())
@@ -40,7 +40,7 @@ const opinionEntries = {
   note: text,
 }
 
-const groupSchema = v.pipe(
+export const groupSchema = v.pipe(
   v.strictObject({
     id: v.pipe(v.string(), v.uuid()),
     title: v.string(),
@@ -79,7 +79,7 @@ const exampleOpinion = {
   note: 'OPS-4711: the supplier’s feed is late',
 }
 
-const exampleGroup = {
+export const exampleGroup = {
   id: '1c9e5a3c-6d7e-8f00-a1b2-c3d4e5f60718',
   title: 'OutOfStockException in Billing.take',
   error_class: 'com.example.OutOfStockException',
@@ -94,17 +94,7 @@ const exampleGroup = {
   trend: null,
 }
 
-const stateList = v.pipe(
-  v.union([v.string(), v.array(v.string())], `must be one or more of ${groupStates.join(', ')}`),
-  v.metadata({ anyOf: [{ enum: groupStates }, { type: 'array', items: { enum: groupStates }, minItems: 1 }] }),
-  v.transform((list) => [...new Set([list].flat().flatMap((item) => item.split(',')))].sort()),
-  v.check(
-    (list) => list.every((state) => (groupStates as readonly string[]).includes(state)),
-    `must be one or more of ${groupStates.join(', ')}`,
-  ),
-  v.transform((list) => list as (typeof groupStates)[number][]),
-)
-const shortText = (maxChars: number) =>
+export const groupText = (maxChars: number) =>
   v.pipe(
     v.string('must be text'),
     v.minLength(1, 'must not be empty'),
@@ -113,61 +103,23 @@ const shortText = (maxChars: number) =>
   )
 
 const groupPath = v.object({ id: idOf('group') })
-const orNull = (maxChars: number) => v.exactOptional(v.nullable(shortText(maxChars)))
+const orNull = (maxChars: number) => v.exactOptional(v.nullable(groupText(maxChars)))
 
-/** When the group was seen last, and its id. */
-const groupKey = v.strictTuple([keyParts.time, keyParts.uuid])
+/** The groups that one request may change. */
+const maxIds = 100
+
+const changeEntries = {
+  state: v.exactOptional(v.picklist(groupStates, `must be one of ${groupStates.join(', ')}`)),
+  snoozed_until: v.exactOptional(v.pipe(instant, v.description('With the state snoozed, and only then.'))),
+  dlq_topic: v.exactOptional(groupText(255)),
+  owner: orNull(200),
+  note: orNull(4000),
+  reason,
+}
+const changeObject = v.strictObject(changeEntries)
+type Change = v.InferOutput<typeof changeObject>
 
 export const groupRoutes = [
-  defineRoute(
-    {
-      method: 'get',
-      path: '/api/v1/groups',
-      summary: 'Error groups, those seen last first',
-      description: 'Their messages: GET /api/v1/messages?group_id=…',
-      role: 'read',
-      query: v.strictObject({
-        state: v.exactOptional(v.pipe(stateList, v.description('One or more states, repeated or with commas.'))),
-        dlq_topic: v.exactOptional(shortText(255)),
-        q: v.exactOptional(v.pipe(shortText(200), v.description('Text within the title, in any case.'))),
-        trend: v.optional(
-          v.pipe(
-            v.picklist(['true', 'false'], 'must be true or false'),
-            v.transform((text) => text === 'true'),
-          ),
-          'false',
-        ),
-        limit: v.optional(wholeNumber('limit', { min: 1, max: 100 }), '20'),
-        cursor: v.exactOptional(v.string('must be given once')),
-      }),
-      answers: {
-        200: {
-          description: 'One page.',
-          schema: v.strictObject({ groups: v.array(groupSchema), next_cursor: v.nullable(v.string()) }),
-          example: { groups: [exampleGroup], next_cursor: null },
-        },
-      },
-    },
-    async ({ c, sql, log, access: { topics: scope }, query }) => {
-      const { state, dlq_topic: dlqTopic, q, limit, cursor, trend } = query
-      const binding = bindingOf('groups', state, dlqTopic, q)
-      const groups = await listGroups(sql, {
-        ...(state && { state }),
-        ...(dlqTopic !== undefined && { dlqTopic }),
-        ...(q !== undefined && { likePattern: `%${escapeLike(q)}%` }),
-        scope,
-        after: cursor === undefined ? null : decodeCursor(cursor, binding, groupKey),
-        limit: limit + 1,
-      })
-      const shown = groups.slice(0, limit)
-      const last = groups.length > limit ? shown.at(-1)! : null
-      return c.json({
-        groups: await withCounts({ sql, log }, shown, { scope, trend }),
-        next_cursor: last && encodeCursor([last.place, last.id], binding),
-      })
-    },
-  ),
-
   defineRoute(
     {
       method: 'get',
@@ -175,12 +127,20 @@ export const groupRoutes = [
       summary: 'One error group, with its trend',
       role: 'read',
       params: groupPath,
-      answers: { 200: { description: 'The group.', schema: groupSchema, example: exampleGroup } },
+      answers: {
+        200: {
+          description: 'The group.',
+          headers: { ETag: 'Of what people say about the group, for If-Match of PATCH. Its counts do not change it.' },
+          schema: groupSchema,
+          example: exampleGroup,
+        },
+      },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
     async ({ c, sql, log, access: { topics: scope }, params: { id } }) => {
       const group = await getGroup(sql, { id, scope })
       if (!group) throw noGroup(id)
+      c.header('ETag', await tagOfGroup(sql, { id, scope }))
       return c.json(await withTopics({ sql, log }, group, scope))
     },
   ),
@@ -197,54 +157,119 @@ export const groupRoutes = [
       ].join(' '),
       role: 'write',
       params: groupPath,
-      body: v.strictObject({
-        state: v.exactOptional(v.picklist(groupStates, `must be one of ${groupStates.join(', ')}`)),
-        snoozed_until: v.exactOptional(v.pipe(instant, v.description('With the state snoozed, and only then.'))),
-        dlq_topic: v.exactOptional(shortText(255)),
-        owner: orNull(200),
-        note: orNull(4000),
-        reason,
-      }),
+      headers: v.object(ifMatchHeader),
+      body: changeObject,
       bodyExample: { state: 'snoozed', snoozed_until: '2026-02-21T08:00:00Z', owner: 'maria' },
-      answers: { 200: { description: 'The group as it is now.', schema: groupSchema, example: exampleGroup } },
-      faults: ['SYS_DLQ_NOT_FOUND'],
+      answers: {
+        200: {
+          description: 'The group as it is now.',
+          headers: { ETag: 'As it is now.' },
+          schema: groupSchema,
+          example: exampleGroup,
+        },
+      },
+      faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_PRECONDITION_FAILED'],
     },
-    async ({ c, sql, log, access: { topics: scope }, by, params: { id }, body }) => {
-      const { state, snoozed_until: until, owner, note } = body
-      if ((state === 'snoozed') !== (until !== undefined))
-        throw invalidField('snoozed_until', 'goes with the state snoozed, and only with it')
-      if (until !== undefined && until.getTime() <= Date.now())
-        throw invalidField('snoozed_until', 'must be in the future')
-      const clean = (text: string | null | undefined) =>
-        typeof text === 'string' ? textForPostgres(text, 16_000) : text
-
+    async ({ c, sql, log, access: { topics: scope }, by, params: { id }, headers, body }) => {
+      checkSnooze(body)
       // Checked before the change, so that an answer of 503 means that nothing was changed.
       await requireExactCounts({ sql, log })
-      const after = await sql.begin(async (sql) => {
-        if (!(await getGroup(sql, { id, scope, hold: true }))) throw noGroup(id)
-        await addGroupTopics(sql, { id, scope })
-        const topics = { id, scope, dlqTopic: body.dlq_topic, limit: maxChanged }
-        const before = await listOpinions(sql, topics)
-        if (before.length === 0) throw noTopic(id, body.dlq_topic)
-        const dlqTopics = before.map(({ dlq_topic }) => dlq_topic)
-        const change = { state, snoozedUntil: until ?? null, owner: clean(owner), note: clean(note) }
-        await changeGroup(sql, { id, dlqTopics, ...change })
-        for (const [at, after] of (await listOpinions(sql, topics)).entries()) {
-          await writeAudit(sql, {
-            ...by,
-            ...{ action: 'group.change', target_type: 'group', target_id: id, reason: body.reason },
-            ...{ dlq_topic: after.dlq_topic, before: saidOf(before[at]!), after: saidOf(after) },
-          })
-        }
-        return (await getGroup(sql, { id, scope }))!
+      const { group, tag } = await sql.begin(async (sql) => {
+        const group = await changeOne(sql, { id, scope, by, body, ifMatch: headers['if-match'] })
+        return { group, tag: await tagOfGroup(sql, { id, scope }) }
       })
-      return c.json(await withTopics({ sql, log }, after, scope))
+      c.header('ETag', tag)
+      return c.json(await withTopics({ sql, log }, group, scope))
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'patch',
+      path: '/api/v1/groups',
+      summary: 'Set state, owner and note of several error groups',
+      description: `The same change for each group, as PATCH /api/v1/groups/{id} makes it: for all of the ids, ${maxIds} at most, or for none.`,
+      role: 'write',
+      body: v.strictObject({
+        ids: v.pipe(
+          v.array(v.pipe(v.string('must be an id'), v.check(isUuid, 'must be an id'), v.toLowerCase())),
+          v.minLength(1, 'must not be empty'),
+          v.maxLength(maxIds, `must be at most ${maxIds} ids`),
+        ),
+        ...changeEntries,
+      }),
+      bodyExample: { ids: [exampleGroup.id], state: 'ignored', reason: 'known, harmless' },
+      answers: {
+        200: {
+          description: 'The groups as they are now, in the order of their ids.',
+          schema: v.strictObject({ groups: v.array(groupSchema) }),
+          example: { groups: [{ ...exampleGroup, topics: null }] },
+        },
+      },
+      faults: ['SYS_DLQ_NOT_FOUND'],
+    },
+    async ({ c, sql, log, access: { topics: scope }, by, body: { ids, ...body } }) => {
+      checkSnooze(body)
+      await requireExactCounts({ sql, log })
+      // In one order, so that two requests do not wait for each other.
+      const sorted = [...new Set(ids)].sort()
+      const groups = await sql.begin(async (sql) => {
+        const changed: Group[] = []
+        for (const id of sorted) changed.push(await changeOne(sql, { id, scope, by, body }))
+        return changed
+      })
+      return c.json({ groups: await withCounts({ sql, log }, groups, { scope, trend: false }) })
     },
   ),
 ]
 
 /** Of how many topics one request may change what is said. */
 const maxChanged = 1000
+
+function checkSnooze({ state, snoozed_until: until }: Change): void {
+  if ((state === 'snoozed') !== (until !== undefined))
+    throw invalidField('snoozed_until', 'goes with the state snoozed, and only with it')
+  if (until !== undefined && until.getTime() <= Date.now()) throw invalidField('snoozed_until', 'must be in the future')
+}
+
+/** Changes what is said about a group, with its audit. @throws {ApiError} 403, 404 or 412, and then nothing is changed */
+async function changeOne(
+  sql: Sql,
+  {
+    id,
+    scope,
+    by,
+    body,
+    ifMatch,
+  }: { id: string; scope: TopicScope; by: Call['by']; body: Change; ifMatch?: string | undefined },
+): Promise<Group> {
+  const clean = (text: string | null | undefined) => (typeof text === 'string' ? textForPostgres(text, 16_000) : text)
+  if (!(await getGroup(sql, { id, scope, hold: true }))) throw noGroup(id)
+  if (ifMatch !== undefined) requireTag(ifMatch, await tagOfGroup(sql, { id, scope }), `error group ${id}`)
+  await addGroupTopics(sql, { id, scope })
+  const topics = { id, scope, dlqTopic: body.dlq_topic, limit: maxChanged }
+  const before = await listOpinions(sql, topics)
+  if (before.length === 0) throw noTopic(id, body.dlq_topic)
+  const dlqTopics = before.map(({ dlq_topic }) => dlq_topic)
+  await changeGroup(sql, {
+    ...{ id, dlqTopics, state: body.state, snoozedUntil: body.snoozed_until ?? null },
+    ...{ owner: clean(body.owner), note: clean(body.note) },
+  })
+  for (const [at, after] of (await listOpinions(sql, topics)).entries()) {
+    await writeAudit(sql, {
+      ...by,
+      ...{ action: 'group.change', target_type: 'group', target_id: id, reason: body.reason },
+      ...{ dlq_topic: after.dlq_topic, before: saidOf(before[at]!), after: saidOf(after) },
+    })
+  }
+  return (await getGroup(sql, { id, scope }))!
+}
+
+/** Of what is said for the topics in the scope. */
+async function tagOfGroup(sql: Sql, { id, scope }: { id: string; scope: TopicScope }): Promise<string> {
+  const opinions = await listOpinions(sql, { id, scope, limit: maxChanged })
+  return tagOf(opinions.map((one) => [one.dlq_topic, saidOf(one), one.state_changed_at]))
+}
 
 function noTopic(id: string, dlqTopic: string | undefined): ApiError {
   return new ApiError(
@@ -287,7 +312,7 @@ function opinionJson({
   }
 }
 
-async function withCounts(
+export async function withCounts(
   { sql, log }: Pick<Call, 'sql' | 'log'>,
   groups: readonly Group[],
   { scope, trend }: { scope: TopicScope; trend: boolean },

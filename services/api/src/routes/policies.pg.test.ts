@@ -44,7 +44,7 @@ test('a policy is written, read, listed, replaced and deleted, each with its aud
     status: 200,
     body: { policy: shown },
   })
-  expect(await answerOf(request('GET /api/v1/policies'))).toEqual({ status: 200, body: { policies: [shown] } })
+  expect(await answerOf(request('GET /api/v1/policies'))).toMatchObject({ status: 200, body: { policies: [shown] } })
   expect(await answerOf(request('GET /api/v1/policies/orders.*'))).toMatchObject({
     status: 200,
     body: { policy: shown },
@@ -103,9 +103,64 @@ test('a preview shows the topics that a pattern matches, and the settings that i
   expect(await database.sql`select from dlq.dlq_policies`).toHaveLength(1)
   expect(await database.sql`select from dlq.dlq_audit`).toHaveLength(1)
   // The answer is the same once the policy is stored.
+  // As changes it shows the settings in force that differ, with what they were.
+  expect(preview).toMatchObject({
+    body: {
+      matches: [
+        { pending: 1, changes: [{ setting: 'weight', before: 1, after: 3 }] },
+        { changes: [{ setting: 'max_retries', before: 3, after: 5 }, { setting: 'weight' }] },
+        {},
+      ],
+    },
+  })
   expect(
     ((await answerOf(put('orders.*', { max_retries: 5, weight: 3 }))).body as { matches: unknown }).matches,
   ).toEqual((preview.body as { matches: unknown }).matches)
+})
+
+test('a change of what somebody else has changed meanwhile is refused by its ETag', async () => {
+  const path = '/api/v1/policies/orders.*'
+  const change = (method: string, etag: string, query = '') =>
+    request(`${method} ${path}${query}`, {
+      headers: { 'content-type': 'application/json', 'if-match': etag },
+      ...(method === 'PUT' && { body: '{"weight":2}' }),
+    })
+  expect((await change('PUT', '*')).status).toBe(412)
+  const first = (await put('orders.*', { weight: 1 })).headers.get('etag')!
+  expect((await request(`GET ${path}`)).headers.get('etag')).toBe(first)
+  expect((await change('PUT', '"another"')).status).toBe(412)
+  expect((await change('PUT', first, '?dry_run=true')).status).toBe(200)
+  const answer = await change('PUT', `"another", ${first}`)
+  expect(answer.status).toBe(200)
+  expect((await change('PUT', first, '?dry_run=true')).status).toBe(412)
+  expect((await change('DELETE', first)).status).toBe(412)
+  expect(await database.sql`select weight from dlq.dlq_policies`).toMatchObject([{ weight: 2 }])
+  expect((await change('DELETE', answer.headers.get('etag')!)).status).toBe(200)
+})
+
+test('the list has the layers below the rows, and of these a limited token sees only its own', async () => {
+  const policyLayers = {
+    section: { max_retries: 4 },
+    fileEntries: [
+      { pattern: 'orders.*', initial_delay: 60_000 },
+      { pattern: 'payments', weight: 2 },
+    ],
+  }
+  const listed = async (topics: string[] | null) => {
+    const authenticate = async () => ({ actor: 'a', grants: [{ role: 'read' as const, topics }] })
+    return (await answerOf(createTestApp(service.sql, { policyLayers, authenticate })('GET /api/v1/policies'))).body
+  }
+  expect(await listed(null)).toMatchObject({
+    configured: [
+      { pattern: null, max_retries: 4 },
+      { pattern: 'orders.*', initial_delay: '1m' },
+      { pattern: 'payments', weight: 2 },
+    ],
+    defaults: { auto_retry: true, max_retries: 3, initial_delay: expect.any(String), weight: 1 },
+  })
+  expect(await listed(['orders.*'])).toMatchObject({
+    configured: [{ pattern: null }, { pattern: 'orders.*', initial_delay: '1m' }],
+  })
 })
 
 test.each([

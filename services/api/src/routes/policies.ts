@@ -1,8 +1,10 @@
 // The policies that people set: the rows of dlq_policies.
 
-import { type PolicySettings, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
+import { captureGlob } from 'dlq-core/domain/failure/topic-names.ts'
+import { fieldOfSetting, type PolicySettings, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
 import {
   backoffs,
+  defaultRetryPolicy,
   deliveries,
   orderings,
   payloadChoices,
@@ -21,45 +23,54 @@ import {
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { policySettingsSchema } from 'dlq-core/runtime/config/policy-schema.ts'
 import * as v from 'valibot'
-import { shownSetting } from '../fleet/policy-json.ts'
+import { requireTag, tagOf } from '../answers/entity-tag.ts'
+import { settingValueSchema, shownSetting } from '../fleet/policy-json.ts'
 import { previewPolicy } from '../fleet/policy-preview.ts'
 import { ApiError } from '../http/api-error.ts'
 import { type ApiDeps, defineRoute } from '../http/define-route.ts'
-import { timestamp, timestampText } from '../messages/message-json.ts'
-import { reason } from '../request/request-schemas.ts'
+import { count, timestamp, timestampText } from '../messages/message-json.ts'
+import { ifMatchHeader, reason } from '../request/request-schemas.ts'
 
 const number = v.optional(v.number())
 const durationText = v.optional(v.string())
 
-/** Settings that the policy leaves out are absent. Durations are text, as PUT takes them. */
+/** Settings that are left out are absent. Durations are text, as PUT takes them. */
+const settingEntries = {
+  auto_retry: v.optional(v.boolean()),
+  max_retries: number,
+  backoff: v.optional(v.picklist(backoffs)),
+  initial_delay: durationText,
+  multiplier: number,
+  max_delay: durationText,
+  backoff_list: v.optional(v.array(v.string())),
+  run_every: durationText,
+  run_limit: number,
+  rate_per_second: number,
+  max_in_flight: number,
+  paused: v.optional(v.boolean()),
+  redirect_topic: v.optional(v.string()),
+  ordering: v.optional(v.picklist(orderings)),
+  timestamp: v.optional(v.picklist(timestampChoices)),
+  weight: number,
+  payload: v.optional(v.picklist(payloadChoices)),
+  delivery: v.optional(v.picklist(deliveries)),
+  refailure_threshold: number,
+  refailure_share: number,
+  refailure_window: durationText,
+  retention: durationText,
+}
+
 const policySchema = v.pipe(
-  v.strictObject({
-    pattern: v.string(),
-    auto_retry: v.optional(v.boolean()),
-    max_retries: number,
-    backoff: v.optional(v.picklist(backoffs)),
-    initial_delay: durationText,
-    multiplier: number,
-    max_delay: durationText,
-    backoff_list: v.optional(v.array(v.string())),
-    run_every: durationText,
-    run_limit: number,
-    rate_per_second: number,
-    max_in_flight: number,
-    paused: v.optional(v.boolean()),
-    redirect_topic: v.optional(v.string()),
-    ordering: v.optional(v.picklist(orderings)),
-    timestamp: v.optional(v.picklist(timestampChoices)),
-    weight: number,
-    payload: v.optional(v.picklist(payloadChoices)),
-    delivery: v.optional(v.picklist(deliveries)),
-    refailure_threshold: number,
-    refailure_share: number,
-    refailure_window: durationText,
-    retention: durationText,
-    updated_at: v.nullable(timestampText),
-  }),
+  v.strictObject({ pattern: v.string(), ...settingEntries, updated_at: v.nullable(timestampText) }),
   v.title('Policy'),
+)
+
+const configuredSchema = v.pipe(
+  v.strictObject({
+    pattern: v.pipe(v.nullable(v.string()), v.description('Null: the section "retry", for every topic.')),
+    ...settingEntries,
+  }),
+  v.title('ConfiguredPolicy'),
 )
 
 const examplePolicy = {
@@ -77,7 +88,21 @@ const policyWithMatches = v.strictObject({
       v.strictObject({
         original_topic: v.string(),
         dlq_topic: v.nullable(v.string()),
+        pending: v.pipe(count, v.description('The PENDING messages of these topics.')),
         decides: v.array(v.picklist(settingNames)),
+        changes: v.pipe(
+          v.array(
+            v.pipe(
+              v.strictObject({
+                setting: v.picklist(settingNames),
+                before: settingValueSchema,
+                after: settingValueSchema,
+              }),
+              v.title('PolicyChange'),
+            ),
+          ),
+          v.description('What PUT changes, or would change; empty where the policy is only read.'),
+        ),
       }),
       v.title('PolicyMatch'),
     ),
@@ -89,7 +114,9 @@ const exampleWithMatches = {
     {
       original_topic: 'orders.events.v1',
       dlq_topic: 'orders.dlq.v1',
+      pending: 120,
       decides: ['max_retries', 'initial_delay', 'rate_per_second'],
+      changes: [{ setting: 'max_retries', before: 3, after: 5 }],
     },
   ],
 }
@@ -114,19 +141,40 @@ export const policyRoutes = [
       path: '/api/v1/policies',
       summary: 'The policies, in the order of their patterns',
       description:
-        'Without those of the configuration. A token for some topics sees only the patterns within these topics.',
+        'With the layers below them: the built-in defaults, and the policies of the configuration. A token for some topics sees only the patterns within these topics.',
       role: 'read',
       answers: {
         200: {
           description: 'All of them.',
-          schema: v.strictObject({ policies: v.array(policySchema) }),
-          example: { policies: [examplePolicy] },
+          schema: v.strictObject({
+            policies: v.array(policySchema),
+            configured: v.pipe(
+              v.array(configuredSchema),
+              v.description('The policies of the configuration; those of `policies` override them.'),
+            ),
+            defaults: v.pipe(v.strictObject(settingEntries), v.title('PolicyDefaults')),
+          }),
+          example: {
+            policies: [examplePolicy],
+            configured: [{ pattern: null, max_retries: 4 }],
+            defaults: { auto_retry: true, max_retries: 3 },
+          },
         },
       },
     },
-    async ({ c, sql, access }) => {
+    async ({ c, sql, access, policyLayers: { section, fileEntries } }) => {
       const rows = await listPolicies(sql, { scope: access.topics })
-      return c.json({ policies: rows.map(policyJson) })
+      const shown = fileEntries.filter(
+        ({ pattern }) => access.topics === null || access.topics.some((glob) => captureGlob(glob, pattern) !== null),
+      )
+      return c.json({
+        policies: rows.map(policyJson),
+        configured: [
+          ...(Object.keys(settingsJson(section)).length > 0 ? [{ pattern: null, ...settingsJson(section) }] : []),
+          ...shown.map((entry) => ({ pattern: entry.pattern, ...settingsJson(entry) })),
+        ],
+        defaults: settingsJson(defaultSettings),
+      })
     },
   ),
 
@@ -137,13 +185,24 @@ export const policyRoutes = [
       summary: 'One policy, and the topics that it matches',
       role: 'read',
       params: patternPath,
-      answers: { 200: { description: 'The policy.', schema: policyWithMatches, example: exampleWithMatches } },
+      answers: {
+        200: {
+          description: 'The policy.',
+          headers: { ETag: 'For If-Match of PUT and DELETE.' },
+          schema: policyWithMatches,
+          example: {
+            ...exampleWithMatches,
+            matches: exampleWithMatches.matches.map((one) => ({ ...one, changes: [] })),
+          },
+        },
+      },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
     async ({ c, sql, access, policyLayers, params: { pattern } }) => {
       const rows = await listPolicies(sql, { scope: access.topics })
       const policy = rows.find((row) => row.pattern === pattern)
       if (!policy) throw noPolicy(pattern)
+      c.header('ETag', tagOf(policyJson(policy)))
       return c.json(
         await withMatches({ sql, policyLayers }, policy, {
           rows: await listPolicies(sql, { scope: null }),
@@ -176,36 +235,46 @@ export const policyRoutes = [
         ),
         reason,
       }),
+      headers: v.object(ifMatchHeader),
       body: policySettingsSchema,
       bodyExample: { max_retries: 5, initial_delay: '1m', rate_per_second: 20 },
       answers: {
         200: {
           description: 'The policy as it is now, or would be.',
+          headers: { ETag: 'Of the policy as it is now; absent with `dry_run`.' },
           schema: policyWithMatches,
           example: exampleWithMatches,
         },
       },
+      faults: ['SYS_DLQ_PRECONDITION_FAILED'],
     },
-    async ({ c, sql, by, policyLayers, params: { pattern }, query, body }) => {
+    async ({ c, sql, by, policyLayers, params: { pattern }, headers, query, body }) => {
       if (query.dry_run) {
         const rows = await listPolicies(sql, { scope: null })
         const wanted = { ...body, pattern, updated_at: null }
+        requireTag(headers['if-match'], tagOrNull(rows.find((row) => row.pattern === pattern)), `policy ${pattern}`)
         const others = rows.filter((row) => row.pattern !== pattern)
-        return c.json(await withMatches({ sql, policyLayers }, wanted, { rows: [...others, wanted], scope: null }))
+        return c.json(
+          await withMatches({ sql, policyLayers }, wanted, { before: rows, rows: [...others, wanted], scope: null }),
+        )
       }
-      const policy = await sql.begin(async (sql) => {
+      const { policy, rowsBefore } = await sql.begin(async (sql) => {
         await lockPolicies(sql)
-        const before = await findPolicy(sql, pattern)
+        const rowsBefore = await listPolicies(sql, { scope: null })
+        const before = rowsBefore.find((row) => row.pattern === pattern)
+        requireTag(headers['if-match'], tagOrNull(before), `policy ${pattern}`)
         const after = await upsertPolicy(sql, pattern, body)
         await writeAudit(sql, {
           ...by,
           ...{ action: 'policy.put', target_type: 'policy', target_id: pattern, reason: query.reason },
-          ...{ before: before && policyJson(before), after: policyJson(after) },
+          ...{ before: before ? policyJson(before) : null, after: policyJson(after) },
         })
-        return after
+        return { policy: after, rowsBefore }
       })
+      c.header('ETag', tagOf(policyJson(policy)))
       return c.json(
         await withMatches({ sql, policyLayers }, policy, {
+          before: rowsBefore,
           rows: await listPolicies(sql, { scope: null }),
           scope: null,
         }),
@@ -223,6 +292,7 @@ export const policyRoutes = [
       allTopics: true,
       params: patternPath,
       query: v.strictObject({ reason }),
+      headers: v.object(ifMatchHeader),
       answers: {
         200: {
           description: 'It is deleted.',
@@ -230,13 +300,14 @@ export const policyRoutes = [
           example: { success: true, message: 'policy orders.* deleted' },
         },
       },
-      faults: ['SYS_DLQ_NOT_FOUND'],
+      faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_PRECONDITION_FAILED'],
     },
-    async ({ c, sql, by, params: { pattern }, query }) => {
+    async ({ c, sql, by, params: { pattern }, headers, query }) => {
       await sql.begin(async (sql) => {
         await lockPolicies(sql)
         const before = await findPolicy(sql, pattern)
         if (!before) throw noPolicy(pattern)
+        requireTag(headers['if-match'], tagOrNull(before), `policy ${pattern}`)
         await deletePolicy(sql, pattern)
         await writeAudit(sql, {
           ...by,
@@ -258,17 +329,30 @@ type Said = PolicySettings & { pattern: string; updated_at: Date | null }
 async function withMatches(
   { sql, policyLayers }: Pick<ApiDeps, 'sql' | 'policyLayers'>,
   policy: Said,
-  { rows, scope }: { rows: readonly (PolicyRow | Said)[]; scope: TopicScope },
+  { before, rows, scope }: { before?: readonly PolicyRow[]; rows: readonly (PolicyRow | Said)[]; scope: TopicScope },
 ) {
   const topics = await listTopicPairs(sql, { scope, limit: maxTopics })
-  const matches = previewPolicy(policy.pattern, { topics, configured: policyLayers, rows })
+  const matches = previewPolicy(policy.pattern, { topics, configured: policyLayers, rows, before })
   return { policy: policyJson(policy), matches }
 }
 
 function policyJson({ pattern, updated_at, ...settings }: Said) {
+  return { pattern, ...settingsJson(settings), updated_at: updated_at && timestamp(updated_at) }
+}
+
+function tagOrNull(policy: Said | undefined): string | null {
+  return policy === undefined ? null : tagOf(policyJson(policy))
+}
+
+/** Without those that are not set. */
+function settingsJson(settings: PolicySettings) {
   const said = settingNames.flatMap((name): [string, unknown][] => {
     const value = shownSetting(name, settings[name])
     return value === null ? [] : [[name, value]]
   })
-  return { pattern, ...Object.fromEntries(said), updated_at: updated_at && timestamp(updated_at) }
+  return Object.fromEntries(said)
 }
+
+const defaultSettings = Object.fromEntries(
+  settingNames.map((name) => [name, defaultRetryPolicy[fieldOfSetting[name]]]),
+) as PolicySettings

@@ -3,7 +3,7 @@
 import { isAsExpected, isSent, type RunSelection, runPriority, runWorkflows } from 'dlq-core/domain/message/run.ts'
 import { greatestId } from 'dlq-core/domain/record/message-id.ts'
 import { greatestMessageId } from 'dlq-core/queries/runs/greatest-message-id.ts'
-import { findRetryAll, freezeNow, insertRun, type NewRun } from 'dlq-core/queries/runs/runs.ts'
+import { findRetryAll, freezeNow, insertRun, type NewRun, noteSaga } from 'dlq-core/queries/runs/runs.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import { startSaga } from 'saga-core/start-saga.ts'
@@ -16,6 +16,7 @@ import { countSelection } from './run-selection.ts'
 export type WantedRun = Pick<
   NewRun,
   | 'kind'
+  | 'is_forced'
   | 'reason'
   | 'retry_all_topic'
   | 'target_topic'
@@ -32,14 +33,14 @@ export type WantedRun = Pick<
 
 /** Returns the run's id. @throws {ApiError} 409 where more or fewer match than expected, or another run retries the whole topic */
 export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']): Promise<string> {
-  const { kind, scope, selection, expect } = wanted
+  const { kind, is_forced, scope, selection, expect } = wanted
   return sql.begin(async (sql) => {
     if (!(await hasJobQueue(sql))) throw new ApiError('SYS_DLQ_UNAVAILABLE', 'the database is not migrated yet')
     const cutoff = await freezeNow(sql)
     const targetsArchive = 'filter' in selection && selection.filter.archived === true
     const until_id = targetsArchive ? greatestId : ((await greatestMessageId(sql)) ?? greatestId)
     const matched = await countSelection(sql, selection, {
-      ...{ kind, scope, literally: wanted.retry_all_topic !== null },
+      ...{ kind, is_forced, scope, literally: wanted.retry_all_topic !== null },
     })
     if (expect !== null && !isAsExpected(matched, expect)) {
       const found = `${matched.relation === 'gte' ? 'at least ' : ''}${matched.value}`
@@ -53,11 +54,12 @@ export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']
     })
     if (id === null) throw await alreadyRunning(sql, wanted.retry_all_topic!)
     const workflow = { name: isSent(kind) ? runWorkflows.sent : runWorkflows.touched, priority: runPriority }
-    await startSaga(sql, workflow, { payload: { run_id: id }, correlationId: id, initiatedBy: by.actor })
+    const saga = await startSaga(sql, workflow, { payload: { run_id: id }, correlationId: id, initiatedBy: by.actor })
+    await noteSaga(sql, { id, sagaId: saga.id })
     await auditRun(
       sql,
       { id, kind, reason: wanted.reason },
-      { action: 'run.create', by, after: { kind, matched: matched.value } },
+      { action: 'run.create', by, after: { kind, matched: matched.value, ...(is_forced && { force: true }) } },
     )
     return id
   })

@@ -1,8 +1,23 @@
 // A run as the API shows it.
 
-import { progressOf, type RunSelection, runKinds, runStatuses, waitingOf } from 'dlq-core/domain/message/run.ts'
+import { messageFilterSchema } from 'dlq-core/domain/message/message-filter.ts'
+import {
+  type Canary,
+  progressOf,
+  type RunSelection,
+  runKinds,
+  runStatuses,
+  stepSize,
+  type TakeStep,
+  waitingOf,
+} from 'dlq-core/domain/message/run.ts'
+import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
+import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
+import { formatDuration } from 'dlq-core/domain/retry/duration.ts'
+import type { Total } from 'dlq-core/queries/reading/message-search.ts'
 import type { RunView } from 'dlq-core/queries/runs/runs.ts'
 import * as v from 'valibot'
+import { totalSchema } from '../fleet/totals-json.ts'
 
 const count = v.pipe(v.number(), v.integer())
 const instantText = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
@@ -16,15 +31,61 @@ export const runSchema = v.pipe(
     actor: v.string(),
     reason: v.nullable(v.string()),
     selection: v.pipe(
-      v.record(v.string(), v.unknown()),
-      v.description('The frozen selection; for a list of ids, only their number.'),
+      v.strictObject({
+        filter: v.exactOptional(messageFilterSchema),
+        ids: v.exactOptional(v.pipe(count, v.description('How many ids were named.'))),
+        failed_again_in: v.exactOptional(v.string()),
+        changed_in: v.exactOptional(v.string()),
+      }),
+      v.description('The frozen selection, exactly one of these; an error group is a filter by `group_id`.'),
+      v.title('FrozenSelection'),
     ),
     cutoff: instantText,
-    matched: v.strictObject({ value: count, relation: v.picklist(['eq', 'gte']) }),
+    matched: totalSchema,
     target_topic: v.nullable(v.string()),
     rate_per_second: v.nullable(v.number()),
-    canary: v.nullable(v.record(v.string(), v.unknown())),
+    force: v.boolean(),
+    patch: v.nullable(jsonPatchSchema),
+    canary: v.nullable(
+      v.pipe(
+        v.strictObject({
+          first: count,
+          // biome-ignore lint/suspicious/noThenProperty: the name that people write; nobody awaits it
+          then: v.pipe(v.number(), v.description('A share of all, from 0 to 1.')),
+          wait: v.pipe(v.string(), v.description('A duration such as 60s.')),
+          max_refailure: v.number(),
+        }),
+        v.title('Canary'),
+      ),
+    ),
     on_refailure: v.picklist(['continue', 'pause', 'cancel']),
+    max_refailure: v.number(),
+    step: v.nullable(
+      v.pipe(
+        v.strictObject({
+          name: v.string(),
+          entered_at: v.nullable(instantText),
+          taken: v.pipe(count, v.description('Messages that this step has taken or changed.')),
+          of: v.pipe(v.nullable(count), v.description('How many it takes; null where it takes all that are left.')),
+          judged_at: v.pipe(
+            v.nullable(instantText),
+            v.description('When its messages were found good, or too many came back.'),
+          ),
+        }),
+        v.title('RunStep'),
+      ),
+    ),
+    held_up_by: v.pipe(
+      v.nullable(v.array(v.string())),
+      v.description('Why it does not go on, or goes on slowly; empty where nothing holds it up. Null in lists.'),
+    ),
+    arrived_since: v.pipe(
+      v.nullable(totalSchema),
+      v.description(
+        'Messages that its filter finds and that came in after the cutoff. Null in lists and for other selections.',
+      ),
+    ),
+    saga_id: v.nullable(v.string()),
     progress: v.strictObject({
       step: v.nullable(v.string()),
       taken: count,
@@ -48,7 +109,12 @@ export const runSchema = v.pipe(
 
 export type RunJson = v.InferOutput<typeof runSchema>
 
-export function runJson(run: RunView, now = new Date()): RunJson {
+/** What is looked up for one run, and not for the runs of a list. */
+export type RunExtras = { readonly heldUpBy: readonly string[] | null; readonly arrivedSince: Total | null }
+
+const noExtras: RunExtras = { heldUpBy: null, arrivedSince: null }
+
+export function runJson(run: RunView, { heldUpBy, arrivedSince } = noExtras, now = new Date()): RunJson {
   const { rate, etaSeconds } = progressOf(run, {
     matched: run.matched,
     startedAt: run.started_at,
@@ -68,8 +134,15 @@ export function runJson(run: RunView, now = new Date()): RunJson {
     matched: { value: run.matched, relation: run.matched_relation },
     target_topic: run.target_topic,
     rate_per_second: run.rate_per_second,
-    canary: run.canary === null ? null : JSON.parse(run.canary),
+    force: run.is_forced,
+    patch: run.patch === null ? null : (parseExact(run.patch) as RunJson['patch']),
+    canary: canaryJson(canaryOf(run)),
     on_refailure: run.on_refailure,
+    max_refailure: run.max_refailure,
+    step: stepJson(run),
+    held_up_by: heldUpBy && [...heldUpBy],
+    arrived_since: arrivedSince,
+    saga_id: run.saga_id,
     progress: {
       step: run.step,
       taken: run.taken,
@@ -90,6 +163,32 @@ export function runJson(run: RunView, now = new Date()): RunJson {
   }
 }
 
+export function canaryOf({ canary }: Pick<RunView, 'canary'>): Canary | null {
+  return canary === null ? null : (JSON.parse(canary) as Canary)
+}
+
+function canaryJson(canary: Canary | null): RunJson['canary'] {
+  if (canary === null) return null
+  const { first, share, waitMs, maxRefailure } = canary
+  // biome-ignore lint/suspicious/noThenProperty: the name that people write; nobody awaits it
+  return { first, then: share, wait: formatDuration(waitMs), max_refailure: maxRefailure }
+}
+
+function stepJson(run: RunView): RunJson['step'] {
+  if (run.step === null) return null
+  const size =
+    run.step === 'settle' || run.step === 'touch'
+      ? null
+      : stepSize(run.step as TakeStep, { matched: run.matched, canary: canaryOf(run) })
+  return {
+    name: run.step,
+    entered_at: run.step_entered_at?.toISOString() ?? null,
+    taken: run.step === 'settle' ? run.taken : run.step_taken,
+    of: size,
+    judged_at: run.judged_at?.toISOString() ?? null,
+  }
+}
+
 export const exampleRun: RunJson = {
   id: '5f0c2d3e-7a51-4e64-9d0a-2f8f2b9a3c11',
   kind: 'retry',
@@ -102,8 +201,17 @@ export const exampleRun: RunJson = {
   matched: { value: 3000, relation: 'eq' },
   target_topic: null,
   rate_per_second: 100,
+  force: false,
+  patch: null,
   canary: null,
   on_refailure: 'continue',
+  max_refailure: 0.05,
+  step: {
+    ...{ name: 'settle', entered_at: '2026-02-20T10:30:01.000Z', taken: 3000, of: null, judged_at: null },
+  },
+  held_up_by: ['its rate: 100 a second'],
+  arrived_since: { value: 9, relation: 'eq' },
+  saga_id: '7b1e9a52-93c4-4a57-8a0a-64cb6a5a2f10',
   progress: {
     ...{ step: 'settle', taken: 3000, waiting: 1000, done: 0, resolved: 1990, failed: 0, failed_again: 10 },
     ...{ withdrawn: 0, given_back: 0, skipped: { budget_spent: 2 }, rate: 100, eta_seconds: 10 },

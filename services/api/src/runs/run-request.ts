@@ -1,6 +1,6 @@
 // The schema of a request for a run.
 
-import { runKinds } from 'dlq-core/domain/message/run.ts'
+import { canBeForced, canPatch, runKinds } from 'dlq-core/domain/message/run.ts'
 import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
 import { parseDuration } from 'dlq-core/domain/retry/duration.ts'
 import { share } from 'dlq-core/runtime/config/config-values.ts'
@@ -62,7 +62,21 @@ export const runBody = v.pipe(
     ),
     max_refailure: v.optional(share, 0.05),
     target_topic: v.optional(v.nullable(topicName), null),
-    patch: v.optional(jsonPatchSchema),
+    patch: v.optional(
+      v.pipe(
+        jsonPatchSchema,
+        v.description(
+          'With kind retry or redirect, each message is changed as it is taken, so a canary tries the change.',
+        ),
+      ),
+    ),
+    force: v.optional(
+      v.pipe(
+        v.boolean('must be true or false'),
+        v.description('With kind retry or redirect: sends DEAD messages too, whatever their budget. Needs a reason.'),
+      ),
+      false,
+    ),
     reason,
     dry_run: v.optional(v.boolean('must be true or false'), false),
   }),
@@ -74,7 +88,18 @@ export const runBody = v.pipe(
     ['target_topic'],
   ),
   v.forward(
-    v.check(({ kind, patch }) => (kind === 'edit') === (patch !== undefined), 'belongs to kind "edit", and only to it'),
+    v.check(
+      ({ kind, patch }) => (patch === undefined ? kind !== 'edit' : canPatch(kind)),
+      'belongs to kind "edit", and may go with "retry" and "redirect"',
+    ),
     ['patch'],
+  ),
+  v.forward(
+    v.check(({ kind, force }) => !force || canBeForced(kind), 'goes with kind "retry" or "redirect"'),
+    ['force'],
+  ),
+  v.forward(
+    v.check(({ force, reason }) => !force || Boolean(reason?.trim()), 'is required with force'),
+    ['reason'],
   ),
 )

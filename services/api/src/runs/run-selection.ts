@@ -3,16 +3,21 @@
 import { type MessageFilter, messageFilterSchema } from 'dlq-core/domain/message/message-filter.ts'
 import {
   archiveKinds,
+  archiveOnlyKinds,
   eligibleStatuses,
   ineligibility,
+  isSent,
   type RunKind,
+  type RunMeans,
   type RunSelection,
+  remedyOf,
 } from 'dlq-core/domain/message/run.ts'
 import { greatestId, isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { countMessages, searchIds, type Total } from 'dlq-core/queries/reading/message-search.ts'
 import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
 import { countFailedAgain, listFailedAgain } from 'dlq-core/queries/runs/run-items.ts'
 import { type SurveyRow, surveyMessages } from 'dlq-core/queries/runs/run-messages.ts'
+import { countChanged, listChanged } from 'dlq-core/queries/runs/run-undo.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
@@ -35,11 +40,16 @@ export const selectionSchema = v.pipe(
       v.pipe(v.array(uuid), v.minLength(1, 'must not be empty'), v.maxLength(mostIds, `at most ${mostIds} ids`)),
     ),
     group: v.exactOptional(uuid),
-    failed_again_in: v.exactOptional(uuid),
+    failed_again_in: v.exactOptional(
+      v.pipe(uuid, v.description('The id of a run: its messages that were sent and failed again.')),
+    ),
+    changed_in: v.exactOptional(
+      v.pipe(uuid, v.description('The id of a run of kind dead or archive: what it changed, to undo that.')),
+    ),
   }),
   v.check(
     (selection) => Object.keys(selection).length === 1,
-    'name exactly one of filter, ids, group, failed_again_in',
+    'name exactly one of filter, ids, group, failed_again_in, changed_in',
   ),
 )
 
@@ -49,11 +59,12 @@ export type SelectionInput = v.InferOutput<typeof selectionSchema>
 export function toSelection(input: SelectionInput, { kind, all }: { kind: RunKind; all: boolean }): RunSelection {
   if (input.ids) return { ids: [...new Set(input.ids)].sort() }
   if (input.failed_again_in) return { failed_again_in: input.failed_again_in }
+  if (input.changed_in) return { changed_in: input.changed_in }
   const filter: MessageFilter = input.group ? { group_id: input.group } : input.filter!
   const narrows = Object.keys(filter).some((field) => field !== 'archived' && field !== 'status')
   if (!narrows && !all) throw invalidField('selection.filter', 'means every message: say so with "all": true')
-  if (kind === 'purge' && !filter.archived)
-    throw invalidField('selection.filter.archived', 'must be true: purge deletes from the archive')
+  if (archiveOnlyKinds.includes(kind) && !filter.archived)
+    throw invalidField('selection.filter.archived', `must be true: ${kind} is about the archive`)
   if (filter.archived && !archiveKinds.includes(kind))
     throw invalidField(
       'selection.filter.archived',
@@ -66,13 +77,14 @@ export function toSelection(input: SelectionInput, { kind, all }: { kind: RunKin
 export async function countSelection(
   sql: Sql,
   selection: RunSelection,
-  { kind, scope, literally = false }: { kind: RunKind; scope: TopicScope; literally?: boolean },
+  { scope, literally = false, ...run }: RunMeans & { scope: TopicScope; literally?: boolean },
 ): Promise<Total> {
   if ('ids' in selection) return { value: selection.ids.length, relation: 'eq' }
   if ('failed_again_in' in selection)
     return { value: await countFailedAgain(sql, selection.failed_again_in), relation: 'eq' }
+  if ('changed_in' in selection) return { value: await countChanged(sql, selection.changed_in), relation: 'eq' }
   const search = await searchOf(sql, selection.filter, {
-    statuses: eligibleStatuses(kind, selection.filter),
+    statuses: eligibleStatuses(run, selection.filter),
     scope,
     literally,
   })
@@ -105,6 +117,10 @@ async function listIds(
     const ids = await listFailedAgain(sql, { runId: selection.failed_again_in, after: null, limit })
     return { ids, isAll: ids.length < limit }
   }
+  if ('changed_in' in selection) {
+    const ids = await listChanged(sql, { runId: selection.changed_in, after: null, limit })
+    return { ids, isAll: ids.length < limit }
+  }
   const search = (await searchOf(sql, selection.filter, { statuses: null, scope }))!
   const { ids, examinedTo } = await searchIds(sql, {
     search,
@@ -120,23 +136,27 @@ async function listIds(
 export async function surveySelection(
   sql: Sql,
   selection: RunSelection,
-  { kind, scope }: { kind: RunKind; scope: TopicScope },
+  { scope, ...run }: RunMeans & { scope: TopicScope },
 ) {
   const { ids, isAll } = await listIds(sql, selection, scope)
-  const archived = 'filter' in selection && selection.filter.archived === true
+  const archived = archiveOnlyKinds.includes(run.kind) || ('filter' in selection && selection.filter.archived === true)
   const rows = await surveyMessages(sql, { ids, scope, archived })
   const ineligible: Record<string, number> = {}
   const eligible = rows.filter((row) => {
     // Archived messages are RESOLVED or DEAD; the run sends them all the same.
-    const reason = archived ? heldReason(row) : ineligibility(kind, candidateOf(row))
+    const reason = archived ? heldReason(row, run) : ineligibility(run, candidateOf(row))
     if (reason !== null) ineligible[reason] = (ineligible[reason] ?? 0) + row.count
     return reason === null
   })
   return {
     /** False: only the first messages were examined. */
     complete: isAll,
+    matched: await countSelection(sql, selection, { ...run, scope }),
     eligible: sum(eligible),
     ineligible,
+    remedies: Object.fromEntries(
+      Object.entries(ineligible).map(([reason, count]) => [reason, remedyOf(run, reason, count)]),
+    ),
     topics: histogram(eligible, (row) => row.original_topic),
     groups: histogram(eligible, (row) => row.group_id ?? 'none'),
     ages: histogram(eligible, ageOf),
@@ -144,9 +164,9 @@ export async function surveySelection(
   }
 }
 
-/** Archived messages are restored first; a held one stays held. */
-function heldReason({ held_by_route }: SurveyRow): string | null {
-  return held_by_route ? 'held_by_route' : null
+/** Archived messages are restored before they are sent; a held one stays held. */
+function heldReason({ held_by_route }: SurveyRow, { kind }: RunMeans): string | null {
+  return isSent(kind) && held_by_route ? 'held_by_route' : null
 }
 
 function candidateOf({ status, is_spent, is_held, held_by_route }: SurveyRow) {

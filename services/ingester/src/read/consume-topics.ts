@@ -58,6 +58,8 @@ const rebalanceTimeoutMs = 30_000
 const maxFetchBytes = 4 * 1024 * 1024
 /** By its heartbeat a member learns that the group waits for it: so long all of them may stand still. */
 const heartbeatIntervalMs = 1000
+/** A leader that is frozen, or cut off from the others, does not say so itself: the other brokers are asked this often. */
+const metadataMaxAgeMs = 3000
 
 /** Runs a consumer until `signal` aborts. @throws {DlqError} CONSUMER_CRASHED where kafkajs will not restart it */
 export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
@@ -67,6 +69,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     sessionTimeout: sessionTimeoutMs,
     rebalanceTimeout: rebalanceTimeoutMs,
     heartbeatInterval: heartbeatIntervalMs,
+    metadataMaxAge: metadataMaxAgeMs,
     maxWaitTimeInMs: 500,
     maxBytes: maxFetchBytes,
     allowAutoTopicCreation: false,

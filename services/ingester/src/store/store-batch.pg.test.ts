@@ -27,6 +27,7 @@ const stored = (counts: Partial<StoreOutcome> = {}) => ({
   reopened: 0,
   dropped: 0,
   reduced: 0,
+  messages: expect.any(Array),
   ...counts,
 })
 const records = (from: number, to: number) =>

@@ -1,7 +1,12 @@
 // Stores one batch of one partition, in one transaction with the position after it. So a crash, a rebalance, a zombie or
 // a second ingester changes nothing: every record below the position is stored, and is dropped when it is read again.
 
-import { type DeadLetter, type ReadingSettings, readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import {
+  type DeadLetter,
+  type NewMessage,
+  type ReadingSettings,
+  readDeadLetter,
+} from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { copyMessages, ensureMessagePartition } from 'dlq-core/queries/ingest/message-insert.ts'
 import { lockPosition, movePosition, type PartitionOf } from 'dlq-core/queries/ingest/positions.ts'
@@ -25,11 +30,21 @@ export type Batch = PartitionOf & {
 }
 
 export type StoreOutcome =
-  | { kind: 'stored'; stored: number; reopened: number; dropped: number; reduced: number }
+  | {
+      kind: 'stored'
+      stored: number
+      reopened: number
+      dropped: number
+      reduced: number
+      /** The new messages, in the order of their records. */
+      messages: readonly StoredMessage[]
+    }
   /** The fetch began after `expectedOffset`: the records between would be lost. */
   | { kind: 'hole'; expectedOffset: bigint }
   /** The position is beyond the log's end: the topic was deleted and created again. */
   | { kind: 'recreated'; seenOffset: bigint }
+
+export type StoredMessage = Pick<NewMessage, 'id' | 'dlq_offset'>
 
 export type StoreDeps = {
   sql: Database
@@ -83,10 +98,8 @@ async function storeLetters({ deps, batch, letters, lowOffset, mayRefuse }: Work
       letters.filter(({ message }) => message.dlq_offset >= position),
     )
     const insert = mayRefuse ? insertReducing : copyWhole
-    const first = await insert(
-      sql,
-      unseen.filter(({ republished }) => republished === null).map(({ message }) => message),
-    )
+    const fresh = unseen.filter(({ republished }) => republished === null).map(({ message }) => message)
+    const first = await insert(sql, fresh)
     // After the insert: a failure and its re-failure may stand in the same batch.
     const { reopened, added } = await reopenRepublished(
       sql,
@@ -101,6 +114,7 @@ async function storeLetters({ deps, batch, letters, lowOffset, mayRefuse }: Work
       reduced: first.reduced + second.reduced,
       reopened,
       dropped: letters.length - unseen.length,
+      messages: [...fresh, ...added],
     }
   })
 }

@@ -2,15 +2,20 @@
 // messages, the cursor, the counts, the saga's log and its next job are written together.
 
 import { ineligibility, isSent } from 'dlq-core/domain/message/run.ts'
+import { nextState } from 'dlq-core/domain/retry/message-state.ts'
 import { deleteMessages } from 'dlq-core/queries/change/delete-messages.ts'
 import { noteSkipped, type Skipped } from 'dlq-core/queries/runs/run-items.ts'
 import {
   type CandidateRow,
+  listArchived,
   lockCandidates,
   markDead,
+  readDead,
   reviveRestored,
   takeIntoRun,
+  writeRevived,
 } from 'dlq-core/queries/runs/run-messages.ts'
+import { noteForUndo } from 'dlq-core/queries/runs/run-undo.ts'
 import { type HeldRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
 import { archiveMessages, restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
@@ -36,7 +41,7 @@ export async function runChunk(
   const startedAt = performance.now()
   const size = Math.min(run.chunk_size, limit)
   const { ids, cursor, isExhausted } = await selectChunk(sql, run, size)
-  const { taken, done, skipped } = isSent(run.kind) ? await take(sql, run, ids) : await touch(deps, sql, run, ids)
+  const { taken, done, skipped } = isSent(run.kind) ? await take(deps, sql, run, ids) : await touch(deps, sql, run, ids)
   const tookMs = performance.now() - startedAt
   const after: HeldRun = {
     ...run,
@@ -53,39 +58,73 @@ export async function runChunk(
 
 type Chunked = { taken: number; done: number; skipped: Skipped[] }
 
-async function take(sql: Transaction, run: HeldRun, ids: readonly string[]): Promise<Chunked> {
-  const { id: runId, kind, cutoff, scope } = run
+async function take(deps: ChunkDeps, sql: Transaction, run: HeldRun, ids: readonly string[]): Promise<Chunked> {
+  const { id: runId, kind, cutoff, scope, is_forced: isForced } = run
   // Archived messages are restored first; the run then takes them like any other.
   if (targetsArchive(run)) await reviveRestored(sql, await restoreArchived(sql, ids))
+  const unfit = run.patch === null ? [] : await patchBeforeTaking(deps, sql, run, ids)
+  const leftOut = new Set(unfit.map(({ id }) => id))
   const {
     taken,
     handed_over: handedOver,
     left,
   } = await takeIntoRun(sql, {
-    ...{ runId, ids, cutoff, scope },
+    ...{ runId, ids: ids.filter((id) => !leftOut.has(id)), cutoff, scope, isForced },
     redirects: kind === 'redirect',
   })
-  return { taken, done: handedOver, skipped: left.map((row) => toSkipped(run, row)) }
+  return { taken, done: handedOver, skipped: [...unfit, ...left.map((row) => toSkipped(run, row))] }
+}
+
+/**
+ * Edits the messages that the run is about to take, so that a canary tries the change. Returns those that the patch does
+ * not fit: they are not sent. A message that has the wanted value already is.
+ */
+async function patchBeforeTaking(
+  deps: ChunkDeps,
+  sql: Transaction,
+  run: HeldRun,
+  ids: readonly string[],
+): Promise<Skipped[]> {
+  const { cutoff, scope } = run
+  const candidates = await lockCandidates(sql, { ids, cutoff, scope })
+  const chosen = candidates.filter((row) => ineligibility(run, row) === null).map(({ id }) => id)
+  const { skipped } = await editChunk(deps, sql, run, chosen)
+  return skipped.filter(({ reason }) => reason !== 'unchanged')
 }
 
 async function touch(deps: ChunkDeps, sql: Transaction, run: HeldRun, ids: readonly string[]): Promise<Chunked> {
-  const { kind, cutoff, scope } = run
+  const { id: runId, kind, cutoff, scope } = run
   if (kind === 'purge') return { taken: 0, done: await deleteMessages(sql, { ids, archived: true }), skipped: [] }
+  if (kind === 'restore') {
+    const restored = await restoreArchived(sql, await listArchived(sql, { ids, scope }))
+    return { taken: 0, done: restored.length, skipped: [] }
+  }
   const candidates = await lockCandidates(sql, { ids, cutoff, scope })
-  const skipped = candidates.filter((row) => ineligibility(kind, row) !== null).map((row) => toSkipped(run, row))
+  const skipped = candidates.filter((row) => ineligibility(run, row) !== null).map((row) => toSkipped(run, row))
   const left = new Set(skipped.map(({ id }) => id))
   const chosen = candidates.map(({ id }) => id).filter((id) => !left.has(id))
   const touched = (done: number): Chunked => ({ taken: 0, done, skipped })
+  if (kind === 'archive' || kind === 'dead') await noteForUndo(sql, { runId, ids: chosen })
   if (kind === 'archive') return touched(await archiveMessages(sql, { ids: chosen, now: deps.now() }))
   if (kind === 'dead') return touched(await markDead(sql, chosen))
+  if (kind === 'revive') return touched(await revive(deps, sql, chosen))
   if (kind === 'delete') return touched(await deleteMessages(sql, { ids: chosen, archived: false }))
   if (kind !== 'edit') throw new Error(`a run of kind ${kind} sends its messages`)
   const edited = await editChunk(deps, sql, run, chosen)
   return { taken: 0, done: edited.done, skipped: [...skipped, ...edited.skipped] }
 }
 
-function toSkipped({ kind }: HeldRun, { id, ...row }: CandidateRow): Skipped {
-  return { id, reason: ineligibility(kind, row) ?? 'changed' }
+/** Lets locked DEAD messages be retried by their policies again, each with a new budget. Returns how many. */
+async function revive({ policyOf, now }: ChunkDeps, sql: Transaction, ids: readonly string[]): Promise<number> {
+  const states = (await readDead(sql, ids)).map((message) => {
+    const deciding = { policy: policyOf(message), now: now(), random: Math.random() }
+    return { ...nextState(message, { type: 'revived' }, deciding)!, id: message.id }
+  })
+  return writeRevived(sql, states)
+}
+
+function toSkipped(run: HeldRun, { id, ...row }: CandidateRow): Skipped {
+  return { id, reason: ineligibility(run, row) ?? 'changed' }
 }
 
 /** Returns the run's counts of skipped messages by reason, as JSON text. */

@@ -8,11 +8,14 @@ import {
   refailsTooMuch,
   runPriority,
   runWorkflows,
+  stepSize,
+  type TakeStep,
   waitingOf,
 } from 'dlq-core/domain/message/run.ts'
 import { forgetCanaryRead } from 'dlq-core/queries/readers/verdicts.ts'
 import { notifyDue } from 'dlq-core/queries/retry/notify-due.ts'
 import { dropUnsendable, giveBack, handOverPulled, holdsMessages } from 'dlq-core/queries/runs/run-messages.ts'
+import { forgetUndo } from 'dlq-core/queries/runs/run-undo.ts'
 import { admitRun, type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { type Chunk, defineWorkflow, PermanentStepError, type Step, type Workflow } from 'saga-core/workflow.ts'
@@ -100,15 +103,13 @@ function admit({ maxActive }: RunWorkflowDeps): RunStep {
   }
 }
 
-type TakeStep = 'first' | 'share' | 'all'
-
 async function takeChunk(deps: RunWorkflowDeps, sql: Transaction, step: TakeStep, payload: RunPayload): Promise<Chunk> {
   const held = await holdWithinScope(sql, payload)
   const run = held.step === step ? held : enter(held, step)
   if (run !== held) await forgetCanaryRead(sql, run.id)
   if (run.status !== 'running') return whilePaused
   const canary = run.canary === null ? null : (JSON.parse(run.canary) as Canary)
-  const most = mostOf(step, run, canary)
+  const most = stepSize(step, { matched: run.matched, canary }) ?? Number.POSITIVE_INFINITY
   if (most === 0) return { isLast: true }
   if (!run.is_exhausted && run.step_taken < most) {
     const after = await runChunk(deps, sql, run, most - run.step_taken)
@@ -130,13 +131,6 @@ function enter(run: HeldRun, step: TakeStep): HeldRun {
     base_resolved: baseResolved,
     base_failed_again: baseFailedAgain,
   }
-}
-
-/** How many messages the step takes at most. */
-function mostOf(step: TakeStep, { matched }: HeldRun, canary: Canary | null): number {
-  if (step === 'all') return Number.POSITIVE_INFINITY
-  if (canary === null) return 0
-  return step === 'first' ? canary.first : Math.ceil(matched * canary.share)
 }
 
 /**
@@ -191,6 +185,7 @@ const settle: RunStep = {
     const lost = await dropUnsendable(sql, { runId: id, limit: giveBackSize })
     let run = await handOver(sql, { ...held, step: 'settle', withdrawn: held.withdrawn + lost })
     if (!(await holdsMessages(sql, id))) {
+      if ((await forgetUndo(sql, { runId: id, limit: giveBackSize })) > 0) return { isLast: false }
       // Counted once more, because the last messages may have been settled since. A message missing then was deleted.
       run = { ...run, ...pickSettled((await holdRun(sql, id))!) }
       await writeProgress(sql, { ...run, withdrawn: run.withdrawn + waitingOf(run) })
@@ -230,6 +225,7 @@ async function giveBackChunk(sql: Transaction, payload: RunPayload): Promise<Chu
   const response = { given_back: run.given_back + count }
   if (count + lost > 0) return { isLast: false, response }
   if (await holdsMessages(sql, id)) return { isLast: false, afterMs: 200 }
+  if ((await forgetUndo(sql, { runId: id, limit: giveBackSize })) > 0) return { isLast: false }
   const settled = (await holdRun(sql, id))!
   await writeProgress(sql, { ...settled, withdrawn: settled.withdrawn + waitingOf(settled) })
   return { isLast: true, response }

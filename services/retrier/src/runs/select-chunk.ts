@@ -5,6 +5,7 @@ import { eligibleStatuses, type RunSelection } from 'dlq-core/domain/message/run
 import { searchIds } from 'dlq-core/queries/reading/message-search.ts'
 import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
 import { listFailedAgain } from 'dlq-core/queries/runs/run-items.ts'
+import { listChanged } from 'dlq-core/queries/runs/run-undo.ts'
 import type { HeldRun } from 'dlq-core/queries/runs/runs.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 
@@ -23,7 +24,9 @@ export async function selectChunk(sql: Transaction, run: HeldRun, limit: number)
   if ('failed_again_in' in selection)
     return chunkOf(await listFailedAgain(sql, { runId: selection.failed_again_in, after: run.cursor, limit }), limit)
 
-  const statuses = eligibleStatuses(run.kind, selection.filter)
+  if ('changed_in' in selection)
+    return chunkOf(await listChanged(sql, { runId: selection.changed_in, after: run.cursor, limit }), limit)
+  const statuses = eligibleStatuses(run, selection.filter)
   if (statuses.length === 0) return { ids: [], cursor: run.cursor, isExhausted: true }
   const filter: MessageFilter = { ...selection.filter, status: statuses }
   const literally = run.retry_all_topic !== null

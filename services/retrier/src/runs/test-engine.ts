@@ -69,7 +69,15 @@ export function useEngine() {
     /** Enters a run of all that is there now. Returns its id. */
     async enter({ selection = allOrders, canary, patch, ...run }: WantedRun = {}): Promise<string> {
       const id = await insertRun(service.sql, {
-        ...{ kind: 'retry', actor: 'ann', reason: null, scope: null, until_id: greatestId, matched: 0 },
+        ...{
+          kind: 'retry',
+          is_forced: false,
+          actor: 'ann',
+          reason: null,
+          scope: null,
+          until_id: greatestId,
+          matched: 0,
+        },
         ...{ matched_relation: 'eq', retry_all_topic: null, target_topic: null, rate_per_second: null },
         ...{ on_refailure: 'continue', max_refailure: 0.5, cutoff: await freezeNow(service.sql) },
         ...run,

@@ -4,31 +4,47 @@ import {
   ineligibility,
   isAsExpected,
   progressOf,
+  type RunKind,
   refailsTooMuch,
+  remedyOf,
   runKinds,
   waitingOf,
 } from './run.ts'
 
+const plain = (kind: RunKind) => ({ kind, is_forced: false })
 const counts = { taken: 0, done: 0, resolved: 0, failed: 0, failed_again: 0, withdrawn: 0, given_back: 0 }
 
 test('a retry skips messages that are settled, being sent, out of budget or in another run', () => {
   const pending = { status: 'PENDING', retry_count: 0, max_retries: 3, run_id: null, held_by_route: false } as const
-  expect(ineligibility('retry', pending)).toBeNull()
-  expect(ineligibility('retry', { ...pending, status: 'DEAD' })).toBe('dead')
-  expect(ineligibility('retry', { ...pending, status: 'RESOLVED' })).toBe('resolved')
-  expect(ineligibility('retry', { ...pending, status: 'RETRYING' })).toBe('retrying')
-  expect(ineligibility('retry', { ...pending, retry_count: 3 })).toBe('budget_spent')
-  expect(ineligibility('retry', { ...pending, run_id: 'x' })).toBe('in_another_run')
-  expect(ineligibility('retry', { ...pending, held_by_route: true })).toBe('held_by_route')
-  expect(ineligibility('delete', { ...pending, held_by_route: true })).toBeNull()
-  expect(ineligibility('delete', { ...pending, retry_count: 3 })).toBeNull()
+  expect(ineligibility(plain('retry'), pending)).toBeNull()
+  expect(ineligibility(plain('retry'), { ...pending, status: 'DEAD' })).toBe('dead')
+  expect(ineligibility(plain('retry'), { ...pending, status: 'RESOLVED' })).toBe('resolved')
+  expect(ineligibility(plain('retry'), { ...pending, status: 'RETRYING' })).toBe('retrying')
+  expect(ineligibility(plain('retry'), { ...pending, retry_count: 3 })).toBe('budget_spent')
+  expect(ineligibility(plain('retry'), { ...pending, run_id: 'x' })).toBe('in_another_run')
+  expect(ineligibility(plain('retry'), { ...pending, held_by_route: true })).toBe('held_by_route')
+  expect(ineligibility(plain('delete'), { ...pending, held_by_route: true })).toBeNull()
+  expect(ineligibility(plain('delete'), { ...pending, retry_count: 3 })).toBeNull()
+})
+
+test('a forced run takes what is DEAD or has no attempts left, and nothing that another run or a route holds', () => {
+  const forced = { kind: 'retry', is_forced: true } as const
+  const dead = { status: 'DEAD', retry_count: 3, max_retries: 3, run_id: null, held_by_route: false } as const
+  expect(ineligibility(forced, dead)).toBeNull()
+  expect(ineligibility(forced, { ...dead, status: 'PENDING' })).toBeNull()
+  expect(ineligibility(forced, { ...dead, status: 'RESOLVED' })).toBe('resolved')
+  expect(ineligibility(forced, { ...dead, run_id: 'x' })).toBe('in_another_run')
+  expect(ineligibility(forced, { ...dead, held_by_route: true })).toBe('held_by_route')
+  expect(eligibleStatuses(forced, {})).toEqual(['PENDING', 'DEAD'])
+  expect(remedyOf(forced, 'resolved', 2)).toBe('2 are RESOLVED: retry singly by force')
+  expect(remedyOf(plain('retry'), 'dead', 27)).toBe('27 are DEAD: send with force, or revive first')
 })
 
 test('no run changes a message that is being sent', () => {
-  for (const kind of runKinds) expect(eligibleStatuses(kind, {})).not.toContain('RETRYING')
-  expect(eligibleStatuses('delete', { status: ['DEAD', 'RETRYING'] })).toEqual(['DEAD'])
-  expect(eligibleStatuses('retry', { status: ['DEAD'] })).toEqual([])
-  expect(eligibleStatuses('retry', { status: ['DEAD'], archived: true })).toEqual(['DEAD'])
+  for (const kind of runKinds) expect(eligibleStatuses(plain(kind), {})).not.toContain('RETRYING')
+  expect(eligibleStatuses(plain('delete'), { status: ['DEAD', 'RETRYING'] })).toEqual(['DEAD'])
+  expect(eligibleStatuses(plain('retry'), { status: ['DEAD'] })).toEqual([])
+  expect(eligibleStatuses(plain('retry'), { status: ['DEAD'], archived: true })).toEqual(['DEAD'])
 })
 
 test('a count is as expected within the tolerance, and never where counting ended early', () => {

@@ -5,18 +5,23 @@ import { matchesTopicGlobs } from '../failure/topic-names.ts'
 import type { Status } from '../retry/message-state.ts'
 import type { MessageFilter } from './message-filter.ts'
 
-export const runKinds = ['retry', 'redirect', 'dead', 'delete', 'archive', 'purge', 'edit'] as const
+// biome-ignore format: one line
+export const runKinds = ['retry', 'redirect', 'dead', 'revive', 'delete', 'archive', 'restore', 'purge', 'edit'] as const
 export type RunKind = (typeof runKinds)[number]
 
 /** `cancelling`: nothing more is claimed, and the run gives back the messages that it did not send. */
 export const runStatuses = ['queued', 'running', 'paused', 'cancelling', 'completed', 'cancelled', 'failed'] as const
 export type RunStatus = (typeof runStatuses)[number]
 
-/** The messages of a filter, these ids, or the messages that failed again in another run. */
+/** What decides which messages a run may change. `is_forced`: DEAD ones and spent budgets do not matter. */
+export type RunMeans = { readonly kind: RunKind; readonly is_forced: boolean }
+
+/** The messages of a filter, these ids, those that failed again in another run, or those whose state it changed. */
 export type RunSelection =
   | { readonly filter: MessageFilter }
   | { readonly ids: readonly string[] }
   | { readonly failed_again_in: string }
+  | { readonly changed_in: string }
 
 export type Canary = {
   /** This many messages first … */
@@ -44,14 +49,33 @@ const touchable: Readonly<Record<RunKind, readonly Status[]>> = {
   retry: ['PENDING'],
   redirect: ['PENDING'],
   dead: ['PENDING'],
+  revive: ['DEAD'],
   edit: ['PENDING', 'DEAD'],
   delete: ['PENDING', 'RESOLVED', 'DEAD'],
   archive: ['RESOLVED', 'DEAD'],
+  restore: ['RESOLVED', 'DEAD'],
   purge: ['RESOLVED', 'DEAD'],
 }
 
+function touchableBy({ kind, is_forced: isForced }: RunMeans): readonly Status[] {
+  return isForced ? ['PENDING', 'DEAD'] : touchable[kind]
+}
+
+/** Whether such a run can be forced. */
+export function canBeForced(kind: RunKind): boolean {
+  return isSent(kind)
+}
+
+/** Whether such a run can change values as it goes: one that edits, or one that edits each message as it takes it. */
+export function canPatch(kind: RunKind): boolean {
+  return kind === 'edit' || isSent(kind)
+}
+
 /** Kinds that accept archived messages. A message is restored before it is sent. */
-export const archiveKinds: readonly RunKind[] = ['retry', 'redirect', 'purge']
+export const archiveKinds: readonly RunKind[] = ['retry', 'redirect', 'restore', 'purge']
+
+/** Kinds that are about the archive alone. */
+export const archiveOnlyKinds: readonly RunKind[] = ['restore', 'purge']
 
 /** They reach what the archive keeps of all topics, so only those who may see all topics may ask for them. */
 const unlimitedKinds: readonly RunKind[] = ['archive', 'purge']
@@ -68,8 +92,8 @@ export function beyondScope(
 }
 
 /** The statuses that a run of this kind changes, of those that the filter names. */
-export function eligibleStatuses(kind: RunKind, { status: named, archived = false }: MessageFilter): Status[] {
-  const statuses: readonly Status[] = archived ? touchable.purge : touchable[kind]
+export function eligibleStatuses(run: RunMeans, { status: named, archived = false }: MessageFilter): Status[] {
+  const statuses: readonly Status[] = archived ? touchable.purge : touchableBy(run)
   return statuses.filter((status) => named === undefined || named.includes(status))
 }
 
@@ -82,16 +106,53 @@ export type Candidate = {
   readonly held_by_route: boolean
 }
 
-/** Why a run of this kind leaves the message alone; null where it does not. */
+/** Why such a run leaves the message alone; null where it does not. */
 export function ineligibility(
-  kind: RunKind,
+  run: RunMeans,
   { status, retry_count: retryCount, max_retries: maxRetries, run_id: runId, held_by_route: isHeld }: Candidate,
 ): string | null {
-  if (!touchable[kind].includes(status)) return status.toLowerCase()
+  if (!touchableBy(run).includes(status)) return status.toLowerCase()
   if (runId !== null) return 'in_another_run'
-  if (isSent(kind) && isHeld) return 'held_by_route'
-  if (isSent(kind) && retryCount >= maxRetries) return 'budget_spent'
+  if (isSent(run.kind) && isHeld) return 'held_by_route'
+  if (isSent(run.kind) && !run.is_forced && retryCount >= maxRetries) return 'budget_spent'
   return null
+}
+
+/** What to do about messages that such a run leaves alone for this reason, as a sentence with their number. */
+export function remedyOf({ kind }: Pick<RunMeans, 'kind'>, reason: string, count: number): string {
+  const are = count === 1 ? '1 is' : `${count} are`
+  const have = count === 1 ? '1 has' : `${count} have`
+  switch (reason) {
+    case 'dead':
+      return isSent(kind) ? `${are} DEAD: send with force, or revive first` : `${are} DEAD: revive first`
+    case 'budget_spent':
+      return `${have} no attempts left: send with force`
+    case 'held_by_route':
+      return `${are} held by a route: approve it, or retry singly by force`
+    case 'in_another_run':
+      return `${are} held by another run: wait for it, or cancel it`
+    case 'retrying':
+      return `${are} being sent: wait for the outcome`
+    case 'pending':
+      return `${are} PENDING: the policy retries, or a run of kind retry`
+    case 'resolved':
+      return isSent(kind) ? `${are} RESOLVED: retry singly by force` : `${are} RESOLVED: nothing is left to do`
+    default:
+      return `${are} left alone: ${reason}`
+  }
+}
+
+/** The steps in which a run that sends takes its messages. */
+export type TakeStep = 'first' | 'share' | 'all'
+
+/** How many messages the step takes at most; null: all that are left. */
+export function stepSize(
+  step: TakeStep,
+  { matched, canary }: { matched: number; canary: Pick<Canary, 'first' | 'share'> | null },
+): number | null {
+  if (step === 'all') return null
+  if (canary === null) return 0
+  return step === 'first' ? canary.first : Math.ceil(matched * canary.share)
 }
 
 /** Whether the number of matches is the expected one; a tolerance of 0.1 allows a tenth more or less. */

@@ -4,6 +4,7 @@
 import type { AfterEdit, MessageContent } from '../../domain/message/edit-message.ts'
 import type { RetryState } from '../../domain/retry/message-state.ts'
 import { etag } from '../reading/message-view.ts'
+import { isUnheld } from '../retry/expired-leases.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
@@ -14,6 +15,8 @@ export type HeldMessage = RetryState & {
   target_topic: string | null
   held_by_route: boolean
   etag: string
+  /** It is RETRYING, and no retrier and no lease holds it. */
+  is_unheld: boolean
   /** The size of its value, where that was too large to be stored. */
   unstored_value_bytes: bigint | null
 }
@@ -25,7 +28,8 @@ export async function holdMessage(
 ): Promise<HeldMessage | null> {
   const [row] = await sql<HeldMessage[]>`
     select id, status::text as status, retry_count, max_retries,
-           next_retry_at, original_topic, dlq_topic, target_topic, held_by_route, unstored_value_bytes, ${etag(sql)} as etag
+           next_retry_at, original_topic, dlq_topic, target_topic, held_by_route, unstored_value_bytes, ${isUnheld(sql)} as is_unheld,
+           ${etag(sql)} as etag
     from dlq.dlq_messages
     where id = ${id} and ${messageInScope(sql, scope)}
     for update`

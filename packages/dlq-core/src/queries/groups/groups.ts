@@ -35,7 +35,7 @@ export type Group = Omit<GroupOpinion, 'dlq_topic'> & {
 }
 
 /** The states in the order in which they ask for somebody's attention. */
-const byUrgency = ['open', 'snoozed', 'resolved', 'ignored'] as const
+export const byUrgency = ['open', 'snoozed', 'resolved', 'ignored'] as const
 
 /** So many of a group's newest messages per status are looked through for one of a topic. */
 const newestLookedAt = 100
@@ -50,7 +50,7 @@ function topicRows(sql: Sql, { scope, dlqTopic }: Seen) {
 }
 
 /** The columns of a GroupOpinion, of a row `t`. */
-function opinionColumns(sql: Sql) {
+export function opinionColumns(sql: Sql) {
   return sql`
     t.dlq_topic,
     case when t.state = 'snoozed' and t.snoozed_until <= now() then 'open' else t.state end as state,
@@ -72,7 +72,7 @@ function opinionColumns(sql: Sql) {
 }
 
 /** What is said for the topics in the scope together: one row, as a lateral join of the group `g`. */
-function opinionOf(sql: Sql, seen: Seen) {
+export function opinionOf(sql: Sql, seen: Seen) {
   const urgency = sql.array([...byUrgency])
   return sql`
     select
@@ -92,7 +92,7 @@ function opinionOf(sql: Sql, seen: Seen) {
     ) opinions`
 }
 
-function groupColumns(sql: Sql, scope: TopicScope) {
+export function groupColumns(sql: Sql, scope: TopicScope) {
   // Who may see only some topics is told since when these have had the failure, not since when others have.
   const seenAt =
     scope === null
@@ -108,39 +108,6 @@ function groupInScope(sql: Sql, scope: TopicScope) {
   if (scope === null) return sql`true`
   return sql`exists (select from dlq.dlq_group_topics t where t.group_id = g.id and ${topicInScope(sql, scope, 't.dlq_topic')})
           or exists (select from dlq.dlq_messages m where m.group_id = g.id and ${messageInScope(sql, scope, 'm.')})`
-}
-
-export type GroupFilter = { state?: readonly GroupState[]; dlqTopic?: string; q?: string }
-
-/** A group's place in the list: its last_seen_at as text, to the microsecond, and its id. */
-export type GroupPlace = readonly [lastSeenAt: string, id: string]
-
-/**
- * The groups behind `after`, those seen last first, without those that have forgotten their texts. With a `dlqTopic`,
- * what is said for this topic. `likePattern`: of the title, as LIKE has it.
- */
-export async function listGroups(
-  sql: Sql,
-  {
-    state,
-    dlqTopic,
-    likePattern,
-    scope,
-    after,
-    limit,
-  }: Omit<GroupFilter, 'q'> & { likePattern?: string; scope: TopicScope; after: GroupPlace | null; limit: number },
-): Promise<(Group & { place: string })[]> {
-  return sql<(Group & { place: string })[]>`
-    select ${groupColumns(sql, scope)}, (g.last_seen_at at time zone 'UTC')::text || '+00' as place
-    from dlq.dlq_groups g
-    cross join lateral (${opinionOf(sql, { scope, dlqTopic })}) said
-    where g.forgotten_at is null and (${groupInScope(sql, scope)})
-      ${state === undefined ? sql`` : sql`and said.state = any(${sql.array([...state])}::text[])`}
-      ${likePattern === undefined ? sql`` : sql`and g.title ilike ${likePattern}`}
-      ${dlqTopic === undefined ? sql`` : sql`and exists (select from dlq.dlq_group_topics t where t.dlq_topic = ${dlqTopic} and ${topicRows(sql, { scope })})`}
-      ${after === null ? sql`` : sql`and (g.last_seen_at, g.id) < (${after[0]}::text::timestamptz, ${after[1]}::uuid)`}
-    order by g.last_seen_at desc, g.id desc
-    limit ${limit}`
 }
 
 /** `hold`: locks the group until the transaction ends. */

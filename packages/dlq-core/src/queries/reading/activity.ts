@@ -40,12 +40,12 @@ export async function countActivity(sql: Sql, { scope }: { scope: TopicScope }):
 const maxLookedThrough = 10_000
 
 /**
- * Since when the oldest PENDING message of each topic, in the scope, has waited. Topics without one are missing, and
- * topics whose first ten thousand are all outside the scope.
+ * Since when the oldest PENDING, or DEAD, message of each topic, in the scope, has waited. Topics without one are missing,
+ * and topics whose first ten thousand are all outside the scope.
  */
-export async function oldestPending(
+export async function oldestWaiting(
   sql: Sql,
-  { topics, scope }: { topics: readonly string[]; scope: TopicScope },
+  { status, topics, scope }: { status: 'PENDING' | 'DEAD'; topics: readonly string[]; scope: TopicScope },
 ): Promise<Map<string, Date>> {
   const rows = await sql<{ topic: string; since: Date }[]>`
     select topic, oldest.since
@@ -57,7 +57,7 @@ export async function oldestPending(
         select m.id, m.created_at, m.record_timestamp, m.original_topic, m.dlq_topic,
                m.held_by_route, m.record_source
         from dlq.dlq_messages m
-        where m.original_topic = asked.topic and m.status = 'PENDING'
+        where m.original_topic = asked.topic and m.status = ${status}
         order by m.id
         limit ${scope === null ? 1 : maxLookedThrough}
       ) m

@@ -1,6 +1,7 @@
 // dlq_messages and its archive: everything stored about one message.
 
 import type { OriginalTopicSource } from '../../domain/failure/topic-names.ts'
+import { isUnheld } from '../retry/expired-leases.ts'
 import type { HeldTopic } from '../retry/retriers.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
@@ -40,6 +41,8 @@ export type MessageDetail = SpecifiedMessage & {
   /** The size of its value, where that was too large to be stored. */
   unstored_value_bytes: bigint | null
   archived_at: Date | null
+  /** It is RETRYING, and no retrier and no lease holds it. */
+  is_unheld: boolean
   /** Why the automatic retries of its error group are paused. Null where they are not. */
   group_paused: string | null
   /** What retriers hold now because records for it are refused, whatever the topic: topic and reason. */
@@ -67,7 +70,7 @@ async function detailFrom(
            record_key, octet_length(record_value) as value_bytes, record_headers, record_timestamp, record_timestamp_type,
            record_source, error_class, error_stacktrace, group_id, next_retry_at, retry_requested, failure_count,
            first_failed_at, last_failed_at, run_id, successor_of, related_to, held_by_route, target_topic, edits,
-           unstored_value_bytes,
+           unstored_value_bytes, ${isUnheld(sql)} as is_unheld,
            ${archived ? sql`archived_at` : sql`null::timestamptz`} as archived_at,
            (select p.reason from dlq.dlq_group_pauses p
             where p.original_topic = m.original_topic and p.group_id = m.group_id and p.resumed_at is null) as group_paused,

@@ -7,8 +7,8 @@ import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testin
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { MessageFilter } from '../../domain/message/message-filter.ts'
+import { listGroups } from '../groups/group-list.ts'
 import { hourlyByGroup } from '../groups/group-trend.ts'
-import { listGroups } from '../groups/groups.ts'
 import type { Sql } from '../sql.ts'
 import type { MessageSort } from './message-scan.ts'
 import { countMessages, searchIds, searchMessages } from './message-search.ts'
@@ -124,7 +124,7 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
       (sql) => oldestPendingOf(sql, { column: 'dlq_topic', topics: ['topic-7.dlq.v1'], scope: null }),
     ],
     ['who failed lately', (sql) => countRecentFailures(sql, { scope: null, examine: 100 })],
-    ['the groups', (sql) => listGroups(sql, { scope: null, after: null, limit: 10 })],
+    ['the groups', (sql) => listGroups(sql, { filter: {}, scope: null, after: null, limit: 10 })],
   ]
   test.each(overviews)('%s are read along indexes', async (_, query) => {
     const filled = await partitionsWithRows(database.sql)

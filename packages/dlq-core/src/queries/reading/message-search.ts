@@ -25,15 +25,40 @@ export type MessageRow = SpecifiedMessage & {
   last_failed_at: Date
   /** The time at which a list that is sorted by time continues, with its microseconds. */
   sort_time: string | null
+  /** Null where payloads are shown. */
+  previewed: Previewed | null
 }
+
+/** What a list shows instead of the payload. */
+export type Previewed = {
+  /** The beginning of the value, as bytes; of a message without a record, of its payload as text. */
+  value_start: Buffer | null
+  /** The beginning of the key. */
+  key_start: Buffer | null
+  value_bytes: number | null
+  edits: number
+  run_id: string | null
+  target_topic: string | null
+}
+
+export type Show = 'payload' | 'preview'
 
 /** Bounds the memory of a page: a thousand rows take a thousand times this. */
 const maxInlineBytes = 32 * 1024
+
+/** The bytes of a preview: 300 characters of UTF-8. */
+const previewBytes = 1200
+/** The bytes of a key in a preview; a filter's key has no more characters. */
+const maxKeyBytes = 2048
+/** PostgreSQL reads and unpacks a whole value to return its beginning. One that takes more on the disk has no preview. */
+const maxPreviewedBytes = 256 * 1024
 
 export type SearchPage = {
   rows: MessageRow[]
   /** How far the search came, if it ended before it had enough rows or had read all. Otherwise null. */
   examinedTo: readonly string[] | null
+  /** The rows that were looked at; those that were found, where they were enough. */
+  examined: number
 }
 
 /**
@@ -48,19 +73,29 @@ export async function searchMessages(
     backwards = false,
     limit,
     examine,
-  }: { search: MessageSearch; after: readonly string[] | null; backwards?: boolean; limit: number; examine: number },
+    show = 'payload',
+  }: {
+    search: MessageSearch
+    after: readonly string[] | null
+    backwards?: boolean
+    limit: number
+    examine: number
+    show?: Show
+  },
 ): Promise<SearchPage> {
   const scan = scanMessages(sql, { search, backwards })
   const scanned = scan.tests.length === 0 ? limit : Math.max(limit, boundOf(scan, examine))
-  const rows = await sql<MessageRow[]>`
-    select ${shownColumns(sql, scan)}
+  const found = await sql<ShownRow[]>`
+    select ${shownColumns(sql, scan, show)}
     from ${scan.ids({ after, limit: scanned })} found
     cross join lateral ${tested(sql, scan)} m
     cross join lateral ${payloadSize(sql)} size
     order by ${order(sql, scan)}
     limit ${limit}`
+  const rows = found.map((row) => toMessageRow(row, show))
   const sawEnough = scan.tests.length === 0 || rows.length === limit
-  return { rows, examinedTo: sawEnough ? null : await keyAt(sql, { scan, after, place: scanned }) }
+  const examinedTo = sawEnough ? null : await keyAt(sql, { scan, after, place: scanned })
+  return { rows, examinedTo, examined: examinedTo === null ? rows.length : scanned }
 }
 
 /** The ids alone, oldest first, up to and including `untilId`: for callers that handle a selection in chunks. */
@@ -133,7 +168,7 @@ export async function pageOfTopic(
     sql`select found.id from ${scan.ids({ after: null, limit })} found ${matches} order by found.id desc`
   // Where rows are tested one by one, only the test tells which of them make up the page.
   const places = scan.tests.length === 0 ? offset + limit : maxRows
-  const rows = await sql<({ total: number } & (MessageRow | { id: null }))[]>`
+  const rows = await sql<({ total: number } & (ShownRow | { id: null }))[]>`
     with total as (
       select case when (select counted_at from dlq.dlq_summary_state) is null
         then (select count(*)::float8 from (${all(maxRows)}) every_one)
@@ -144,13 +179,13 @@ export async function pageOfTopic(
     select total.total, shown.*
     from total
     left join (
-      select ${shownColumns(sql, scan)}
+      select ${shownColumns(sql, scan, 'payload')}
       from page found
       cross join lateral ${tested(sql, { ...scan, tests: [] })} m
       cross join lateral ${payloadSize(sql)} size
     ) shown on true
     order by shown.id desc`
-  return { total: rows[0]!.total, rows: rows.flatMap((row) => (row.id === null ? [] : [row])) }
+  return { total: rows[0]!.total, rows: rows.flatMap((row) => (row.id === null ? [] : [toMessageRow(row, 'payload')])) }
 }
 
 const maxRows = 2_147_483_647
@@ -166,12 +201,32 @@ export async function getPayload(
   return row ?? null
 }
 
-function shownColumns(sql: Sql, scan: MessageScan) {
+type ShownRow = Omit<MessageRow, 'previewed'> & Partial<Previewed>
+
+function toMessageRow(row: ShownRow, show: Show): MessageRow {
+  if (show === 'payload') return { ...row, previewed: null }
+  const { value_start, key_start, value_bytes, edits, run_id, target_topic, ...rest } = row as ShownRow & Previewed
+  return { ...rest, previewed: { value_start, key_start, value_bytes, edits, run_id, target_topic } }
+}
+
+function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
+  const payload =
+    show === 'payload'
+      ? sql`
+        case when not large then m.payload end as payload,
+        case when not large and m.payload is null and octet_length(m.record_value) > 0 then m.record_value end as unprojected_value,
+        large`
+      : sql`
+        null as payload, null::bytea as unprojected_value, false as large,
+        case when m.record_value is not null then
+               case when pg_column_size(m.record_value) <= ${maxPreviewedBytes} then substring(m.record_value from 1 for ${previewBytes}) end
+             when m.record_headers is null and pg_column_size(m.payload) <= ${maxPreviewedBytes}
+               then substring(convert_to(m.payload::text, 'UTF8') from 1 for ${previewBytes}) end as value_start,
+        substring(m.record_key from 1 for ${maxKeyBytes}) as key_start,
+        octet_length(m.record_value) as value_bytes, m.edits, m.run_id, m.target_topic`
   return sql`
     m.id, m.original_topic, m.error_message, m.retry_count, m.max_retries, m.status, m.created_at, m.updated_at, m.last_retry_at,
-    case when not large then m.payload end as payload,
-    case when not large and m.payload is null and octet_length(m.record_value) > 0 then m.record_value end as unprojected_value,
-    large, m.dlq_topic, m.dlq_partition, m.dlq_offset, m.original_partition, m.original_offset, m.consumer_group, m.error_class,
+    ${payload}, m.dlq_topic, m.dlq_partition, m.dlq_offset, m.original_partition, m.original_offset, m.consumer_group, m.error_class,
     m.group_id, m.next_retry_at, m.failure_count, m.first_failed_at, m.last_failed_at, ${sortTime(sql, scan)} as sort_time`
 }
 

@@ -94,7 +94,7 @@ const operations: Record<string, Operation> = {
   },
   takeIntoRun: async (sql) => {
     const ids = (await someIds(sql, 20)).map(({ id }) => id)
-    await takeIntoRun(sql, { runId: aRun, ids, cutoff: 'infinity', scope: null, redirects: false })
+    await takeIntoRun(sql, { runId: aRun, ids, cutoff: 'infinity', scope: null, redirects: false, isForced: false })
   },
   giveBack: (sql) => giveBack(sql, { runId: aRun, limit: 10 }),
   touch: async (sql, random) => {

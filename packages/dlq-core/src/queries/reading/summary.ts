@@ -139,13 +139,15 @@ export async function countByValue(
   return new Map(rows.map(({ value, ...counts }) => [value, counts]))
 }
 
-/** The pairs of original topic and DLQ topic that messages have, in the order of their names. */
+export type TopicPair = MessageTopics & { pending: number }
+
+/** The pairs of original topic and DLQ topic that messages have, in the order of their names, with their PENDING ones. */
 export async function listTopicPairs(
   sql: Sql,
   { scope, limit }: { scope: TopicScope; limit: number },
-): Promise<MessageTopics[]> {
-  return sql<MessageTopics[]>`
-    select original_topic, dlq_topic
+): Promise<TopicPair[]> {
+  return sql<TopicPair[]>`
+    select original_topic, dlq_topic, coalesce(sum(count) filter (where status = 'PENDING'), 0)::float8 as pending
     from ${lines(sql)}
     where ${countInScope(sql, scope, 'line')}
     group by original_topic, dlq_topic

@@ -6,7 +6,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { releaseExpiredLeases } from './expired-leases.ts'
+import { releaseExpiredLeases, releaseUnheld } from './expired-leases.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -56,5 +56,53 @@ describe('the sweep', () => {
     const [row] =
       await database.sql`select count(*) filter (where status = 'RESOLVED')::int as resolved from dlq.dlq_messages`
     expect(row!.resolved).toBe(4)
+  })
+})
+
+describe('a RETRYING message that nobody holds', () => {
+  const afterMs = 5 * 60_000
+  /** As the specification's own query leaves it. */
+  const insertUnheld = async (columns: MessageColumns = {}) =>
+    insertMessageRow(database.sql, {
+      ...{ status: 'RETRYING', lease_slot: null, lease_batch: null },
+      last_retry_at: ago(600),
+      updated_at: ago(600),
+      next_retry_at: ago(600),
+      ...columns,
+    })
+
+  test('is PENDING again after the lease time, with a new time and no attempt counted; DEAD with its budget spent', async () => {
+    const open = await insertUnheld({ retry_count: 1 })
+    const spent = await insertUnheld({ retry_count: 3 })
+    const onRequest = await insertUnheld({ next_retry_at: null })
+    const released = await releaseUnheld(service.sql, { afterMs, limit: 10 })
+
+    expect(released.map(({ id, status }) => [id, status]).toSorted()).toEqual(
+      [
+        [open, 'PENDING'],
+        [spent, 'DEAD'],
+        [onRequest, 'PENDING'],
+      ].toSorted(),
+    )
+    const row = await read(open)
+    expect(row).toMatchObject({ status: 'PENDING', retry_count: 1 })
+    expect(row.next_retry_at.getTime()).toBeGreaterThan(Date.now())
+    expect(await read(spent)).toMatchObject({ status: 'DEAD', next_retry_at: null })
+    expect(await read(onRequest)).toMatchObject({ status: 'PENDING', next_retry_at: null })
+  })
+
+  test('stays for the lease time; and what a slot or a lease holds, or a transaction settles, stays', async () => {
+    const kept = [
+      await insertUnheld({ updated_at: ago(60) }),
+      await insertUnheld({ lease_slot: 1, lease_batch: 1 }),
+      await insertUnheld({ lease_token: randomUUID(), lease_until: ago(-60) }),
+    ]
+    const settling = await insertUnheld()
+    await service.sql.begin(async (sql) => {
+      await sql`select from dlq.dlq_messages where id = ${settling} for update`
+      expect(await releaseUnheld(service.sql, { afterMs, limit: 10 })).toEqual([])
+    })
+    for (const id of kept) expect(await read(id)).toMatchObject({ status: 'RETRYING' })
+    expect(await releaseUnheld(service.sql, { afterMs, limit: 10 })).toHaveLength(1)
   })
 })

@@ -9,7 +9,7 @@ import { editMessage, holdMessage } from '../change/message-change.ts'
 import { deleteSpent, purgeSpent } from '../change/message-purge.ts'
 import { lockUngrouped } from '../groups/ungrouped.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from '../ingest/message-reopen.ts'
-import { oldestPending } from '../reading/activity.ts'
+import { oldestWaiting } from '../reading/activity.ts'
 import { getMessage } from '../reading/message-view.ts'
 import { greatestMessageId } from '../runs/greatest-message-id.ts'
 import { giveBack, handOverPulled, holdsMessages, listRunTopics, markDead, takeIntoRun } from '../runs/run-messages.ts'
@@ -126,7 +126,15 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   [
     'the taking of messages into a run',
     byId,
-    (sql) => takeIntoRun(sql, { runId: run, ids: manyIds, cutoff: 'infinity', scope: null, redirects: false }),
+    (sql) =>
+      takeIntoRun(sql, {
+        runId: run,
+        ids: manyIds,
+        cutoff: 'infinity',
+        scope: null,
+        redirects: false,
+        isForced: false,
+      }),
   ],
   ['the marking dead of what a run means', byId, (sql) => markDead(sql, manyIds)],
   ['the handing over of what programs pull', byRun, (sql) => handOverPulled(sql, { runId: run, limit: 1000 })],
@@ -174,7 +182,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   [
     'the look for the oldest messages that wait',
     /_original_topic_status_id_idx$/,
-    (sql) => oldestPending(sql, { topics: ['topic-7', 'topic-8'], scope: null }),
+    (sql) => oldestWaiting(sql, { status: 'PENDING', topics: ['topic-7', 'topic-8'], scope: null }),
   ],
   ['the topics with something to archive', bySettled, (sql) => listSettledTopics(sql)],
   [

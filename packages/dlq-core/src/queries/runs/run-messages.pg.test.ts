@@ -19,7 +19,15 @@ const pull = (pattern: string, delivery = 'pull') =>
   database.sql`insert into dlq.dlq_policies (pattern, delivery) values (${pattern}, ${delivery})`
 
 function take(ids: string[], rest = {}) {
-  return takeIntoRun(service.sql, { runId, ids, cutoff: 'infinity', scope: null, redirects: false, ...rest })
+  return takeIntoRun(service.sql, {
+    runId,
+    ids,
+    cutoff: 'infinity',
+    scope: null,
+    redirects: false,
+    isForced: false,
+    ...rest,
+  })
 }
 
 test('takes messages that can be retried, and describes the rest', async () => {
@@ -60,7 +68,7 @@ test('makes messages due that applications pull by the more exact policy, and a 
   expect(await readMessageRow(database.sql, ids[0]!)).toMatchObject({
     ...{ run_id: null, retry_requested: true, next_retry_at: expect.any(Date) },
   })
-  expect(await take([ids[0]!], { redirects: true })).toEqual({ taken: 1, handed_over: 0, left: [] })
+  expect(await take([ids[0]!], { redirects: true, isForced: false })).toEqual({ taken: 1, handed_over: 0, left: [] })
 })
 
 test('a message that somebody is changing is examined after the change', async () => {

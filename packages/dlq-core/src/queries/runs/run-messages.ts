@@ -1,8 +1,8 @@
 // dlq_messages that runs hold: takes messages into a run, reads them, and gives them back.
 
-import type { Status } from '../../domain/retry/message-state.ts'
+import type { RetryState, Status } from '../../domain/retry/message-state.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
-import { idsAsFew, type Sql } from '../sql.ts'
+import { idsAsFew, type Sql, toJson } from '../sql.ts'
 import { type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
@@ -37,11 +37,21 @@ export type Taken = {
   left: CandidateRow[]
 }
 
-type Taking = Chosen & { runId: string; redirects: boolean }
+type Taking = Chosen & {
+  runId: string
+  redirects: boolean
+  /** Takes DEAD messages and spent budgets too: they become PENDING with one attempt more. */
+  isForced: boolean
+}
 
-/** The condition for taking a message. It uses the table's own columns only, because it decides which rows are locked. */
+/** The condition for taking a message as it is. It uses the table's own columns only, because it decides which rows are locked. */
 function takeable(sql: Sql) {
-  return sql`status = 'PENDING' and run_id is null and retry_count < max_retries and not held_by_route`
+  return sql`(status = 'PENDING' and run_id is null and retry_count < max_retries and not held_by_route)`
+}
+
+/** The condition for taking a message by force. */
+function forceable(sql: Sql) {
+  return sql`(status in ('PENDING', 'DEAD') and run_id is null and not held_by_route)`
 }
 
 /**
@@ -79,7 +89,8 @@ async function takePlain(sql: Sql, { runId, redirects, ids, cutoff, scope }: Tak
 }
 
 /** Decides about the remaining messages one by one. */
-async function takeRest(sql: Sql, { runId, redirects, ...chosen }: Taking): Promise<Taken> {
+async function takeRest(sql: Sql, { runId, redirects, isForced, ...chosen }: Taking): Promise<Taken> {
+  const takes = isForced ? forceable(sql) : takeable(sql)
   const [row] = await sql<{ taken: number; handed_over: number; left: string | null }[]>`
     with locked as materialized (
       select * from (${lockChosen(sql, chosen)}) chosen where run_id is distinct from ${runId}::uuid
@@ -89,21 +100,30 @@ async function takeRest(sql: Sql, { runId, redirects, ...chosen }: Taking): Prom
     pulled as materialized (
       select original_topic from topics where not ${redirects} and (dlq.policy_of(original_topic)).delivery = 'pull'
     ),
+    -- As they were: a cancelled run gives them back so.
+    noted as (
+      insert into dlq.dlq_run_undo (run_id, message_id, status, max_retries)
+      select ${runId}, id, status, max_retries from locked
+      where ${isForced} and ${takes} and not ${takeable(sql)} and original_topic not in (select original_topic from pulled)
+      on conflict (run_id, message_id) do nothing
+    ),
     taken as (
       update dlq.dlq_messages m set
+        status          = 'PENDING',
+        max_retries     = case when ${isForced} then greatest(m.max_retries, m.retry_count + 1) else m.max_retries end,
         run_id          = case when pulled.original_topic is null then ${runId}::uuid end,
         next_retry_at   = case when pulled.original_topic is null then m.next_retry_at else now() end,
         retry_requested = m.retry_requested or pulled.original_topic is not null
       from topics left join pulled using (original_topic)
       -- As an array, because for a join PostgreSQL may read the whole partition.
-      where m.id = any(array(select id from locked where ${takeable(sql)})) and m.original_topic = topics.original_topic
+      where m.id = any(array(select id from locked where ${takes})) and m.original_topic = topics.original_topic
       returning pulled.original_topic is not null as is_pulled
     )
     select (select count(*)::int from taken where not is_pulled) as taken,
            (select count(*)::int from taken where is_pulled) as handed_over,
            (select json_agg(json_build_object('id', id, 'status', status, 'retry_count', retry_count, 'max_retries', max_retries, 'run_id', run_id,
                                                'held_by_route', held_by_route))
-            from locked where not (${takeable(sql)})) as left`
+            from locked where not ${takes}) as left`
   const { taken, handed_over: handedOver, left } = row!
   return { taken, handed_over: handedOver, left: left === null ? [] : JSON.parse(left) }
 }
@@ -128,14 +148,24 @@ export async function lockCandidates(sql: Sql, chosen: Chosen): Promise<Candidat
 export async function giveBack(sql: Sql, { runId, limit }: { runId: string; limit: number }): Promise<number> {
   const result = await sql`
     with unsent as materialized (
-      select id from dlq.dlq_messages
-      where run_id = ${runId} and status = 'PENDING'
-      order by original_topic, id
-      limit ${limit}
-      for update
+      select m.id, u.status as former_status, u.max_retries as former_max_retries
+      from (
+        select id from dlq.dlq_messages
+        where run_id = ${runId} and status = 'PENDING'
+        order by original_topic, id
+        limit ${limit}
+        for update
+      ) m
+      -- Of messages that the run took by force.
+      left join dlq.dlq_run_undo u on u.run_id = ${runId} and u.message_id = m.id
     )
     -- The run's id again, because the planner may overestimate the limit and read every partition.
-    update dlq.dlq_messages m set run_id = null from unsent where m.id = unsent.id and m.run_id = ${runId}`
+    update dlq.dlq_messages m set
+      run_id        = null,
+      status        = coalesce(unsent.former_status, m.status),
+      max_retries   = coalesce(unsent.former_max_retries, m.max_retries),
+      next_retry_at = case when unsent.former_status = 'DEAD' then null else m.next_retry_at end
+    from unsent where m.id = unsent.id and m.run_id = ${runId}`
   return result.count
 }
 
@@ -210,6 +240,21 @@ export async function listRunTopics(sql: Sql): Promise<RunTopic[]> {
     where r.ended_at is null and r.status = 'running' and r.kind in ('retry', 'redirect')`
 }
 
+/** At most `limit` original topics of messages that the run holds, each with one of its DLQ topics. */
+export async function listTopicsOfRun(
+  sql: Sql,
+  { runId, limit }: { runId: string; limit: number },
+): Promise<{ original_topic: string; dlq_topic: string | null }[]> {
+  return sql<{ original_topic: string; dlq_topic: string | null }[]>`
+    select held.original_topic, first.dlq_topic
+    from (${topicsOfRun(sql, sqlText`${runId}`)}) held
+    cross join lateral (
+      select dlq_topic from dlq.dlq_messages m where m.run_id = ${runId} and m.original_topic = held.original_topic
+      order by m.id limit 1
+    ) first
+    limit ${limit}`
+}
+
 /** Sets locked messages DEAD. Returns how many. */
 export async function markDead(sql: Sql, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0
@@ -217,6 +262,47 @@ export async function markDead(sql: Sql, ids: readonly string[]): Promise<number
     update dlq.dlq_messages set status = 'DEAD', next_retry_at = null, retry_requested = false
     where id = any(${idsAsFew(sql, ids)})`
   return result.count
+}
+
+/** The states of locked DEAD messages, and the topics that decide their policies. */
+export async function readDead(sql: Sql, ids: readonly string[]): Promise<DeadMessage[]> {
+  if (ids.length === 0) return []
+  return sql<DeadMessage[]>`
+    select id, status, retry_count, max_retries, next_retry_at, original_topic, dlq_topic
+    from dlq.dlq_messages where id = any(${idsAsFew(sql, ids)}) and status = 'DEAD' order by id`
+}
+
+export type DeadMessage = RetryState & { id: string; original_topic: string; dlq_topic: string | null }
+
+/** Writes the states of locked messages that are revived. Held ones get no time. Returns how many. */
+export async function writeRevived(
+  sql: Sql,
+  states: readonly Pick<DeadMessage, 'id' | 'status' | 'max_retries' | 'next_retry_at'>[],
+): Promise<number> {
+  if (states.length === 0) return 0
+  const result = await sql`
+    update dlq.dlq_messages m set
+      status = revived.status, max_retries = revived.max_retries, retry_requested = false,
+      next_retry_at = case when not m.held_by_route then revived.next_retry_at end
+    from json_to_recordset(${toJson(states)}::json)
+      as revived (id uuid, status text, max_retries int, next_retry_at timestamptz)
+    where m.id = revived.id and m.id = any(${idsAsFew(
+      sql,
+      states.map(({ id }) => id),
+    )})`
+  return result.count
+}
+
+/** Those of the ids that are in the archive and in the scope. */
+export async function listArchived(
+  sql: Sql,
+  { ids, scope }: { ids: readonly string[]; scope: TopicScope },
+): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await sql<{ id: string }[]>`
+    select id from dlq.dlq_messages_archive
+    where id = any(${sql.array([...ids])}::uuid[]) and ${messageInScope(sql, scope)} order by id`
+  return rows.map(({ id }) => id)
 }
 
 /** Similar messages of a selection, and their number, for a dry run. */

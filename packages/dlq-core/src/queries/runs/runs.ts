@@ -6,6 +6,8 @@ import type { TopicScope } from '../topic-scope.ts'
 
 export type NewRun = {
   kind: RunKind
+  /** Takes DEAD messages too, whatever their budget. */
+  is_forced: boolean
   actor: string
   reason: string | null
   /** JSON text of a RunSelection. */
@@ -38,15 +40,20 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     insert into dlq.dlq_runs (
       kind, actor, reason, selection, scope, cutoff, until_id, matched, matched_relation, retry_all_topic, target_topic, patch,
-      rate_per_second, canary, on_refailure, max_refailure)
+      rate_per_second, canary, on_refailure, max_refailure, is_forced)
     values (
       ${run.kind}, ${run.actor}, ${run.reason}, ${run.selection}::text::json,
       ${run.scope === null ? null : sql.array([...run.scope])}::text[], ${run.cutoff}::text::timestamptz, ${run.until_id},
       ${run.matched}, ${run.matched_relation}, ${run.retry_all_topic}, ${run.target_topic}, ${run.patch}::text::json,
-      ${run.rate_per_second}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure})
+      ${run.rate_per_second}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure}, ${run.is_forced})
     on conflict (retry_all_topic) where ended_at is null do nothing
     returning id`
   return row?.id ?? null
+}
+
+/** Notes the saga that carries the run out. */
+export async function noteSaga(sql: Sql, { id, sagaId }: { id: string; sagaId: string }): Promise<void> {
+  await sql`update dlq.dlq_runs set saga_id = ${sagaId} where id = ${id}`
 }
 
 /** The run that retries all of the topic at present. */
@@ -60,6 +67,7 @@ export async function findRetryAll(sql: Sql, topic: string): Promise<string | nu
 export type HeldRun = RunCounts & {
   id: string
   kind: RunKind
+  is_forced: boolean
   status: RunStatus
   status_reason: string | null
   actor: string
@@ -91,7 +99,7 @@ export type HeldRun = RunCounts & {
 
 function heldColumns(sql: Sql) {
   return sql`
-    id, kind, status, status_reason, actor, reason, selection, scope, cutoff::text as cutoff, until_id, matched::float8 as matched,
+    id, kind, is_forced, status, status_reason, actor, reason, selection, scope, cutoff::text as cutoff, until_id, matched::float8 as matched,
     retry_all_topic, target_topic, patch, canary, on_refailure, max_refailure::float8 as max_refailure,
     step, cursor, is_exhausted, step_taken::float8 as step_taken,
     base_resolved::float8 as base_resolved, base_failed_again::float8 as base_failed_again, is_judged,
@@ -145,6 +153,8 @@ type Progressing = Pick<
 export async function writeProgress(sql: Sql, { id, ...run }: Progressing & { id: string }): Promise<void> {
   await sql`
     update dlq.dlq_runs set
+      step_entered_at = case when step is distinct from ${run.step}::text then now() else step_entered_at end,
+      judged_at = case when ${run.is_judged} then coalesce(case when step = ${run.step}::text then judged_at end, now()) end,
       step = ${run.step}, cursor = ${run.cursor}, is_exhausted = ${run.is_exhausted}, step_taken = ${run.step_taken},
       base_resolved = ${run.base_resolved}, base_failed_again = ${run.base_failed_again},
       is_judged = ${run.is_judged}, chunk_size = ${run.chunk_size}, taken = ${run.taken}, done = ${run.done},
@@ -170,9 +180,14 @@ export async function moveRun(
 /** Lets a queued run begin, unless `maxActive` runs are active already. Concurrent callers wait for each other. */
 export async function admitRun(sql: Sql, { id, maxActive }: { id: string; maxActive: number }): Promise<boolean> {
   await sql`select pg_advisory_xact_lock(hashtextextended('dlq.admit_run', 0))`
+  return (await countActiveRuns(sql)) < maxActive && (await moveRun(sql, { id, from: ['queued'], to: 'running' }))
+}
+
+/** How many runs are active, and so keep others queued. */
+export async function countActiveRuns(sql: Sql): Promise<number> {
   const [row] = await sql<{ active: number }[]>`
     select count(*)::int as active from dlq.dlq_runs where ended_at is null and status in ('running', 'cancelling')`
-  return row!.active < maxActive && (await moveRun(sql, { id, from: ['queued'], to: 'running' }))
+  return row!.active
 }
 
 /** Changes the run's rate; null lifts the limit. Returns whether the run has not ended. */
@@ -189,6 +204,7 @@ export async function changeRate(
 export type RunView = RunCounts & {
   id: string
   kind: RunKind
+  is_forced: boolean
   status: RunStatus
   status_reason: string | null
   actor: string
@@ -202,7 +218,14 @@ export type RunView = RunCounts & {
   rate_per_second: number | null
   canary: string | null
   on_refailure: 'continue' | 'pause' | 'cancel'
+  max_refailure: number
   step: string | null
+  step_taken: number
+  step_entered_at: Date | null
+  judged_at: Date | null
+  /** When a message of the run was settled last. */
+  last_settled_at: Date | null
+  saga_id: string | null
   skipped: string
   created_at: Date
   started_at: Date | null
@@ -212,9 +235,10 @@ export type RunView = RunCounts & {
 function viewOf(sql: Sql) {
   // One statement over both tables, so that a count is never missing or doubled while it is folded.
   return sql`
-    select r.id, r.kind, r.status, r.status_reason, r.actor, r.reason, r.selection, r.cutoff, r.matched::float8 as matched,
+    select r.id, r.kind, r.is_forced, r.status, r.status_reason, r.actor, r.reason, r.selection, r.cutoff, r.matched::float8 as matched,
            r.matched_relation, r.target_topic, r.patch, r.rate_per_second::float8 as rate_per_second, r.canary, r.on_refailure,
-           r.step, r.skipped, r.created_at, r.started_at, r.ended_at,
+           r.max_refailure::float8 as max_refailure, r.step, r.step_taken::float8 as step_taken, r.step_entered_at, r.judged_at,
+           r.last_settled_at, r.saga_id, r.skipped, r.created_at, r.started_at, r.ended_at,
            r.taken::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as given_back,
            (r.resolved + d.resolved)::float8 as resolved, (r.failed + d.failed)::float8 as failed,
            (r.failed_again + d.failed_again)::float8 as failed_again

@@ -2,7 +2,7 @@
 // that readers of the file cannot use them.
 
 import * as v from 'valibot'
-import { decimal, duration, text, textList } from './config-values.ts'
+import { anyDuration, decimal, duration, text, textList } from './config-values.ts'
 
 export const roleNames = ['sys_auditor', 'sys_operator', 'sys_admin'] as const
 
@@ -82,7 +82,22 @@ const jwt = v.strictObject({
   clock_skew: v.optional(duration, '30s'),
 })
 
-export const auth = v.strictObject({
+/** Sessions of the console: a cookie that only the API can read. */
+const session = v.strictObject({
+  /** How long one lasts at most. */
+  ttl: v.optional(v.pipe(anyDuration, v.minValue(60_000, 'must be at least 1m')), '8h'),
+  /** The secret that seals the cookies, the same in all replicas; without it each process makes its own. */
+  key: v.optional(v.pipe(text, v.minLength(32, 'must be at least 32 characters, as `openssl rand -base64 32` makes'))),
+})
+
+/** Signing in to the console at the identity provider of `jwt`. */
+const oidc = v.strictObject({
+  client_id: v.optional(text),
+  client_secret: v.optional(text),
+  scopes: v.optional(textList, 'openid'),
+})
+
+const authEntries = v.strictObject({
   tokens: v.optional(
     v.pipe(
       v.array(token, 'must be a list of { name, sha256, role }'),
@@ -116,9 +131,22 @@ export const auth = v.strictObject({
     ),
     [],
   ),
+  session: v.optional(session, {}),
+  oidc: v.optional(oidc, {}),
   /** Requests per second and token. */
   rate_limit: v.optional(decimal('a number of requests per second', 0.1, 1_000_000), 100),
 })
+
+export const auth = v.pipe(
+  authEntries,
+  v.forward(
+    v.check(
+      ({ oidc, jwt }) => oidc.client_id === undefined || jwt.jwks_url !== undefined,
+      'needs auth.jwt: its issuer and its keys are those that people sign in with',
+    ),
+    ['oidc', 'client_id'],
+  ),
+)
 
 export type AuthConfig = v.InferOutput<typeof auth>
 

@@ -15,10 +15,12 @@ const app = v.strictObject({
   shutdown_timeout: v.optional(duration, '9s'),
 })
 
+const publicUrlForm = 'must be a URL such as https://dlq.example.com or https://ops.example.com/dlq'
 const publicUrl = v.pipe(
   text,
-  v.regex(/^https?:\/\/[^\s/?#@]+\/?$/, 'must be a URL without path, such as https://dlq.example.com'),
-  v.check((url) => URL.canParse(url), 'must be a URL without path, such as https://dlq.example.com'),
+  // A path of plain characters, because index.html of the console holds it.
+  v.regex(/^https?:\/\/[^\s/?#@]+(\/[\w~-][\w.~-]*)*\/?$/, publicUrlForm),
+  v.check((url) => URL.canParse(url), publicUrlForm),
 )
 
 const hostNames = v.pipe(
@@ -35,8 +37,10 @@ const server = v.strictObject({
   slow_request: v.optional(duration, '1s'),
   /** How long /readyz answers 503 after SIGTERM before the service stops listening, so that load balancers notice. */
   drain_delay: v.optional(duration, '1s'),
-  /** The URL under which browsers reach the API, where that is not what it listens on: https://dlq.example.com. */
+  /** The URL under which browsers reach the API, where that is not what it listens on. Proxies strip its path. */
   public_url: v.optional(publicUrl),
+  /** Whether the API serves the console under /console/. */
+  console: v.optional(boolean, true),
   /** Names under which the API may be asked for; without authentication only these, and those of this machine. */
   allowed_hosts: v.optional(hostNames),
   /** Origins of web pages that may use the API; none by default. */
@@ -215,6 +219,36 @@ const audit = v.strictObject({
   reads: v.optional(v.picklist(auditReads, `must be one of ${auditReads.join(', ')}`), 'none'),
 })
 
+/** Links to other tools; `{…}` stands for what the console fills in. */
+const linkTemplate = v.pipe(text, v.regex(/^https?:\/\//, 'must start with https:// or http://'))
+
+/** What the console shows; `server.console` turns it off. */
+const consoleSection = v.strictObject({
+  /** Beside the name of the environment. */
+  title: v.optional(text, 'dlq-manager'),
+  /** `hidden`: values, keys and headers show once somebody has asked for them. */
+  payloads: v.optional(v.picklist(['shown', 'hidden'], 'must be one of shown, hidden'), 'shown'),
+  links: v.optional(
+    v.strictObject({
+      trace: v.optional(linkTemplate),
+      source: v.optional(linkTemplate),
+      ticket: v.optional(linkTemplate),
+      logs: v.optional(linkTemplate),
+    }),
+    {},
+  ),
+  /** Origins of pages that may show the console in a frame; none by default. */
+  frame_ancestors: v.optional(
+    v.pipe(
+      textList,
+      v.everyItem(
+        (origin) => /^https?:\/\/[\w.*:-]+$/.test(origin),
+        'must be origins such as https://portal.example.com',
+      ),
+    ),
+  ),
+})
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 const log = v.strictObject({
@@ -235,6 +269,7 @@ export const configSchema = v.strictObject({
   audit: v.optional(audit, {}),
   policies: v.nullish(policyListSchema, []),
   auth: v.optional(auth, {}),
+  console: v.optional(consoleSection, {}),
   log: v.optional(log, {}),
 })
 
@@ -248,6 +283,8 @@ export const secretSettings: readonly (readonly string[])[] = [
   ['kafka', 'sasl', 'password'],
   ['kafka', 'sasl', 'client_secret'],
   ['kafka', 'tls', 'key_passphrase'],
+  ['auth', 'session', 'key'],
+  ['auth', 'oidc', 'client_secret'],
 ]
 
 export type Config = v.InferOutput<typeof configSchema>

@@ -22,7 +22,12 @@ function faultsOf(source: Source): readonly string[] {
 describe('the values', () => {
   test('default to a service that listens on loopback only', () => {
     const { config, warnings } = load()
-    expect(config.server).toEqual({ host: '127.0.0.1', request_timeout: 15_000, slow_request: 1000, drain_delay: 1000 })
+    expect(config.server).toMatchObject({
+      host: '127.0.0.1',
+      request_timeout: 15_000,
+      slow_request: 1000,
+      drain_delay: 1000,
+    })
     expect(config.kafka).toMatchObject({ consumer_group: 'dlq-manager.default', dlq_topic_pattern: ['*.dlq.v1'] })
     expect(warnings).toEqual([])
   })
@@ -209,7 +214,7 @@ rety: { max_retries: 3 }
       'retry.max_retries (DLQ_RETRY_MAX_RETRIES): "1.5" is not a number of attempts (1 to 1000)',
       'retry.multiplier: 0.5 is not a factor (1 to 100)',
       expect.stringMatching(/^rety: unknown key; known here: app, server, database, kafka, ingest, retry, /),
-      'server.hots: unknown key; known here: host, port, request_timeout, slow_request, drain_delay, public_url, allowed_hosts, cors_origins',
+      'server.hots: unknown key; known here: host, port, request_timeout, slow_request, drain_delay, public_url, console, allowed_hosts, cors_origins',
       'server.port: "x" is not a port number (0 to 65535)',
     ])
   })
@@ -240,6 +245,30 @@ rety: { max_retries: 3 }
   ])('a duration that no timer or policy can hold is one: %s of %s', (path, value, bound) => {
     const [section, key] = path.split('.') as [string, string]
     expect(faultsOf({ yaml: JSON.stringify({ [section]: { [key]: value } }) })).toEqual([`${path}: must be ${bound}`])
+  })
+
+  test.each(['https://dlq.example.com', 'http://127.0.0.1:8080/', 'https://ops.example.com/team/dlq'])(
+    'the address %s, with or without a path, is none',
+    (public_url) => {
+      expect(load({ yaml: JSON.stringify({ server: { public_url } }) }).config.server.public_url).toBe(public_url)
+    },
+  )
+
+  test.each(['dlq.example.com', 'https://a.example.com/?b', 'https://a.example.com/../b', 'https://a.example.com/"'])(
+    'the address %s is one',
+    (public_url) => {
+      const [fault] = faultsOf({ yaml: JSON.stringify({ server: { public_url } }) })
+      expect(fault).toMatch(/^server\.public_url: must be a URL such as /)
+    },
+  )
+
+  test('a client of an identity provider that nothing verifies, and a weak key, are two', () => {
+    expect(faultsOf({ yaml: 'auth: { oidc: { client_id: dlq } }' })).toEqual([
+      expect.stringMatching(/^auth\.oidc\.client_id: needs auth\.jwt/),
+    ])
+    expect(faultsOf({ yaml: 'auth: { session: { key: short } }' })).toEqual([
+      expect.stringMatching(/^auth\.session\.key: must be at least 32 characters/),
+    ])
   })
 
   test('a file that is no YAML is one, with its line', () => {

@@ -167,8 +167,10 @@ function readSecretSettings(raw: Section, { needs, origins, readSecret, faults }
     const file = get(section, filePath)
     if (typeof file !== 'string') return section
     const rest = put(section, filePath, undefined)
-    // A service that does not talk to Kafka need not be able to read Kafka's secrets.
-    const isIdle = path[0] === 'kafka' && !needs.includes('kafka')
+    // A service that does not talk to Kafka need not be able to read Kafka's secrets, nor one without users theirs.
+    const needOf: Partial<Record<string, Need>> = { kafka: 'kafka', auth: 'auth-beyond-loopback' }
+    const need = needOf[path[0]!]
+    const isIdle = need !== undefined && !needs.includes(need)
     if (isIdle || origins.has(path.join('.'))) return rest
     try {
       return put(rest, path, readSecret(file))

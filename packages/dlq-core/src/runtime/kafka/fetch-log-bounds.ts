@@ -2,17 +2,38 @@
 // makes each one a target topic (fetch-records.ts says why that must not be).
 
 import type { LogBounds } from '../../queries/ingest/topic-partitions.ts'
-import { anyBroker, brokerOf, type Cluster, earliest, isolationLevel, latest } from './kafkajs-internals.ts'
+import {
+  anyBroker,
+  brokerOf,
+  type Cluster,
+  earliest,
+  isLeaderChange,
+  isolationLevel,
+  latest,
+} from './kafkajs-internals.ts'
 
 type Led = { topic: string; partition: number; leader: number }
 
 /**
  * Of every partition of the topics: the first offset that is retained, and the one after the last record,
- * committed or not.
+ * committed or not. Asks again where a partition's leader moves or goes away.
  *
- * @throws KafkaJSProtocolError where Kafka refuses one of the topics (deleted, forbidden, without a leader)
+ * @throws KafkaJSProtocolError where Kafka refuses one of the topics (deleted, forbidden)
+ * @throws KafkaJSNumberOfRetriesExceeded where a partition has no leader for longer than the client is patient
  */
-export async function fetchLogBounds(cluster: Cluster, topics: readonly string[]): Promise<LogBounds[]> {
+export function fetchLogBounds(cluster: Cluster, topics: readonly string[]): Promise<LogBounds[]> {
+  return cluster.retrier(async (bail) => {
+    try {
+      return await askForBounds(cluster, topics)
+    } catch (error) {
+      if (isLeaderChange(error)) throw error
+      bail(error)
+      return undefined
+    }
+  })
+}
+
+async function askForBounds(cluster: Cluster, topics: readonly string[]): Promise<LogBounds[]> {
   // An empty list would ask for all topics of the cluster.
   if (topics.length === 0) return []
   const seed = await anyBroker(cluster)

@@ -3,7 +3,16 @@
 // deleted, every later refresh of the metadata fails.
 
 import kafkajs, { type KafkaMessage } from 'kafkajs'
-import { anyBroker, Batch, type Broker, brokerOf, type Cluster, earliest, isolationLevel } from './kafkajs-internals.ts'
+import {
+  anyBroker,
+  Batch,
+  type Broker,
+  brokerOf,
+  type Cluster,
+  earliest,
+  isLeaderChange,
+  isolationLevel,
+} from './kafkajs-internals.ts'
 
 export type FetchPlace = {
   topic: string
@@ -34,8 +43,8 @@ export function fetchRecords(cluster: Cluster, place: FetchPlace): Promise<Fetch
     try {
       return await fetchOnce(cluster, place)
     } catch (error) {
-      if (isOfType(error, missingPartition)) return { kind: 'no-partition' }
-      if (isOfType(error, movedLeader) || isAway(error)) throw error
+      if (isMissingPartition(error)) return { kind: 'no-partition' }
+      if (isLeaderChange(error)) throw error
       bail(error)
       return undefined
     }
@@ -43,13 +52,9 @@ export function fetchRecords(cluster: Cluster, place: FetchPlace): Promise<Fetch
 }
 
 const missingPartition = ['UNKNOWN_TOPIC_OR_PARTITION', 'INVALID_TOPIC_EXCEPTION']
-const movedLeader = ['LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']
 
-const isOfType = (error: unknown, types: readonly string[]) =>
-  error instanceof kafkajs.KafkaJSProtocolError && types.includes(error.type)
-
-const isAway = (error: unknown) =>
-  error instanceof Error && ['KafkaJSBrokerNotFound', 'KafkaJSConnectionClosedError'].includes(error.name)
+const isMissingPartition = (error: unknown) =>
+  error instanceof kafkajs.KafkaJSProtocolError && missingPartition.includes(error.type)
 
 async function fetchOnce(cluster: Cluster, place: FetchPlace): Promise<FetchedRecords> {
   const { topic, partition, offset, maxBytes } = place

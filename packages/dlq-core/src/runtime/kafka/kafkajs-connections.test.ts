@@ -1,5 +1,5 @@
-// What becomes of kafkajs's connections when a broker closes them (patches/README.md, 0022 and 0023). The brokers are
-// servers on this machine that answer as a test tells them.
+// What becomes of kafkajs's connections when a broker closes them, or does not answer (patches/README.md, 0022, 0023,
+// 0025 and 0026). The brokers are servers on this machine that answer as a test tells them.
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -26,7 +26,7 @@ function answerOf(correlationId: number, text: string): Buffer {
 }
 
 /** A broker that calls `answer` for each request, and a pool of connections to it. */
-async function startBroker(answer: Answer) {
+async function startBroker(answer: Answer, requestTimeout = 5000) {
   const accepted: Socket[] = []
   let nth = 0
   const server = createServer((socket) => {
@@ -49,7 +49,7 @@ async function startBroker(answer: Answer) {
   })
   const opened: Socket[] = []
   const pool = new ConnectionPool({
-    ...{ host: '127.0.0.1', port, logger: quiet, connectionTimeout: 5000, requestTimeout: 5000 },
+    ...{ host: '127.0.0.1', port, logger: quiet, connectionTimeout: 5000, requestTimeout },
     socketFactory: ({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }) => {
       const socket = connect({ host, port }, onConnect)
       opened.push(socket)
@@ -103,6 +103,23 @@ describe('a connection that is lost', () => {
   })
 })
 
+describe('a request that times out', () => {
+  test('closes its connection, with the other requests on it, and the next one has another', async () => {
+    const answerThird: Answer = (socket, correlationId, nth) => {
+      if (nth > 2) socket.write(answerOf(correlationId, `answer ${nth}`))
+    }
+    const { pool, opened } = await startBroker(answerThird, 300)
+    const asked = [ask(pool), ask(pool)]
+    await expect(Promise.allSettled(asked)).resolves.toMatchObject([
+      { reason: { name: 'KafkaJSRequestTimeoutError' } },
+      { reason: { name: 'KafkaJSConnectionClosedError' } },
+    ])
+    expect(opened[0]!.destroyed).toBe(true)
+    expect(await ask(pool)).toBe('answer 3')
+    expect(opened).toHaveLength(2)
+  })
+})
+
 describe('a pool of brokers', () => {
   type PretendedBroker = {
     nodeId: string
@@ -146,5 +163,40 @@ describe('a pool of brokers', () => {
     pool.seedBroker = only
     pool.removeBroker({ host: 'broker', port: 9092 })
     expect(await pool.findConnectedBroker()).toBe(only)
+  })
+
+  test('asks a broker that owes an answer after those that answer', async () => {
+    const silent = Object.assign(createBroker('1', { isConnected: true }), {
+      connectionPool: { waitingTime: () => 3000 },
+    })
+    const answering = Object.assign(createBroker('2', { isConnected: true }), {
+      connectionPool: { waitingTime: () => 400 },
+    })
+    for (let n = 0; n < 20; n += 1) {
+      expect(await createPool([silent, answering]).findConnectedBroker()).toBe(answering)
+      expect(await askEach(createPool([silent, answering]))).toBe('2')
+    }
+  })
+
+  test('lets nobody wait for a broker that has left the cluster', async () => {
+    const { pool: connections } = await startBroker(() => {}, 60_000)
+    const asked = ask(connections)
+    asked.catch(() => {})
+    await expect.poll(() => connections.waitingTime()).toBeGreaterThan(0)
+    const gone = Object.assign(createBroker('1', { isConnected: true }), {
+      connectionPool: connections,
+      disconnect: () => connections.destroy(),
+    })
+    const place = { host: 'broker', port: 9092, rack: null }
+    const left = Object.assign(createBroker('2', { isConnected: true }), {
+      connectionPool: { ...place, waitingTime: () => 0 },
+      metadata: async () => ({ brokers: [{ nodeId: '2', ...place }] }),
+    })
+    const pool = createPool([gone, left])
+    pool.seedBroker = left
+    pool.findConnectedBroker = async () => left
+    await pool.refreshMetadata(['orders'])
+    await expect(asked).rejects.toThrow('Closed connection')
+    expect(pool.getNodeIds()).toEqual(['2'])
   })
 })

@@ -116,6 +116,15 @@ export async function brokerOf(cluster: Cluster, nodeId: number): Promise<Broker
   }
 }
 
+const movedLeader = ['LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']
+const lostBroker = ['KafkaJSBrokerNotFound', 'KafkaJSConnectionError', 'KafkaJSConnectionClosedError']
+
+/** Whether the partition's leader has moved or is away: the same request may succeed a moment later. */
+export function isLeaderChange(error: unknown): boolean {
+  if (error instanceof kafkajs.KafkaJSProtocolError) return movedLeader.includes(error.type)
+  return error instanceof Error && lostBroker.includes(error.name)
+}
+
 /** Sends a request that kafkajs does not have. */
 export function sendRequest<T>(broker: Broker, request: ProtocolRequest<T>): Promise<T> {
   const send = privateMember<(request: ProtocolRequest<T>) => Promise<T>>(

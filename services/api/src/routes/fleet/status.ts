@@ -1,7 +1,7 @@
 // The state of the whole fleet in one answer.
 
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
-import { countActivity, oldestPending } from 'dlq-core/queries/reading/activity.ts'
+import { countActivity, oldestWaiting } from 'dlq-core/queries/reading/activity.ts'
 import { readFleetStatus } from 'dlq-core/queries/reading/status.ts'
 import { countByConsumer } from 'dlq-core/queries/reading/summary.ts'
 import * as v from 'valibot'
@@ -131,7 +131,7 @@ export const statusRoutes = [
         readFleetStatus(sql, { scope: access.topics }),
       ])
       const waiting = lines.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
-      const oldest = await oldestPending(sql, { topics: [...new Set(waiting)], scope: access.topics })
+      const oldest = await oldestWaiting(sql, { status: 'PENDING', topics: [...new Set(waiting)], scope: access.topics })
       const tried = activity.published + activity.resolved + activity.failed
       return c.json({
         counts: addUp(lines),

@@ -33,6 +33,47 @@ describe('the schedule', () => {
   })
 })
 
+describe('a RETRYING message that nobody holds', () => {
+  /** As the specification's own query leaves it. */
+  const insertUnheld = (columns = {}) =>
+    insert({
+      ...record,
+      status: 'RETRYING',
+      lease_slot: null,
+      lease_batch: null,
+      next_retry_at: new Date(),
+      ...columns,
+    })
+
+  test('says so, and is retried when somebody asks', async () => {
+    const id = await insertUnheld()
+    expect((await answerOf(request(`GET ${path(id)}`))).body).toMatchObject({
+      status: 'RETRYING',
+      retryable: true,
+      held_up_by: [expect.stringContaining('no retrier and no application holds it')],
+    })
+    const retrier = startRetrier(service.sql)
+    const answer = await answerOf(send(`POST ${path(id, '/retry')}`, {}, { prefer: 'wait=20' })).finally(retrier.stop)
+    expect(answer).toMatchObject({ status: 200, body: { status: 'RESOLVED' } })
+  })
+
+  test('can be given up, edited and deleted like a PENDING one', async () => {
+    const [dead, edited, deleted] = await Promise.all([insertUnheld(), insertUnheld(), insertUnheld()])
+    expect((await answerOf(send(`POST ${path(dead, '/dead')}`))).body).toMatchObject({ status: 'DEAD' })
+    expect((await answerOf(edit(edited, { max_retries: 9 }))).body).toMatchObject({ status: 'PENDING', max_retries: 9 })
+    expect((await send(`DELETE ${path(deleted)}`)).status).toBe(200)
+  })
+
+  test('is not retryable with its budget spent, and both answers say so', async () => {
+    const id = await insertUnheld({ retry_count: 3 })
+    expect((await answerOf(request(`GET ${path(id)}`))).body).toMatchObject({ retryable: false, held_up_by: [] })
+    expect(await answerOf(send(`POST ${path(id, '/retry')}`))).toMatchObject({
+      status: 409,
+      body: errorWith('SYS_DLQ_CONFLICT'),
+    })
+  })
+})
+
 describe('the changes to DEAD and back', () => {
   test('go both ways, each with its reason in the audit', async () => {
     const id = await insert({ ...record, next_retry_at: new Date(), retry_count: 3 })

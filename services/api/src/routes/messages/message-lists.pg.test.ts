@@ -1,5 +1,6 @@
 // Lists and exports by filter. The tests of the queries check what a filter finds (dlq-core, message-search.pg.test.ts).
 
+import { randomBytes } from 'node:crypto'
 import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -21,6 +22,8 @@ type PageBody = {
     next_cursor: string | null
     prev_cursor: string | null
     bounded: boolean
+    searched_to: string | null
+    examined: number
   }
 }
 const list = async (path: string) => (await answerOf(request(`GET /api/v1/${path}`))).body as PageBody
@@ -263,6 +266,67 @@ test('a total is exact where the summary has the filter’s fields, and otherwis
   } finally {
     await database.sql`update dlq.dlq_summary_state set counted_at = now()`
   }
+})
+
+describe('previews', () => {
+  const preview = async (columns: object) => {
+    await emptyTables(database.sql, 'dlq.dlq_messages')
+    await insert(columns)
+    return (await list('messages?show=preview')).messages[0] as unknown as Record<string, unknown>
+  }
+  const record = (record_value: Buffer | null, more = {}) => ({
+    record_value,
+    record_headers: [],
+    payload: null,
+    ...more,
+  })
+
+  test('show the beginning of the value instead of the payload, and key, size, edits and run', async () => {
+    const run_id = '00000000-0000-4000-8000-000000000001'
+    const columns = { record_key: Buffer.from('k1'), edits: 2, run_id, target_topic: 'elsewhere' }
+    const shown = await preview(record(Buffer.from(`{"n":12345678901234567890.12}`), columns))
+    expect(shown).toMatchObject({
+      ...{ preview: '{"n":12345678901234567890.12}', value_bytes: 29, key: { value: 'k1', encoding: 'text' } },
+      ...{ edits: 2, run_id, target_topic: 'elsewhere' },
+    })
+    expect(Object.keys(shown)).not.toContain('payload')
+    expect((await list('dlq/orders.events.v1?show=preview')).messages[0]).toMatchObject({ value_bytes: 29 })
+    expect(Object.keys((await list('messages')).messages[0]!)).not.toContain('preview')
+  })
+
+  test('end after 300 characters, also where the bytes end within one', async () => {
+    expect(await preview(record(Buffer.from('ü'.repeat(1000))))).toMatchObject({ preview: 'ü'.repeat(300) })
+    expect(await preview(record(Buffer.from(`a${'語'.repeat(1000)}`)))).toMatchObject({
+      preview: `a${'語'.repeat(299)}`,
+    })
+    expect(await preview(record(Buffer.from(`a${'😀'.repeat(400)}`)))).toMatchObject({
+      preview: `a${'😀'.repeat(299)}`,
+    })
+  })
+
+  test('are null for bytes that are no text, for no value, and for one that is large on the disk', async () => {
+    expect(await preview(record(Buffer.from([0, 0, 0, 0, 42, 8])))).toMatchObject({ preview: null, value_bytes: 6 })
+    expect(await preview(record(null))).toMatchObject({ preview: null, value_bytes: null })
+    const large = randomBytes(200_000).toString('hex')
+    expect(await preview(record(Buffer.from(large)))).toMatchObject({ preview: null, value_bytes: 400_000 })
+  })
+
+  test('are the payload as text for a message without a record', async () => {
+    expect(await preview({ payload: { order_id: '1' } })).toMatchObject({ preview: '{"order_id": "1"}', key: null })
+  })
+})
+
+test('a bounded page says how far the search has come, and how many rows it looked at', async () => {
+  const at = (minute: number) => `0198${String(minute).padStart(4, '0')}-0000-7000-8000-000000000000`
+  for (let minute = 0; minute < 10; minute += 1)
+    await insert({ id: at(minute), error_class: minute === 0 ? 'Rare' : 'E' })
+  const search = { filter: { error_class: 'Rare' }, topic: null, scope: null, sort: 'newest' as const }
+  const effort = { examine: 3, budgetMs: 0 }
+  const signal = new AbortController().signal
+  const page = await findPage(service.sql, { search, cursor: undefined, limit: 1, signal, effort })
+  expect(page).toMatchObject({ rows: [], bounded: true, examined: 3, searchedTo: new Date(0x0198_0007_0000) })
+  const whole = await list('messages?error_class=Rare')
+  expect(whole.pagination).toMatchObject({ searched_to: null, bounded: false })
 })
 
 test('a list neither shows nor counts messages of topics outside the scope', async () => {

@@ -2,7 +2,7 @@
 
 import { checkRanges, type MessageFilter, messageFilterEntries } from 'dlq-core/domain/message/message-filter.ts'
 import type { MessageSearch, MessageSort } from 'dlq-core/queries/reading/message-scan.ts'
-import { countMessages, pageOfTopic, type Total } from 'dlq-core/queries/reading/message-search.ts'
+import { countMessages, pageOfTopic, type Show, type Total } from 'dlq-core/queries/reading/message-search.ts'
 import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
 import { countByFilter } from 'dlq-core/queries/reading/summary.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
@@ -20,6 +20,8 @@ import {
   exampleMessage,
   listedMessageSchema,
   messageListSchema,
+  timestamp,
+  timestampText,
 } from '../../messages/message-json.ts'
 import { topicPath, wholeNumber } from '../../request/request-schemas.ts'
 
@@ -27,6 +29,7 @@ const sorts = ['newest', 'oldest', 'next_due'] as const satisfies readonly Messa
 /** A total that the summary lacks is counted up to these: along an index, or by reading rows anywhere on the disk. */
 const maxTotal = { atMost: 10_000, atMostRead: 1000 }
 const defaultLimit = 20
+const shows = ['payload', 'preview'] as const satisfies readonly Show[]
 
 const sort = v.exactOptional(
   v.pipe(
@@ -45,6 +48,12 @@ const listEntries = {
   ),
   limit: v.exactOptional(v.pipe(wholeNumber('limit', { min: 1, max: 1000 }), v.description('Messages a page; 20.'))),
   sort,
+  show: v.exactOptional(
+    v.pipe(
+      v.picklist(shows, `must be one of ${shows.join(', ')}`),
+      v.description('payload (default), or preview: the beginning of the value instead, and key, size, edits and run.'),
+    ),
+  ),
 }
 const { topic: _topicOfPath, ...filterWithoutTopic } = messageFilterEntries
 
@@ -78,6 +87,11 @@ const pageSchema = v.pipe(
           'The time for one answer was up before the whole list was searched; next_cursor continues the search.',
         ),
       ),
+      searched_to: v.pipe(
+        v.nullable(timestampText),
+        v.description('The time that the search has come to, in the order of the sort; null where it came to the end.'),
+      ),
+      examined: v.pipe(count, v.description('The rows that were looked at for this page, at least.')),
     }),
   }),
   v.title('MessagePage'),
@@ -90,6 +104,8 @@ const examplePage = {
     next_cursor: 'WyJzaFZ4bm9tWCIsImYiLCI1NTBlODQwMC1lMjliLTQxZDQtYTcxNi00NDY2NTU0NDAwMDAiXQ',
     prev_cursor: null,
     bounded: false,
+    searched_to: '2026-02-20T10:29:58.000+00:00',
+    examined: 20,
   },
 }
 
@@ -188,13 +204,13 @@ type ListQuery = v.InferOutput<typeof listQuery>
 
 async function answerPage(
   { c, sql, access, signal }: Pick<Call, 'c' | 'sql' | 'access' | 'signal'>,
-  { cursor, limit = defaultLimit, sort = 'newest', ...filter }: ListQuery,
+  { cursor, limit = defaultLimit, sort = 'newest', show = 'payload', ...filter }: ListQuery,
 ): Promise<Response> {
   const search = await searchOf(sql, { filter, sort, scope: access.topics })
   const [total, page] = await Promise.all([
     // The client has the total from the first page.
     cursor === undefined ? totalOf(sql, search) : null,
-    findPage(sql, { search, cursor, limit, signal }),
+    findPage(sql, { search, cursor, limit, signal, show }),
   ])
   const pagination = {
     total,
@@ -202,9 +218,16 @@ async function answerPage(
     next_cursor: page.nextCursor,
     prev_cursor: page.prevCursor,
     bounded: page.bounded,
+    searched_to: page.searchedTo && timestamp(page.searchedTo),
+    examined: page.examined,
   }
   const archived = filter.archived ?? false
-  return sendMessages(c, sql, { rows: page.rows, archived, fields: 'listed', tail: { pagination } })
+  return sendMessages(c, sql, {
+    rows: page.rows,
+    archived,
+    fields: show === 'preview' ? 'previewed' : 'listed',
+    tail: { pagination },
+  })
 }
 
 /** The summary's exact count where it has every field of the filter; else counted along the index, up to a bound. */

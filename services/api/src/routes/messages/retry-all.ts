@@ -51,7 +51,7 @@ export const retryAllRoutes = [
       if (policy.delivery !== 'pull' || (await isDlqTopic(sql, topic))) await refuseWithoutKafka(sql)
       const selection: RunSelection = { filter: { topic } }
       const { value } = await countSelection(sql, selection, {
-        ...{ kind: 'retry', scope: access.topics, literally: true },
+        ...{ kind: 'retry', is_forced: false, scope: access.topics, literally: true },
       })
       if (value === 0) return c.json(retriedJson(topic, 0))
       const id = await createRun(sql, { ...plainRetry, selection, scope: access.topics, retry_all_topic: topic }, by)
@@ -67,6 +67,7 @@ export const retryAllRoutes = [
 
 const plainRetry = {
   kind: 'retry',
+  is_forced: false,
   reason: null,
   expect: null,
   target_topic: null,

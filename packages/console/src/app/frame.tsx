@@ -1,0 +1,96 @@
+// What surrounds every page: the sections, the bar on top, the page itself, and the runs that are active.
+
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect } from 'react'
+import { keysEnabled, useKeys } from '../components/keys.ts'
+import { Toasts, toast } from '../components/toasts.tsx'
+import { signInNeeded } from '../data/api.ts'
+import { livePaused, setLivePaused, useLive } from '../data/live.ts'
+import { activeRunsQuery } from '../data/queries/runs.ts'
+import { changeSettings, settings } from '../data/settings.ts'
+import { useStore } from '../data/store.ts'
+import styles from './frame.module.css'
+import { RunBar } from './run-bar.tsx'
+import { sections } from './sections.ts'
+import { TopBar } from './top-bar.tsx'
+
+const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })))
+
+export function Frame() {
+  const needsSignIn = useStore(signInNeeded)
+  const { shortcuts } = useStore(settings)
+  const runs = useQuery({ ...activeRunsQuery, refetchInterval: useLive(5000) })
+  const active = runs.data ?? []
+  useSectionKeys()
+  useFocusOnHeading()
+  useEffect(() => {
+    keysEnabled.current = shortcuts
+  }, [shortcuts])
+  return (
+    <div className={styles.frame} data-runs={active.length > 0}>
+      <button type="button" className={styles.skip} onClick={skipToPage}>
+        Skip to the page
+      </button>
+      <TopBar />
+      <nav className={styles.rail} aria-label="Sections">
+        <ul>
+          {sections.map(({ to, name, icon: Icon }) => (
+            <li key={to}>
+              <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }} className={styles.section}>
+                <Icon aria-hidden="true" />
+                <span>{name}</span>
+                {to === '/runs' && active.length > 0 ? <data value={active.length}>{active.length}</data> : null}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main id="page" className={styles.page}>
+        <Outlet />
+      </main>
+      <RunBar runs={active} />
+      <Toasts />
+      {needsSignIn ? (
+        <Suspense>
+          <SignIn />
+        </Suspense>
+      ) : null}
+    </div>
+  )
+}
+
+function skipToPage(): void {
+  document.querySelector<HTMLElement>('main h1')?.focus()
+}
+
+function useSectionKeys(): void {
+  const navigate = useNavigate()
+  useKeys({
+    ...Object.fromEntries(sections.map(({ to, key }) => [`g ${key}`, () => void navigate({ to })])),
+    '/': () => document.querySelector<HTMLInputElement>('[data-search] input')?.focus(),
+    p: () => setLivePaused(!livePaused.get()),
+    t: () => changeSettings({ times: settings.get().times === 'relative' ? 'absolute' : 'relative' }),
+    z: () => {
+      const { undo } = toast.get() ?? {}
+      toast.set(null)
+      undo?.()
+    },
+  })
+}
+
+/** After a navigation to another page the focus is on its heading, where reading begins. */
+function useFocusOnHeading(): void {
+  const router = useRouter()
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ fromLocation, toLocation }) => {
+        if (fromLocation === undefined || fromLocation.pathname === toLocation.pathname) return
+        const { activeElement } = document
+        const taken = activeElement?.closest('main, [role=dialog]') ?? null
+        if (taken === null || activeElement === document.body)
+          document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+      }),
+    [router],
+  )
+}

@@ -1,0 +1,53 @@
+// The search on top. What it looks for is said under it, so that "not found" means something.
+
+import { useNavigate } from '@tanstack/react-router'
+import { Search } from 'lucide-react'
+import { useState } from 'react'
+import { Input, SearchField } from 'react-aria-components'
+import { findAnything } from '../data/find-anything.ts'
+import styles from './search-box.module.css'
+
+export function SearchBox() {
+  const navigate = useNavigate()
+  const [text, setText] = useState('')
+  const [answer, setAnswer] = useState<string | null>(null)
+
+  const search = async () => {
+    if (text.trim() === '') return
+    setAnswer('Looking …')
+    try {
+      const found = await findAnything(text.trim())
+      setAnswer(found.to === null ? found.said : null)
+      if (found.to === null) return
+      setText('')
+      if (found.to === 'messages') await navigate({ to: '/messages', search: found.search })
+      else if (found.to === 'message') await navigate({ to: '/messages/$id', params: { id: found.id } })
+      else if (found.to === 'group') await navigate({ to: '/groups/$id', params: { id: found.id } })
+      else await navigate({ to: '/runs/$id', params: { id: found.id } })
+    } catch (error) {
+      setAnswer(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  return (
+    <div className={styles.box} data-search>
+      <SearchField
+        aria-label="Search"
+        value={text}
+        onChange={(value) => {
+          setText(value)
+          setAnswer(null)
+        }}
+        onSubmit={() => void search()}
+        className={styles.field!}
+      >
+        <Search aria-hidden="true" />
+        <Input placeholder="Search or paste anything" className={styles.input!} />
+        <span className={styles.key} aria-hidden="true">
+          /
+        </span>
+      </SearchField>
+      <div role="status">{answer === null ? null : <p className={styles.answer}>{answer}</p>}</div>
+    </div>
+  )
+}

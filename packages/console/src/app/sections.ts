@@ -1,0 +1,7 @@
+// The sections of the console. A page that is not whole is not linked: it is missing here, and nowhere else.
+
+import { Flame, type LucideIcon } from 'lucide-react'
+
+type Section = { to: '/' | '/groups' | '/messages' | '/runs'; name: string; key: string; icon: LucideIcon }
+
+export const sections: readonly Section[] = [{ to: '/', name: 'Now', key: 'n', icon: Flame }]

@@ -1,0 +1,64 @@
+// The sheet over a page that may not be read without signing in. The page beneath stays as it is.
+
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Form } from 'react-aria-components'
+import { Button, buttonClass } from '../components/controls/button.tsx'
+import { Dialog, DialogActions } from '../components/controls/dialog.tsx'
+import { TextField } from '../components/controls/text-field.tsx'
+import { faultOf } from '../data/faults.ts'
+import { configQuery, signIn } from '../data/session.ts'
+
+export function SignIn() {
+  const client = useQueryClient()
+  const { data: config } = useQuery(configQuery)
+  const [token, setToken] = useState('')
+  const [fault, setFault] = useState<string | null>(null)
+  const ways = config?.sign_in ?? ['token']
+  const here = `${location.pathname}${location.search}${location.hash}`
+
+  const submit = async () => {
+    try {
+      await signIn(token.trim())
+      // What was read without rights is asked again; a change that was refused is not repeated by itself.
+      await client.invalidateQueries()
+    } catch (error) {
+      const { status, message } = faultOf(error)
+      setFault(status === 401 ? 'This token is not known, or it has expired.' : message)
+    }
+  }
+
+  return (
+    <Dialog title="Sign in" onClose={() => undefined} must>
+      {ways.includes('oidc') ? (
+        <a className={buttonClass('primary')} href={`login?return=${encodeURIComponent(here)}`}>
+          Sign in with your provider
+        </a>
+      ) : null}
+      {ways.includes('token') ? (
+        <Form
+          onSubmit={(event) => {
+            event.preventDefault()
+            void submit()
+          }}
+        >
+          <TextField
+            label="Token"
+            type="password"
+            autoComplete="current-password"
+            value={token}
+            onChange={setToken}
+            fault={fault}
+            autoFocus
+            note="The page exchanges it for a session of this browser, and does not keep it."
+          />
+          <DialogActions>
+            <Button type="submit" look="primary">
+              Sign in
+            </Button>
+          </DialogActions>
+        </Form>
+      ) : null}
+    </Dialog>
+  )
+}

@@ -1,0 +1,65 @@
+// Keys of a page. The latest that binds a key wins; while somebody types, none is heard but those with a modifier.
+
+import { useEffect, useRef } from 'react'
+
+/** "r", "Shift+x", "g n" (one after the other), "Mod+Enter" (⌘ or Ctrl). */
+export type Keys = Readonly<Record<string, () => void>>
+
+const stack: { current: Keys }[] = []
+let prefix = ''
+let prefixAt = 0
+const sequenceMs = 1200
+
+export const keysEnabled = { current: true }
+
+function isTyping(target: EventTarget | null): boolean {
+  const element = target instanceof Element ? target : null
+  // The editor lives in a shadow root; its host says that it is one.
+  return element?.closest('input, textarea, select, [contenteditable], [role=textbox], [data-editor]') !== null
+}
+
+function nameOf(event: KeyboardEvent): string {
+  const mod = event.metaKey || event.ctrlKey ? 'Mod+' : ''
+  const letter = /^[A-Za-z]$/.test(event.key)
+  const shift = event.shiftKey && (letter || event.key.length > 1) ? 'Shift+' : ''
+  return mod + shift + (letter ? event.key.toLowerCase() : event.key)
+}
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.altKey || event.isComposing) return
+  const name = nameOf(event)
+  const plain = !name.startsWith('Mod+')
+  if (plain && (!keysEnabled.current || isTyping(event.target))) return
+  // A dialog or a menu has keys of its own.
+  const within =
+    event.target instanceof Element ? event.target.closest('[role=dialog], [role=menu], [role=listbox]') : null
+  if (within !== null && plain) return
+  const sequence = event.timeStamp - prefixAt < sequenceMs ? `${prefix} ${name}` : name
+  prefix = ''
+  for (const keys of stack.toReversed()) {
+    const act = keys.current[sequence] ?? keys.current[name]
+    if (act === undefined) continue
+    event.preventDefault()
+    act()
+    return
+  }
+  if (stack.some(({ current }) => Object.keys(current).some((key) => key.startsWith(`${name} `)))) {
+    prefix = name
+    prefixAt = event.timeStamp
+  }
+}
+
+export function useKeys(keys: Keys): void {
+  const latest = useRef(keys)
+  useEffect(() => {
+    latest.current = keys
+  })
+  useEffect(() => {
+    if (stack.length === 0) window.addEventListener('keydown', onKeyDown)
+    stack.push(latest)
+    return () => {
+      stack.splice(stack.indexOf(latest), 1)
+      if (stack.length === 0) window.removeEventListener('keydown', onKeyDown)
+    }
+  }, [])
+}

@@ -1,0 +1,41 @@
+// What went wrong, in the API's words, beside what failed: the faults of single fields, the request's id, and a way on.
+
+import { Button } from '../controls/button.tsx'
+import styles from './fault.module.css'
+
+export type Fault = {
+  message: string
+  requestId: string | null
+  details: readonly { field: string; message: string }[]
+}
+
+type Props = {
+  fault: Fault
+  /** What was not possible: "The groups could not be read". */
+  what?: string
+  onRetry?: () => void
+}
+
+export function FaultText({ fault, what, onRetry }: Props) {
+  return (
+    <div role="alert" className={styles.fault}>
+      <p>
+        {what === undefined ? null : <strong>{what}: </strong>}
+        {fault.message}
+      </p>
+      {fault.details.length === 0 ? null : (
+        <ul>
+          {fault.details.map(({ field, message }) => (
+            <li key={`${field} ${message}`}>
+              <code>{field}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className={styles.foot}>
+        {onRetry === undefined ? null : <Button onPress={onRetry}>Try again</Button>}
+        {fault.requestId === null ? null : <code>{fault.requestId}</code>}
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,60 @@
+// One line at the bottom, for "copied" and for "undo". Nothing that matters is said only here.
+
+import { type ReactNode, useEffect } from 'react'
+import { createStore, useStore } from '../data/store.ts'
+import { Button } from './controls/button.tsx'
+import styles from './toasts.module.css'
+
+type Toast = { text: ReactNode; undo?: () => void; ms: number }
+
+export const toast = createStore<Toast | null>(null)
+
+export function say(text: ReactNode, undo?: () => void): void {
+  toast.set({ text, ms: undo === undefined ? 3000 : 10_000, ...(undo === undefined ? {} : { undo }) })
+}
+
+export function Toasts() {
+  const shown = useStore(toast)
+  useEffect(() => {
+    if (shown === null) return
+    const timer = setTimeout(() => toast.set(null), shown.ms)
+    return () => clearTimeout(timer)
+  }, [shown])
+  return (
+    <div role="status" className={styles.place}>
+      {shown === null ? null : (
+        <div className={styles.toast}>
+          <span>{shown.text}</span>
+          {shown.undo === undefined ? null : (
+            <Button
+              look="quiet"
+              hint="z"
+              onPress={() => {
+                toast.set(null)
+                shown.undo?.()
+              }}
+            >
+              Undo
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** The clipboard, also on plain HTTP, where browsers have no clipboard API. */
+export async function copyText(text: string, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+  } catch {
+    const area = document.createElement('textarea')
+    area.value = text
+    area.className = 'visually-hidden'
+    document.body.append(area)
+    area.select()
+    document.execCommand('copy')
+    area.remove()
+  }
+  say(`Copied ${what}`)
+}

@@ -1,0 +1,21 @@
+// Whatever was thrown, as what a page can show.
+
+import { DlqApiError } from 'dlq-client/api-client.ts'
+
+export type PageFault = {
+  message: string
+  requestId: string | null
+  details: readonly { field: string; message: string }[]
+  /** 0 where no answer came. */
+  status: number
+}
+
+export function faultOf(error: unknown): PageFault {
+  if (error instanceof DlqApiError) {
+    const { message, requestId, details, status } = error
+    return { message, requestId, details, status }
+  }
+  const offline = error instanceof TypeError
+  const message = offline ? 'the API does not answer' : error instanceof Error ? error.message : String(error)
+  return { message, requestId: null, details: [], status: 0 }
+}

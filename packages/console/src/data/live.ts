@@ -1,0 +1,49 @@
+// Live updates: what is on screen is asked again, unless somebody paused it, or the tab is hidden.
+
+import { focusManager } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { serverNow } from './server-clock.ts'
+import { createStore, useStore } from './store.ts'
+
+export const livePaused = createStore(false)
+
+/** Pausing stops everything, also what would be asked when the tab gets the focus. */
+export function setLivePaused(paused: boolean): void {
+  livePaused.set(paused)
+  focusManager.setFocused(paused ? false : undefined)
+}
+
+/** For `refetchInterval`. */
+export function useLive(intervalMs: number): number | false {
+  return useStore(livePaused) ? false : intervalMs
+}
+
+const ticks = createStore(serverNow())
+let watchers = 0
+let timer: ReturnType<typeof setInterval> | undefined
+
+/** The server's time, once a second, by one timer for the whole page. */
+export function useNow(): number {
+  useEffect(() => {
+    watchers += 1
+    timer ??= setInterval(() => ticks.set(serverNow()), 1000)
+    return () => {
+      watchers -= 1
+      if (watchers > 0) return
+      clearInterval(timer)
+      timer = undefined
+    }
+  }, [])
+  return useStore(ticks)
+}
+
+/** True once `waiting` has lasted for `delayMs`: before that, nothing new is shown. */
+export function useSlow(waiting: boolean, delayMs = 200): boolean {
+  const [slow, setSlow] = useState(false)
+  useEffect(() => {
+    if (!waiting) return setSlow(false)
+    const delay = setTimeout(() => setSlow(true), delayMs)
+    return () => clearTimeout(delay)
+  }, [waiting, delayMs])
+  return slow && waiting
+}

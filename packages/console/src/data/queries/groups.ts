@@ -1,0 +1,68 @@
+// Error groups.
+
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { dataOf } from 'dlq-client/api-client.ts'
+import type { components } from 'dlq-client/api-types.ts'
+import { api } from '../api.ts'
+
+export type ErrorGroup = components['schemas']['ErrorGroup']
+export type GroupState = ErrorGroup['state']
+
+export type GroupChange = {
+  state?: GroupState
+  snoozed_until?: string
+  owner?: string | null
+  note?: string | null
+  reason?: string
+}
+
+/** Query parameters of the list; which of them exist depends on the API's version. */
+export type GroupsFilter = Readonly<Record<string, string>>
+
+export type GroupsPage = {
+  groups: ErrorGroup[]
+  next_cursor: string | null
+  totals: Readonly<Record<string, number>> | null
+}
+
+async function readGroups(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<GroupsPage> {
+  const answer = await dataOf(api.GET('/api/v1/groups', { params: { query: query as never }, signal }))
+  const { groups, totals = null, ...rest } = answer as typeof answer & { totals?: Record<string, number> }
+  return { groups, totals, next_cursor: (rest as { next_cursor?: string | null }).next_cursor ?? null }
+}
+
+/** Those that burn; with their 24 hours where `trend`, which costs the database more. */
+export function openGroupsQuery({ trend }: { trend: boolean }) {
+  return queryOptions({
+    queryKey: ['groups', 'open', { trend }],
+    queryFn: ({ signal }) => readGroups({ state: 'open', limit: '50', ...(trend ? { trend: 'true' } : {}) }, signal),
+    placeholderData: keepPreviousData,
+    staleTime: trend ? 60_000 : 4000,
+  })
+}
+
+export function groupsQuery(filter: GroupsFilter) {
+  return infiniteQueryOptions({
+    queryKey: ['groups', 'list', filter],
+    queryFn: ({ signal, pageParam }) =>
+      readGroups(
+        { ...filter, limit: '50', trend: 'true', ...(pageParam === null ? {} : { cursor: pageParam }) },
+        signal,
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function groupQuery(id: string) {
+  return queryOptions({
+    queryKey: ['group', id],
+    queryFn: ({ signal }): Promise<ErrorGroup> =>
+      dataOf(api.GET('/api/v1/groups/{id}', { params: { path: { id } }, signal })),
+  })
+}
+
+export function changeGroup(id: string, change: GroupChange): Promise<ErrorGroup> {
+  return dataOf(api.PATCH('/api/v1/groups/{id}', { params: { path: { id } }, body: change as never }))
+}

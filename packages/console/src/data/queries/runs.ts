@@ -1,0 +1,61 @@
+// Bulk runs.
+
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
+import type { components } from 'dlq-client/api-types.ts'
+import { api } from '../api.ts'
+
+export type Run = components['schemas']['Run']
+export type RunStatus = Run['status']
+
+/** Null once it is known that the API takes one status at a time. */
+let oneRequest: boolean | null = null
+
+async function readRuns(status: string, signal: AbortSignal): Promise<Run[]> {
+  const query = { status: status as RunStatus, page_size: 50 }
+  return (await dataOf(api.GET('/api/v1/runs', { params: { query }, signal }))).runs
+}
+
+async function readActiveRuns(signal: AbortSignal): Promise<Run[]> {
+  if (oneRequest !== false) {
+    try {
+      const runs = await readRuns('running,paused,queued,cancelling', signal)
+      oneRequest = true
+      return runs
+    } catch (error) {
+      if (!(error instanceof DlqApiError) || error.status !== 400) throw error
+      oneRequest = false
+    }
+  }
+  const lists = await Promise.all(['running', 'paused', 'queued'].map((status) => readRuns(status, signal)))
+  return lists.flat()
+}
+
+/** Running, paused, queued. */
+export const activeRunsQuery = queryOptions({
+  queryKey: ['runs', 'active'],
+  queryFn: ({ signal }) => readActiveRuns(signal),
+  placeholderData: keepPreviousData,
+})
+
+export function runQuery(id: string) {
+  return queryOptions({
+    queryKey: ['run', id],
+    queryFn: ({ signal }): Promise<Run> => dataOf(api.GET('/api/v1/runs/{id}', { params: { path: { id } }, signal })),
+  })
+}
+
+export type RunAction = 'pause' | 'resume' | 'cancel'
+
+export function actOnRun(id: string, action: RunAction, reason?: string): Promise<Run> {
+  const options = { params: { path: { id } }, body: reason === undefined ? {} : { reason } }
+  if (action === 'pause') return dataOf(api.POST('/api/v1/runs/{id}/pause', options))
+  if (action === 'resume') return dataOf(api.POST('/api/v1/runs/{id}/resume', options))
+  return dataOf(api.POST('/api/v1/runs/{id}/cancel', options))
+}
+
+export function changeRunRate(id: string, ratePerSecond: number | null): Promise<Run> {
+  return dataOf(
+    api.PATCH('/api/v1/runs/{id}', { params: { path: { id } }, body: { rate_per_second: ratePerSecond } as never }),
+  )
+}

@@ -1,0 +1,83 @@
+// Who looks at the console, and what the page has to know before anybody has signed in.
+
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { DlqApiError } from 'dlq-client/api-client.ts'
+import { rawRequest, signInNeeded } from './api.ts'
+
+export type Role = 'sys_auditor' | 'sys_operator' | 'sys_admin'
+
+export type ConsoleConfig = {
+  version: string | null
+  build: string | null
+  environment: string | null
+  title: string
+  sign_in: readonly ('token' | 'oidc')[]
+  links: { trace?: string | null; source?: string | null; ticket?: string | null; logs?: string | null }
+  payloads: 'shown' | 'hidden'
+}
+
+export type Me = {
+  actor: string
+  role: Role
+  /** Null: all topics. */
+  topics: readonly string[] | null
+  via: 'anonymous' | 'token' | 'jwt' | 'session'
+  expires_at: string | null
+}
+
+const withoutServer: ConsoleConfig = {
+  version: null,
+  build: null,
+  environment: null,
+  title: 'dlq-manager',
+  sign_in: ['token'],
+  links: {},
+  payloads: 'shown',
+}
+
+export const configQuery = queryOptions({
+  queryKey: ['config'],
+  queryFn: async (): Promise<ConsoleConfig> => {
+    const response = await rawRequest('/console/config.json')
+    // A development server has no such file.
+    if (!response.ok || !response.headers.get('content-type')?.includes('json')) return withoutServer
+    return { ...withoutServer, ...((await response.json()) as Partial<ConsoleConfig>) }
+  },
+  staleTime: 60_000,
+  refetchInterval: 10 * 60_000,
+})
+
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: async (): Promise<Me> => {
+    const response = await rawRequest('/api/v1/me')
+    if (!response.ok) throw new DlqApiError(response.status, await response.json().catch(() => null))
+    return (await response.json()) as Me
+  },
+  staleTime: 60_000,
+})
+
+/** @throws {DlqApiError} where the token is not taken */
+export async function signIn(token: string): Promise<void> {
+  const response = await rawRequest('/api/v1/session', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  if (!response.ok) throw new DlqApiError(response.status, await response.json().catch(() => null))
+  signInNeeded.set(false)
+}
+
+export async function signOut(): Promise<void> {
+  await rawRequest('/api/v1/session', { method: 'DELETE' })
+  signInNeeded.set(true)
+}
+
+const rank: Record<Role, number> = { sys_auditor: 0, sys_operator: 1, sys_admin: 2 }
+
+/** Null where the role is enough; else why not, for the description of a disabled control. */
+export function useMissingRole(needed: Role): string | null {
+  const { data } = useQuery(meQuery)
+  // Until the answer is there nothing is forbidden: the API decides in any case.
+  if (data === undefined || rank[data.role] === undefined || rank[data.role] >= rank[needed]) return null
+  return `needs the role ${needed}; you have ${data.role}`
+}

@@ -1,0 +1,100 @@
+// A bulk run in words. "Sent" is what the run did; whether it worked is seen by what comes back.
+
+import { numberText, plural } from './words.ts'
+
+export type RunFacts = {
+  readonly kind: string
+  readonly status: string
+  readonly selection: Readonly<Record<string, unknown>>
+  readonly matched: { readonly value: number; readonly relation: 'eq' | 'gte' }
+  readonly target_topic: string | null
+  readonly progress: {
+    readonly taken: number
+    readonly waiting: number
+    readonly done: number
+    readonly resolved: number
+    readonly failed: number
+    readonly failed_again: number
+    readonly withdrawn: number
+    readonly given_back: number
+    readonly skipped: Readonly<Record<string, number>>
+    readonly rate: number | null
+    readonly eta_seconds: number | null
+  }
+}
+
+export type Part = { readonly id: string; readonly label: string; readonly count: number; readonly of: number }
+
+/** What the parts of a run's bar mean, in the order in which they stand. */
+export function partsOf({ matched, progress }: RunFacts): Part[] {
+  const of = Math.max(matched.value, progress.taken, 1)
+  const skipped = Object.values(progress.skipped).reduce((sum, count) => sum + count, 0)
+  return [
+    { id: 'sent', label: 'sent, not back', count: progress.resolved, of },
+    { id: 'done', label: 'done', count: progress.done, of },
+    { id: 'back', label: 'came back', count: progress.failed_again, of },
+    { id: 'refused', label: 'refused', count: progress.failed, of },
+    { id: 'withdrawn', label: 'withdrawn', count: progress.withdrawn, of },
+    { id: 'given_back', label: 'given back', count: progress.given_back, of },
+    { id: 'skipped', label: 'skipped', count: skipped, of },
+    { id: 'waiting', label: 'waiting', count: progress.waiting, of },
+  ]
+}
+
+export const activeStatuses: ReadonlySet<string> = new Set(['queued', 'running', 'paused', 'cancelling'])
+
+const verbs: Readonly<Record<string, string>> = {
+  retry: 'retry',
+  redirect: 'redirect',
+  revive: 'revive',
+  dead: 'give up',
+  delete: 'delete',
+  archive: 'archive',
+  purge: 'purge',
+  edit: 'change',
+}
+
+/** "retry · 343 messages". */
+export function runTitle({ kind, matched, target_topic }: RunFacts): string {
+  const to = kind === 'redirect' && target_topic !== null ? ` to ${target_topic}` : ''
+  return `${verbs[kind] ?? kind} · ${totalText(matched)} ${plural(matched.value, 'message')}${to}`
+}
+
+/** "34 of 185 sent, 11 came back, 38/s, about 3 s left". */
+export function progressWords(run: RunFacts): string {
+  const { status, progress, matched } = run
+  const acted = progress.resolved + progress.failed_again + progress.done
+  const verb = run.kind === 'retry' || run.kind === 'redirect' ? 'sent' : 'done'
+  const words = [`${numberText(acted)} of ${totalText(matched)} ${verb}`]
+  if (progress.failed_again > 0) words.push(`${numberText(progress.failed_again)} came back`)
+  if (progress.failed > 0) words.push(`${numberText(progress.failed)} refused`)
+  if (status !== 'running') words.unshift(status)
+  if (status === 'running' && progress.rate !== null) words.push(`${rateNumber(progress.rate)}/s`)
+  if (status === 'running' && progress.eta_seconds !== null) words.push(`about ${etaText(progress.eta_seconds)} left`)
+  return words.join(', ')
+}
+
+function etaText(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  return seconds < 5400 ? `${Math.ceil(seconds / 60)} m` : `${Math.ceil(seconds / 3600)} h`
+}
+
+export function totalText({ value, relation }: { readonly value: number; readonly relation: 'eq' | 'gte' }): string {
+  return relation === 'gte' ? `≥ ${numberText(value)}` : numberText(value)
+}
+
+function rateNumber(rate: number): string {
+  return rate >= 10 ? String(Math.round(rate)) : rate.toFixed(1)
+}
+
+export function rateText(ratePerSecond: number | null): string {
+  return ratePerSecond === null ? 'no limit' : `${ratePerSecond}/s`
+}
+
+export const rateChoices = [
+  { id: '1', text: '1 a second', value: 1 },
+  { id: '10', text: '10 a second', value: 10 },
+  { id: '50', text: '50 a second', value: 50 },
+  { id: '100', text: '100 a second', value: 100 },
+  { id: 'free', text: 'as fast as policies allow', value: null },
+] as const

@@ -1,0 +1,40 @@
+// Numbers and small words. Numbers are never shortened: 12,340 is not "12k".
+
+const numbers = new Intl.NumberFormat('en')
+
+export function numberText(value: number): string {
+  return numbers.format(value)
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return count === 1 ? one : many
+}
+
+/** "1 message", "343 messages". */
+export function counted(count: number, one: string, many?: string): string {
+  return `${numberText(count)} ${plural(count, one, many)}`
+}
+
+/** "a", "a and b", "a, b and c". */
+export function listed(items: readonly string[]): string {
+  if (items.length < 2) return items.join('')
+  return `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
+}
+
+/** "com.example.PaymentException" is "PaymentException". */
+export function shortClass(name: string): string {
+  return name.split(/[.\\]|::/).findLast((part) => part !== '') ?? name
+}
+
+/** A long name cut in its middle: its beginning and its end tell it apart. */
+export function middleCut(name: string, maxChars: number): string {
+  if (name.length <= maxChars) return name
+  const head = Math.ceil((maxChars - 1) / 2)
+  return `${name.slice(0, head)}…${name.slice(name.length - (maxChars - 1 - head))}`
+}
+
+export function bytesText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`
+  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KiB`
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+}

@@ -1,0 +1,22 @@
+import './styles/tokens.css'
+import './styles/fonts.css'
+import './styles/base.css'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { createQueryClient } from './data/query-client.ts'
+import { showSettings } from './data/settings.ts'
+import { createAppRouter } from './router.tsx'
+
+showSettings()
+const queryClient = createQueryClient()
+const router = createAppRouter(queryClient)
+
+createRoot(document.querySelector('#root')!).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+)

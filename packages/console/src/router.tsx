@@ -1,0 +1,132 @@
+// Every address of the console. A page is loaded when somebody goes there; its search parameters stay plain text.
+
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  type SearchSchemaInput,
+} from '@tanstack/react-router'
+import { Frame } from './app/frame.tsx'
+import { NotFound } from './app/not-found.tsx'
+import { type MessageFilter, parseSearch, printSearch } from './domain/addresses.ts'
+
+type Context = { queryClient: QueryClient }
+
+/** What a page knows of its query; what it does not know stays in the address, and the page names it. */
+function searchOf<T extends object>() {
+  return (search: T & SearchSchemaInput): T => search
+}
+
+export type GroupsSearch = {
+  tab?: string
+  q?: string
+  dlq_topic?: string
+  owner?: string
+  sort?: string
+}
+export type GroupSearch = { n?: string; view?: string; status?: string }
+export type MessagesSearch = MessageFilter & { sort?: string; open?: string }
+export type MessageSearch = { tab?: string; view?: string; in?: string }
+export type DraftSearch = MessageFilter & {
+  kind?: string
+  group?: string
+  ids?: string
+  failed_again_in?: string
+  rate_per_second?: string
+  canary?: string
+  on_refailure?: string
+  max_refailure?: string
+  target_topic?: string
+  force?: string
+}
+export type RunSearch = { outcome?: string }
+export type RunsSearch = { status?: string; kind?: string; page?: string }
+
+const root = createRootRouteWithContext<Context>()({ component: Frame, notFoundComponent: NotFound })
+
+const now = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/now/now-page.tsx'), 'NowPage'),
+})
+
+const groups = createRoute({
+  getParentRoute: () => root,
+  path: '/groups',
+  validateSearch: searchOf<GroupsSearch>(),
+  component: NotFound,
+})
+
+const group = createRoute({
+  getParentRoute: () => root,
+  path: '/groups/$id',
+  validateSearch: searchOf<GroupSearch>(),
+  component: NotFound,
+})
+
+const messages = createRoute({
+  getParentRoute: () => root,
+  path: '/messages',
+  validateSearch: searchOf<MessagesSearch>(),
+  component: NotFound,
+})
+
+const message = createRoute({
+  getParentRoute: () => root,
+  path: '/messages/$id',
+  validateSearch: searchOf<MessageSearch>(),
+  component: NotFound,
+})
+
+const edit = createRoute({
+  getParentRoute: () => root,
+  path: '/messages/$id/edit',
+  validateSearch: searchOf<MessageSearch>(),
+  component: NotFound,
+})
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: searchOf<RunsSearch>(),
+  component: NotFound,
+})
+
+const draft = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/new',
+  validateSearch: searchOf<DraftSearch>(),
+  component: NotFound,
+})
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$id',
+  validateSearch: searchOf<RunSearch>(),
+  component: NotFound,
+})
+
+const routeTree = root.addChildren([now, groups, group, messages, message, edit, runs, draft, run])
+
+export function createAppRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    // The prefix under which the console is served; see <base> in index.html.
+    basepath: new URL(document.baseURI).pathname,
+    parseSearch,
+    stringifySearch: printSearch,
+    scrollRestoration: true,
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    defaultNotFoundComponent: NotFound,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>
+  }
+}

@@ -1,0 +1,91 @@
+// One run with what has to be looked up for it: why it stands still, and what came in since.
+
+import { type RunSelection, waitingOf } from 'dlq-core/domain/message/run.ts'
+import { countMessages, type Total } from 'dlq-core/queries/reading/message-search.ts'
+import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
+import { readFleetStatus } from 'dlq-core/queries/reading/status.ts'
+import { listTopicPauses } from 'dlq-core/queries/retry/topic-pauses.ts'
+import { listTopicsOfRun } from 'dlq-core/queries/runs/run-messages.ts'
+import { countActiveRuns, type RunView } from 'dlq-core/queries/runs/runs.ts'
+import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
+import { pausedWords } from '../fleet/pause-json.ts'
+import type { Call } from '../http/define-route.ts'
+import { runHeldUpBy, type TopicOfRun } from './run-held-up.ts'
+import { canaryOf, type RunJson, runJson } from './run-json.ts'
+
+type Describing = Pick<Call, 'sql' | 'policies' | 'access'>
+
+/** Topics of a run that are looked at; more would not be read. */
+const topicsLookedAt = 20
+/** As often as the summary of a stream changes; what arrives later is counted up to here. */
+const mostArrived = 1000
+const mostExamined = 5000
+
+/** `arrived`: also counts what came in since, which costs more than the rest. */
+export async function describeRun(call: Describing, run: RunView, { arrived = true } = {}): Promise<RunJson> {
+  const { sql, access } = call
+  const [heldUpBy, arrivedSince] = await Promise.all([
+    run.ended_at === null ? whyHeldUp(call, run) : [],
+    arrived ? countArrived(sql, { run, scope: access.topics }) : null,
+  ])
+  return runJson(run, { heldUpBy, arrivedSince })
+}
+
+async function whyHeldUp({ sql, policies, access: { topics: scope } }: Describing, run: RunView): Promise<string[]> {
+  const [topics, pauses, status, activeRuns] = await Promise.all([
+    listTopicsOfRun(sql, { runId: run.id, limit: topicsLookedAt }),
+    listTopicPauses(sql, { scope: null }),
+    readFleetStatus(sql, { scope }),
+    run.status === 'queued' ? countActiveRuns(sql) : 0,
+    policies.refresh(),
+  ])
+  const pauseOf = new Map(pauses.filter(({ what }) => what === 'retries').map((pause) => [pause.topic, pause]))
+  const refusedOf = new Map(status.held_topics.map(({ topic, reason }) => [topic, reason]))
+  const described = topics.map((topics): TopicOfRun => {
+    const { original_topic, dlq_topic } = topics
+    const policy = policies.policyOf(topics)
+    const pause = pauseOf.get(original_topic) ?? (dlq_topic === null ? undefined : pauseOf.get(dlq_topic))
+    const target = run.target_topic ?? policy.redirectTopic ?? original_topic
+    return {
+      topic: pause?.topic ?? original_topic,
+      policy,
+      paused: pause === undefined ? null : pausedWords(pause, scope),
+      refused: refusedOf.get(target) ?? null,
+    }
+  })
+  return runHeldUpBy({
+    status: run.status,
+    statusReason: run.status_reason,
+    activeRuns,
+    ratePerSecond: run.rate_per_second,
+    withoutKafka: status.retriers.length > 0 && status.retriers.every(({ publishes }) => publishes === 'nothing'),
+    withoutRetriers: status.retriers.length === 0,
+    waiting: waitingOf(run),
+    quietForMs: quietForMs(run, new Date()),
+    topics: described,
+  })
+}
+
+function quietForMs(run: RunView, now: Date): number | null {
+  const canary = canaryOf(run)
+  if (canary === null || run.judged_at !== null || (run.step !== 'first' && run.step !== 'share')) return null
+  const quietSince = run.last_settled_at ?? run.started_at ?? run.created_at
+  return Math.max(0, canary.waitMs - (now.getTime() - quietSince.getTime()))
+}
+
+/** The messages that the run's filter finds and that came in after the cutoff; null where it has no filter, or for the archive. */
+async function countArrived(
+  sql: Call['sql'],
+  { run, scope }: { run: RunView; scope: TopicScope },
+): Promise<Total | null> {
+  const selection = JSON.parse(run.selection) as RunSelection
+  if (!('filter' in selection) || selection.filter.archived) return null
+  const { filter } = selection
+  // The first full millisecond after the cutoff.
+  const cutoff = new Date(run.cutoff.getTime() + 1).toISOString()
+  const from = filter.from !== undefined && filter.from > cutoff ? filter.from : cutoff
+  if (filter.to !== undefined && filter.to <= from) return { value: 0, relation: 'eq' }
+  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic)
+  const search = { filter: { ...filter, from }, topic, scope, sort: 'newest' as const }
+  return countMessages(sql, { search, atMost: mostArrived, atMostRead: mostExamined })
+}

@@ -1,0 +1,61 @@
+// Tells people why a run does not go on, or goes on slowly.
+
+import type { RunStatus } from 'dlq-core/domain/message/run.ts'
+import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+
+export type TopicOfRun = {
+  readonly topic: string
+  readonly policy: Pick<RetryPolicy, 'paused' | 'ratePerSecond' | 'maxInFlight' | 'ordering' | 'runEveryMs'>
+  /** Who has paused it, and why; null where nobody has. */
+  readonly paused: string | null
+  /** Why the retriers only probe it; null where they do not. */
+  readonly refused: string | null
+}
+
+export type RunFacts = {
+  readonly status: RunStatus
+  readonly statusReason: string | null
+  readonly activeRuns: number
+  readonly ratePerSecond: number | null
+  /** Whether retriers live, and none of them has Kafka. */
+  readonly withoutKafka: boolean
+  /** Whether no retrier was seen lately. */
+  readonly withoutRetriers: boolean
+  readonly waiting: number
+  /** Milliseconds for which the canary still has to be quiet; null where no canary is being watched. */
+  readonly quietForMs: number | null
+  /** Topics of messages that the run holds. */
+  readonly topics: readonly TopicOfRun[]
+}
+
+/** Empty where nothing holds the run up. */
+export function runHeldUpBy(facts: RunFacts): string[] {
+  const { status, statusReason, activeRuns, ratePerSecond, waiting, quietForMs, topics } = facts
+  if (status === 'completed' || status === 'cancelled' || status === 'failed') return []
+  const reasons: string[] = []
+  if (facts.withoutRetriers) reasons.push('no retrier is running')
+  if (status === 'queued') reasons.push(`it is queued: ${activeRuns} other runs are active`)
+  if (status === 'paused') reasons.push(`it is paused${statusReason === null ? '' : `: ${statusReason}`}`)
+  if (status !== 'running') return reasons
+  if (facts.withoutKafka && waiting > 0) reasons.push('no retrier has Kafka configured')
+  if (quietForMs !== null)
+    reasons.push(
+      waiting > 0
+        ? `its canary waits for the outcome of ${waiting} messages`
+        : `its canary has to be quiet for ${Math.ceil(quietForMs / 1000)} s more`,
+    )
+  if (waiting === 0) return reasons
+  if (ratePerSecond !== null) reasons.push(`its rate: ${ratePerSecond} a second`)
+  return [...reasons, ...topics.flatMap(topicReasons)]
+}
+
+function topicReasons({ topic, policy, paused, refused }: TopicOfRun): string[] {
+  const reasons: string[] = []
+  if (paused !== null) reasons.push(`topic ${topic} is paused ${paused}`)
+  if (policy.paused) reasons.push(`the policy pauses topic ${topic}`)
+  if (refused !== null) reasons.push(`records for ${topic} are refused, so it is only probed: ${refused}`)
+  if (policy.ratePerSecond !== null) reasons.push(`the policy of topic ${topic}: ${policy.ratePerSecond} a second`)
+  if (policy.maxInFlight !== null) reasons.push(`the policy of topic ${topic}: ${policy.maxInFlight} in flight at most`)
+  if (policy.ordering === 'per-key') reasons.push(`topic ${topic} keeps the order of each key`)
+  return reasons
+}

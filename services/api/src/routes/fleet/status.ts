@@ -131,7 +131,11 @@ export const statusRoutes = [
         readFleetStatus(sql, { scope: access.topics }),
       ])
       const waiting = lines.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
-      const oldest = await oldestWaiting(sql, { status: 'PENDING', topics: [...new Set(waiting)], scope: access.topics })
+      const oldest = await oldestWaiting(sql, {
+        status: 'PENDING',
+        topics: [...new Set(waiting)],
+        scope: access.topics,
+      })
       const tried = activity.published + activity.resolved + activity.failed
       return c.json({
         counts: addUp(lines),

@@ -9,6 +9,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const soak = process.env.DLQ_SOAK === '1'
 const never = ['**/node_modules/**', '**/.dev/**']
 const globalSetup = ['packages/dlq-testing/src/global-setup.ts']
+const browserSetup = ['packages/dlq-testing/src/browser/browser-setup.ts']
 const fleet = 'packages/dlq-testing/fleet/**/*.test.ts'
 
 // Tests start our services about 200 times. With Node's compile cache, a start takes a third of the time.
@@ -45,7 +46,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['**/*.test.ts'],
-          exclude: [...never, '**/*.{pg,kafka}.test.ts', fleet],
+          exclude: [...never, '**/*.{pg,kafka,browser}.test.ts', fleet],
           testTimeout: soak ? 10 * minute : minute,
           // They keep no state in modules, so a worker loads a module once for all of its files: a third less CPU.
           isolate: false,
@@ -71,6 +72,17 @@ export default defineConfig({
           exclude: soak ? never : [...never, '**/*.soak.kafka.test.ts'],
           globalSetup,
           testTimeout: soak ? 60 * minute : 6 * minute,
+          hookTimeout: 6 * minute,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: ['**/*.browser.test.ts'],
+          exclude: soak ? never : [...never, '**/*.soak.browser.test.ts'],
+          globalSetup: [...globalSetup, ...browserSetup],
+          testTimeout: soak ? 30 * minute : 6 * minute,
           hookTimeout: 6 * minute,
         },
       },

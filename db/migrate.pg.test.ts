@@ -190,7 +190,15 @@ describe('a file that was changed after it was applied', () => {
   const copy = mkdtempSync(join(tmpdir(), 'dlq-migrations-'))
 
   beforeAll(() => {
-    for (const name of ['migrate.ts', 'database-url.ts', 'worker-schema.ts', 'package.json', ...fileSets])
+    for (const name of [
+      'migrate.ts',
+      'database-url.ts',
+      'worker-schema.ts',
+      'specified-rows.ts',
+      'lone-archive-procedure.ts',
+      'package.json',
+      ...fileSets,
+    ])
       cpSync(join(folder, name), join(copy, name), { recursive: true })
     symlinkSync(join(folder, 'node_modules'), join(copy, 'node_modules'))
   })

@@ -13,6 +13,8 @@ import { ConfigError } from 'dlq-core/runtime/config/config.ts'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
+import { mendArchiveProcedure } from './lone-archive-procedure.ts'
+import { isSetAside, isSpecified, moveRows, setAside } from './specified-rows.ts'
 import { dropWorkerSchema, installWorkerSchema, workerMigration } from './worker-schema.ts'
 
 /** The sets whose files are in this folder. */
@@ -35,23 +37,62 @@ export type MigrationStatus = { set: MigrationSet; name: string; appliedAt: Date
 // Any constant, but always the same one.
 const advisoryLockKey = 7_305_611_031n
 
-/** Applies every migration that is missing. Throws where an applied file was changed. Returns the names it applied. */
-export async function migrateUp(options: MigrateOptions): Promise<string[]> {
+/**
+ * Applies every migration that is missing, or the next `count` of one set. Throws where an applied file was changed.
+ * Returns the names it applied.
+ */
+export async function migrateUp(
+  options: MigrateOptions & { only?: { set: MigrationSet; count: number } },
+): Promise<string[]> {
+  return withLock(options, (client) => allUp(client, options))
+}
+
+async function allUp(
+  client: pg.Client,
+  { databaseUrl, log, only }: Parameters<typeof migrateUp>[0],
+): Promise<string[]> {
+  const applied: string[] = []
+  const note = (names: string[], set: MigrationSet) => {
+    for (const name of names) log?.(`up ${set}/${name}`)
+    applied.push(...names.map((name) => `${set}/${name}`))
+  }
+  for (const set of fileSets.filter((set) => only === undefined || only.set === set)) {
+    await refuseChangedFiles(client, set)
+    const names = await runFiles(client, set, 'up', only?.count ?? Number.POSITIVE_INFINITY)
+    await rememberChecksums(client, set)
+    note(names, set)
+  }
+  if (only === undefined || only.set === 'worker') note(await workerUp(client, databaseUrl), 'worker')
+  if (applied.length > 0) {
+    await mendArchiveProcedure(client)
+    await applyGrants(client)
+  }
+  return applied
+}
+
+/**
+ * Takes over databases that the specification's own migrations made, with their rows, and applies every migration. One
+ * that was interrupted goes on when it is called again. Returns how many rows of which table it took over.
+ */
+export async function adopt(options: MigrateOptions): Promise<Record<string, number>> {
   return withLock(options, async (client) => {
-    const applied: string[] = []
-    const note = (names: string[], set: MigrationSet) => {
-      for (const name of names) options.log?.(`up ${set}/${name}`)
-      applied.push(...names.map((name) => `${set}/${name}`))
-    }
+    const sets: FileSet[] = []
     for (const set of fileSets) {
-      await refuseChangedFiles(client, set)
-      const names = await runFiles(client, set, 'up', Number.POSITIVE_INFINITY)
-      await rememberChecksums(client, set)
-      note(names, set)
+      const begun = await isSetAside(client, set)
+      if (!begun && !(await isSpecified(client, set))) continue
+      if (!begun) await setAside(client, set)
+      sets.push(set)
     }
-    note(await workerUp(client, options.databaseUrl), 'worker')
-    if (applied.length > 0) await applyGrants(client)
-    return applied
+    if (sets.length === 0) return {}
+    await allUp(client, options)
+    const taken: Record<string, number> = {}
+    for (const set of sets) {
+      for (const [table, rows] of Object.entries(await moveRows(client, set))) {
+        options.log?.(`adopted ${rows} rows of ${set}.${table}`)
+        taken[`${set}.${table}`] = rows
+      }
+    }
+    return taken
   })
 }
 
@@ -63,6 +104,7 @@ export async function migrateDown(options: MigrateOptions & { set: MigrationSet;
     const names =
       options.set === 'worker' ? await workerDown(client) : await filesDown(client, options.set, options.count)
     await client.query('delete from migrations.checksums where set = $1 and name = any($2)', [options.set, names])
+    await mendArchiveProcedure(client)
     for (const name of names) options.log?.(`down ${options.set}/${name}`)
     return names.map((name) => `${options.set}/${name}`)
   })
@@ -221,7 +263,8 @@ function directoryOf(set: FileSet): string {
   return fileURLToPath(new URL(`./${set}/migrations`, import.meta.url))
 }
 
-const usage = `usage: node db/migrate.ts up
+const usage = `usage: node db/migrate.ts up [SET [COUNT]]     all sets, unless SET says which; all migrations, unless COUNT says how many
+       node db/migrate.ts adopt                takes over a database of the specification's own migrations, with its rows
        node db/migrate.ts down SET [COUNT]     SET is dlq, saga or worker, COUNT (1 unless given) or "all"
        node db/migrate.ts status
 DATABASE_URL says which database, for example postgres://user:password@127.0.0.1:5432/dlq_db; so do the
@@ -229,16 +272,23 @@ services' own settings (DLQ_DATABASE_HOST … or the file that DLQ_CONFIG names)
 
 async function main(): Promise<number> {
   const { positionals } = parseArgs({ allowPositionals: true })
-  const [command, set, count = '1'] = positionals
+  const [command, set, count = command === 'up' ? 'all' : '1'] = positionals
+  const number = count === 'all' ? Number.POSITIVE_INFINITY : Number(count)
+  const isOneSet = migrationSets.includes(set as MigrationSet) && /^([1-9]\d*|all)$/.test(count)
   const databaseUrl = databaseUrlOf(process.env)
   const log = (line: string) => console.log(line)
-  if (command === 'up') {
-    const applied = await migrateUp({ databaseUrl, log })
+  if (command === 'up' && (set === undefined || isOneSet)) {
+    const only = set === undefined ? {} : { only: { set: set as MigrationSet, count: number } }
+    const applied = await migrateUp({ databaseUrl, log, ...only })
     if (applied.length === 0) log('nothing to do: every migration is applied')
     return 0
   }
-  if (command === 'down' && migrationSets.includes(set as MigrationSet) && /^([1-9]\d*|all)$/.test(count)) {
-    const number = count === 'all' ? Number.POSITIVE_INFINITY : Number(count)
+  if (command === 'adopt' && set === undefined) {
+    if (Object.keys(await adopt({ databaseUrl, log })).length === 0)
+      log("nothing to do: there is no schema of the specification's own migrations")
+    return 0
+  }
+  if (command === 'down' && isOneSet) {
     await migrateDown({ databaseUrl, log, set: set as MigrationSet, count: number })
     return 0
   }

@@ -22,6 +22,19 @@ for folder in db infra/image packages/dlq-core packages/saga-core services/inges
     while read -r file; do copy "$file"; done
 done
 
+# The console is built apart, from all packages, because building it needs what running does not.
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+cp package.json pnpm-workspace.yaml pnpm-lock.yaml tsconfig.json "$build"
+tar -cf - --exclude node_modules --exclude dist patches packages db | tar -xf - -C "$build"
+(
+  cd "$build"
+  npx -y pnpm@12.21.0 install --frozen-lockfile --ignore-scripts --reporter=silent --filter console...
+  npm run -s --prefix packages/console build -- --logLevel warn
+)
+mkdir -p "$dest/packages/console"
+cp -R "$build/packages/console/dist" "$dest/packages/console/dist"
+
 cd "$dest"
 npx -y pnpm@12.21.0 install --prod --frozen-lockfile --reporter=silent \
   --filter './services/*' --filter './packages/*' --filter ./db --filter ./infra/image

@@ -91,6 +91,8 @@ describe.runIf(isRoot)('the image’s content', () => {
     expect(
       readdirSync(join(root, 'app/node_modules/.pnpm')).filter((name) => /^(vitest|typescript|node)@/.test(name)),
     ).toEqual([])
+    expect(readdirSync(join(root, 'app/packages/console'))).toEqual(['dist'])
+    expect(readdirSync(join(root, 'app/packages/console/dist'))).toContain('index.html')
     const bill = JSON.parse(readFileSync(join(root, 'app/sbom.cdx.json'), 'utf8'))
     expect(bill.components.map(({ name }: { name: string }) => name)).toContain('kafkajs')
     expect(statSync(join(root, 'app/sbom.cdx.json')).uid).toBe(0)

@@ -33,9 +33,23 @@ function compress(): Plugin {
   }
 }
 
+/** Whichever stylesheet comes first says the order of the layers, so each says it. */
+function layerOrder(): Plugin {
+  return {
+    name: 'layer-order',
+    apply: 'build',
+    generateBundle(_, bundle) {
+      for (const file of Object.values(bundle)) {
+        if (file.type === 'asset' && file.fileName.endsWith('.css'))
+          file.source = `@layer tokens,base,components,pages;${file.source}`
+      }
+    },
+  }
+}
+
 export default defineConfig(({ command, isPreview }) => ({
   base: command === 'build' ? './' : '/console/',
-  plugins: [react(), compress()],
+  plugins: [react(), layerOrder(), compress()],
   build: {
     target: ['chrome140', 'firefox140', 'safari18.4'],
     manifest: true,
@@ -45,7 +59,8 @@ export default defineConfig(({ command, isPreview }) => ({
     cssMinify: 'lightningcss',
     chunkSizeWarningLimit: 600,
   },
-  css: { transformer: 'lightningcss', modules: { generateScopedName: '[local]_[hash:6]' } },
+  // Names of grid areas stay as they are written: the frame places what other modules style.
+  css: { transformer: 'lightningcss', lightningcss: { cssModules: { pattern: '[local]_[hash]', grid: false } } },
   server: { proxy },
   preview: { proxy },
   ...(isPreview ? { appType: 'spa' as const } : {}),

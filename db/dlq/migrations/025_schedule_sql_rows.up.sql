@@ -57,4 +57,56 @@ alter function dlq.create_archive_partition(timestamptz)       security definer 
 alter function dlq.create_message_partition(timestamptz)       security definer set search_path = pg_catalog, pg_temp;
 alter function dlq.ensure_message_partition(uuid)              security definer set search_path = pg_catalog, pg_temp;
 
+-- As in 003. Going down below 012 leaves a procedure that does without dlq.archive_messages (db/lone-archive-procedure.ts).
+create or replace procedure dlq.archive_old_dlq_messages(
+    p_retention_days int default 30,
+    p_batch_size     int default 1000
+)
+language plpgsql
+as $$
+declare
+    v_cutoff         timestamptz;
+    v_archived_count int := 0;
+    v_topic          text := '';
+    v_ids            uuid[];
+    v_time           timestamptz;
+    v_id             uuid;
+begin
+    if p_retention_days is null or p_retention_days not between 0 and 36500 or p_batch_size is null or p_batch_size < 1 then
+        raise exception 'p_retention_days must be from 0 to 36500 and p_batch_size at least 1, not % and %', p_retention_days, p_batch_size
+            using errcode = 'invalid_parameter_value';
+    end if;
+    v_cutoff := now() - make_interval(days => p_retention_days);
+    perform dlq.create_archive_partitions();
+    commit;
+
+    loop
+        select original_topic into v_topic
+        from dlq.dlq_messages
+        where status in ('RESOLVED', 'DEAD') and original_topic > v_topic
+        order by original_topic limit 1;
+        exit when v_topic is null;
+        v_time := '-infinity';
+        v_id := '00000000-0000-0000-0000-000000000000';
+        loop
+            select array_agg(id), max(updated_at), (array_agg(id order by updated_at desc, id desc))[1]
+            into v_ids, v_time, v_id
+            from (
+                select id, updated_at
+                from dlq.dlq_messages
+                where original_topic = v_topic and status in ('RESOLVED', 'DEAD')
+                  and updated_at < v_cutoff and (updated_at, id) > (v_time, v_id)
+                order by updated_at, id
+                limit p_batch_size
+            ) old;
+            exit when v_ids is null;
+            v_archived_count := v_archived_count + dlq.archive_messages(v_ids, v_cutoff);
+            commit;
+        end loop;
+    end loop;
+
+    raise notice 'Archived % DLQ messages older than % days', v_archived_count, p_retention_days;
+end;
+$$;
+
 select dlq.apply_grants();

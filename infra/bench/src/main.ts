@@ -9,6 +9,7 @@ import { startStack } from 'dlq-testing/stack.ts'
 import { benchApi } from './api/api-bench.ts'
 import { benchIngest } from './ingest/ingest-bench.ts'
 import type { BenchRun } from './measure/bench-run.ts'
+import { benchProducer } from './retry/producer-bench.ts'
 import { benchRefused } from './retry/refused-bench.ts'
 import { benchRetry } from './retry/retry-bench.ts'
 import { benchRuns } from './retry/run-bench.ts'
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   ingest: benchIngest,
   retry: benchRetry,
   refused: benchRefused,
+  producer: benchProducer,
   api: benchApi,
   runs: benchRuns,
   size: benchSize,

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { migrateUp } from 'dlq-db/migrate.ts'
+import { buildConsole } from 'dlq-testing/browser/build-console.ts'
 import { type ServiceName, serviceNames } from 'dlq-testing/fleet/service-process.ts'
 import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
 import { freePort } from 'dlq-testing/process/free-port.ts'
@@ -44,6 +45,10 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
   mkdirSync(logDir, { recursive: true })
 
   print('Starting PostgreSQL and Kafka …')
+  // Meanwhile: it takes some seconds, and only where the sources have changed. Without it the API still starts.
+  const built = buildConsole().catch((error: Error) => {
+    print(error.message)
+  })
   const servers = stack.adopt(
     await startStack({
       dataDir: devDir,
@@ -61,6 +66,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
   if (signal.aborted) return null
 
   print('Starting ingester, retrier and API …')
+  await built
   const services = new Map<ServiceName, SupervisedService>()
   const events: string[] = []
   const describe = (): StackFile => describeFleet(servers, services)
@@ -116,6 +122,7 @@ function describeFleet(servers: Stack, services: ReadonlyMap<ServiceName, Superv
     SupervisedService,
   ]
   return {
+    console: `${api.url}/console/`,
     api: api.url,
     ingester: ingester.url,
     retrier: retrier.url,

@@ -1,6 +1,7 @@
 // `npm start` runs this. It starts PostgreSQL, Kafka, the migrations, the three services as processes, and the demo.
 // When it ends, it stops them in order; when it is killed, the reaper stops them.
 
+import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,8 +14,9 @@ import { placeLines } from './summary.ts'
 import { createTerminal } from './terminal.ts'
 import { watchFleet } from './watch-fleet.ts'
 
-const usage = `usage: npm start [-- --no-demo] [-- --reset] [-- --data-dir DIR]
+const usage = `usage: npm start [-- --no-demo] [-- --open] [-- --reset] [-- --data-dir DIR]
   --no-demo       only the fleet: PostgreSQL, Kafka and the three services
+  --open          open the console in a browser
   --reset         forget the data of earlier runs first
   --data-dir DIR  keep data, logs and stack.json there instead of in .dev
 DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
@@ -50,6 +52,7 @@ async function main(): Promise<number> {
       print: terminal.print,
       signal: stopping.signal,
     })
+    if (fleet && options.open) openInBrowser(fleet.describe().console, terminal.print)
     if (fleet && !stopping.signal.aborted)
       await watchFleet({ fleet, terminal, demo: options.demo, signal: stopping.signal })
     return 0
@@ -63,25 +66,34 @@ async function main(): Promise<number> {
   }
 }
 
-type Options = { demo: boolean; reset: boolean; dataDir: string }
+type Options = { demo: boolean; open: boolean; reset: boolean; dataDir: string }
 
 function readOptions(): Options | null {
   try {
     const { values } = parseArgs({
       options: {
         'no-demo': { type: 'boolean' },
+        open: { type: 'boolean' },
         reset: { type: 'boolean' },
         'data-dir': { type: 'string' },
         help: { type: 'boolean' },
       },
     })
-    const { reset = false, 'data-dir': dataDir = defaultDir } = values
-    if (!values.help) return { demo: !values['no-demo'], reset, dataDir: resolve(dataDir) }
+    const { open = false, reset = false, 'data-dir': dataDir = defaultDir } = values
+    if (!values.help) return { demo: !values['no-demo'], open, reset, dataDir: resolve(dataDir) }
   } catch (error) {
     console.error((error as Error).message)
   }
   console.error(usage)
   return null
+}
+
+/** The desktop knows which browser. */
+function openInBrowser(url: string, print: (line: string) => void): void {
+  const opener = { darwin: 'open', win32: 'explorer' }[process.platform as string] ?? 'xdg-open'
+  const child = spawn(opener, [url], { stdio: 'ignore', detached: true })
+  child.once('error', () => print(`${opener} is not there; open ${url} yourself.`))
+  child.unref()
 }
 
 function reportRunning(pid: number, stackPath: string, reset: boolean): number {

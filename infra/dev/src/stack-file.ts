@@ -3,6 +3,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 
 export type StackFile = {
+  /** Where a browser opens the console. */
+  console: string
   api: string
   ingester: string
   retrier: string

@@ -3,6 +3,7 @@ import type { StackFile } from './stack-file.ts'
 import { countLine, countLines, summaryLines } from './summary.ts'
 
 const stack: StackFile = {
+  console: 'http://127.0.0.1:8080/console/',
   api: 'http://127.0.0.1:8080',
   ingester: 'http://127.0.0.1:8081',
   retrier: 'http://127.0.0.1:8082',
@@ -35,4 +36,12 @@ test('a line for logs has the totals', () => {
 
 test('no password is shown', () => {
   expect(summaryLines({ stack, counts, events: ['ingester ended'], demo: true }).join('\n')).not.toContain('secret')
+})
+
+test('the console comes first', () => {
+  const lines = summaryLines({ stack, counts, events: [], demo: true })
+  expect(lines.find((line) => line.includes('http'))).toBe(
+    '  Console     http://127.0.0.1:8080/console/          ← open this',
+  )
+  expect(lines.indexOf('  orders                   14         0         0         3')).toBeGreaterThan(2)
 })

@@ -18,16 +18,26 @@ export function summaryLines({ stack, counts, events, demo }: SummaryInput): str
   return [
     `dlq-manager is running${demo ? ', with the demo' : ''}. Ctrl-C stops it.`,
     '',
+    consoleLine(stack),
     ...countLines(counts),
     '',
-    ...placeLines(stack),
+    ...serverLines(stack),
     '',
     ...(events.length > 0 ? [...events.map((event) => `  ${event}`), ''] : []),
   ]
 }
 
+/** The console first, then the rest. */
+export function placeLines(stack: StackFile): string[] {
+  return ['', consoleLine(stack), '', ...serverLines(stack)]
+}
+
+function consoleLine({ console }: StackFile): string {
+  return `  Console     ${console}          ← open this`
+}
+
 /** The addresses of all processes, and three commands to try. */
-export function placeLines({ api, ingester, retrier, databaseUrl, kafkaBrokers }: StackFile): string[] {
+function serverLines({ api, ingester, retrier, databaseUrl, kafkaBrokers }: StackFile): string[] {
   return [
     `  API         ${api}`,
     `  ingester    ${ingester}/metrics`,

@@ -298,20 +298,38 @@ describe.skipIf(!helm)('the chart', () => {
     for (const name of ['production', 'ingress']) expect(names(rendered(name), 'Secret')).toEqual([])
   })
 
-  test('an API without tokens is not exposed to the outside', () => {
+  test('what needs no token is not exposed to the outside, but for the console', () => {
     const { paths } = find(rendered('ingress'), 'Ingress', 'dlq-manager').spec.rules[0].http
-    expect(paths.map(({ path }: { path: string }) => path)).toEqual([
-      '/api',
-      '/openapi.json',
-      '/dlq-status',
-      '/channel',
+    expect(paths.map(({ path, pathType }: { path: string; pathType: string }) => `${pathType} ${path}`)).toEqual([
+      'Prefix /api',
+      'Prefix /openapi.json',
+      'Prefix /dlq-status',
+      'Prefix /channel',
+      'Prefix /console',
+      'Exact /',
     ])
+  })
+
+  test('the API alone has the key of sessions and the secret of signing in', () => {
+    const manifests = rendered('ingress')
+    const podOf = (name: string) => find(manifests, 'Deployment', name).spec.template.spec
+    const { containers, volumes } = podOf('dlq-manager')
+    expect(containers[0].env).toEqual(
+      expect.arrayContaining([
+        { name: 'DLQ_AUTH_SESSION_KEY_FILE', value: '/etc/dlq-manager/auth/session-key' },
+        { name: 'DLQ_AUTH_OIDC_CLIENT_SECRET_FILE', value: '/etc/dlq-manager/auth/client-secret' },
+      ]),
+    )
+    expect(volumes).toContainEqual({ name: 'auth', secret: { secretName: 'dlq-console' } })
+    expect(JSON.stringify(podOf('dlq-manager-retrier'))).not.toContain('dlq-console')
   })
 
   test('only the API can reach the identity provider', () => {
     const manifests = rendered('ingress')
     const egress = (name: string) => JSON.stringify(find(manifests, 'NetworkPolicy', name).spec.egress)
     expect(egress('dlq-manager')).toContain('"port":8443')
+    // The issuer, whose token endpoint signing in asks.
+    expect(egress('dlq-manager')).toContain('"port":443')
     expect(egress('dlq-manager-retrier')).not.toContain('8443')
   })
 

@@ -63,7 +63,7 @@ const group = createRoute({
   getParentRoute: () => root,
   path: '/groups/$id',
   validateSearch: searchOf<GroupSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/group/group-page.tsx'), 'GroupPage'),
 })
 
 const messages = createRoute({

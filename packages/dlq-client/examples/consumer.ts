@@ -1,4 +1,4 @@
-import { deadLetter } from 'dlq-client/dead-letter.ts'
+import { deadLetter } from 'dlq-client/dead-letter'
 import { Kafka } from 'kafkajs'
 
 const kafka = new Kafka({ clientId: 'billing', brokers: ['kafka-0:9092'] })

@@ -1,5 +1,5 @@
-import { createDlqClient, dataOf } from 'dlq-client/api-client.ts'
-import { eachMessage } from 'dlq-client/each.ts'
+import { createDlqClient, dataOf } from 'dlq-client/api-client'
+import { eachMessage } from 'dlq-client/each'
 
 const dlq = createDlqClient({ baseUrl: 'https://dlq.example.com', token: async () => process.env.DLQ_TOKEN ?? '' })
 

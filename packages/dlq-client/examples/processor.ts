@@ -1,4 +1,4 @@
-import { processDeadLetters } from 'dlq-client/process-dead-letters.ts'
+import { processDeadLetters } from 'dlq-client/process-dead-letters'
 import postgres from 'postgres'
 
 const sql = postgres(process.env.DATABASE_URL ?? '')

@@ -459,6 +459,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/messages/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which values the messages of a filter have, and how often
+         * @description Looks at the newest 10000 messages along the filter's index. Age is counted from created_at.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getMessagesFacets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What arrived, was sent, failed again and is DEAD, in stretches of time
+         * @description Stretches begin at multiples of `step`. The answer looks at a bounded number of rows of each: `gte` says that there are more. Archived messages are not counted, nor are attempts of messages that do not match the filter.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/dlq/{topic}/retry-all": {
         parameters: {
             query?: never;
@@ -539,6 +583,50 @@ export interface paths {
         get: operations["getTopicsByTopicReaders"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/topics/{topic}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the retries of a topic, or the ingestion of a DLQ topic
+         * @description An original topic or a DLQ topic, by its exact name. From the answer on nothing of it is claimed: what falls due by itself, what somebody asks for, and what runs hold waits; retriers finish the batches that they hold. The pause ends at `until`, or when somebody resumes the topic. A pause that is set again keeps its `since`.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postTopicsByTopicPause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/topics/{topic}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the retries of a paused topic, or its ingestion, go on
+         * @description Nothing happens where it is not paused.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postTopicsByTopicResume"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1395,6 +1483,72 @@ export interface components {
                 has_next: boolean;
             };
         };
+        /** MessageFacets */
+        MessageFacets: {
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            original_topic?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            consumer_group?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            partition?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            status?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            error_class?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            group_id?: components["schemas"]["FacetValue"][];
+            /** @description The most frequent first, 50 at most; null: messages without one. */
+            age?: components["schemas"]["FacetValue"][];
+        };
+        /** FacetValue */
+        FacetValue: {
+            value: string | null;
+            count: number;
+        };
+        /** ActivityBucket */
+        ActivityBucket: {
+            /**
+             * Format: date-time
+             * @description The beginning of the stretch.
+             */
+            at: string;
+            /**
+             * Total
+             * @description By the records’ times.
+             */
+            arrived: {
+                value: number;
+                /** @enum {string} */
+                relation: "eq" | "gte";
+            };
+            /**
+             * Total
+             * @description Attempts that were published, or handled by an application.
+             */
+            sent: {
+                value: number;
+                /** @enum {string} */
+                relation: "eq" | "gte";
+            };
+            /**
+             * Total
+             * @description Attempts that came back in this stretch.
+             */
+            failed_again: {
+                value: number;
+                /** @enum {string} */
+                relation: "eq" | "gte";
+            };
+            /**
+             * Total
+             * @description Those that arrived and are DEAD now.
+             */
+            dead: {
+                value: number;
+                /** @enum {string} */
+                relation: "eq" | "gte";
+            };
+        };
         /** Topic */
         Topic: {
             topic: string;
@@ -1434,6 +1588,10 @@ export interface components {
                     loss: string | null;
                 } | null;
             } | null;
+            /** @description Somebody has paused its retries. */
+            paused: components["schemas"]["TopicPause"] | null;
+            /** @description Somebody has paused its ingestion. */
+            ingestion_paused: components["schemas"]["TopicPause"] | null;
             /**
              * EffectivePolicy
              * @description The policy in force, with the first counterpart.
@@ -1456,6 +1614,15 @@ export interface components {
             RETRYING: number;
             RESOLVED: number;
             DEAD: number;
+        };
+        /** TopicPause */
+        TopicPause: {
+            by: string;
+            reason: string;
+            /** Format: date-time */
+            since: string;
+            /** @description Null: until somebody resumes it. */
+            until: string | null;
         };
         /** ConsumerGroup */
         ConsumerGroup: {
@@ -1482,6 +1649,12 @@ export interface components {
             read_partitions: number;
             /** Format: date-time */
             looked_at: string;
+        };
+        /** TopicPauses */
+        TopicPauses: {
+            topic: string;
+            paused: components["schemas"]["TopicPause"] | null;
+            ingestion_paused: components["schemas"]["TopicPause"] | null;
         };
         /** Status */
         Status: {
@@ -1530,6 +1703,18 @@ export interface components {
             stored_at: string | null;
             /** @description Error groups whose automatic retries are paused. */
             paused_groups: number;
+            /** @description Topics that somebody has paused. */
+            paused_topics: {
+                topic: string;
+                /** @enum {string} */
+                what: "retries" | "ingestion";
+                by: string;
+                reason: string;
+                /** Format: date-time */
+                since: string;
+                /** @description Null: until somebody resumes it. */
+                until: string | null;
+            }[];
             /** @description Topics that are only probed, because records for them are refused in a row. */
             held_topics: {
                 topic: string;
@@ -4747,6 +4932,247 @@ export interface operations {
             };
         };
     };
+    getMessagesFacets: {
+        parameters: {
+            query?: {
+                status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
+                /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
+                topic?: string;
+                /** @description The consumer group that failed. */
+                consumer_group?: string;
+                /** @description The class of the error, exactly. */
+                error_class?: string;
+                /** @description The error group. */
+                group_id?: string;
+                partition?: number;
+                offset_from?: number | string;
+                offset_to?: number | string;
+                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                key?: string;
+                from?: string;
+                to?: string;
+                failed_from?: string;
+                failed_to?: string;
+                retry_count_min?: number;
+                retry_count_max?: number;
+                /** @description Text within the error's message or class, in any case. */
+                q?: string;
+                payload?: string | (Record<string, never> | unknown[]);
+                archived?: boolean;
+                by?: ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age") | ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The values of each facet that was asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        facets: components["schemas"]["MessageFacets"];
+                        /** @description The messages that match, of those that were looked at. */
+                        found: number;
+                        /** @description The messages that were looked at. */
+                        examined: number;
+                        /** @description Whether these were all. */
+                        complete: boolean;
+                    };
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/messages/facets */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/messages/facets */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/messages/facets */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/messages/facets */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/messages/facets */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/messages/facets */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/messages/facets */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getActivity: {
+        parameters: {
+            query?: {
+                status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
+                /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
+                topic?: string;
+                /** @description The consumer group that failed. */
+                consumer_group?: string;
+                /** @description The class of the error, exactly. */
+                error_class?: string;
+                /** @description The error group. */
+                group_id?: string;
+                partition?: number;
+                offset_from?: number | string;
+                offset_to?: number | string;
+                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                key?: string;
+                failed_from?: string;
+                failed_to?: string;
+                retry_count_min?: number;
+                retry_count_max?: number;
+                /** @description Text within the error's message or class, in any case. */
+                q?: string;
+                payload?: string | (Record<string, never> | unknown[]);
+                from?: string;
+                to?: string;
+                step?: string;
+                by?: "total" | "topic" | "group" | "consumer_group";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One series, or one for each value that something was counted for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        from: string;
+                        /** Format: date-time */
+                        to: string;
+                        step_seconds: number;
+                        /** @description Those with most messages and attempts first, 20 at most. */
+                        series: {
+                            key: string | null;
+                            buckets: components["schemas"]["ActivityBucket"][];
+                        }[];
+                        /** @description The series beyond these. */
+                        left_out: number;
+                        /** @description Whether all rows of the range were looked at. */
+                        complete: boolean;
+                    };
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/activity */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/activity */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/activity */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/activity */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/activity */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/activity */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/activity */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     postDlqByTopicRetryAll: {
         parameters: {
             query?: never;
@@ -5150,6 +5576,292 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/readers */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicPause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What is paused: the retries of the topic, or the ingestion of a DLQ topic.
+                     * @default retries
+                     * @enum {string}
+                     */
+                    what?: "retries" | "ingestion";
+                    /** @default null */
+                    until?: string | null;
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What is paused of the topic now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicPauses"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/pause */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/pause */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/pause */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/pause */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/pause */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/topics/:topic/pause */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/pause */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/pause */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/pause */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/pause */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/pause */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/pause */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description What is paused: the retries of the topic, or the ingestion of a DLQ topic.
+                     * @default retries
+                     * @enum {string}
+                     */
+                    what?: "retries" | "ingestion";
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What is paused of the topic now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicPauses"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/resume */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/resume */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/resume */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/resume */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/resume */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/topics/:topic/resume */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/resume */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/resume */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/resume */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/resume */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/resume */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/resume */
             503: {
                 headers: {
                     [name: string]: unknown;

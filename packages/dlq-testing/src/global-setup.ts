@@ -47,7 +47,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const shared = open()
   shared.users++
   try {
-    project.provide('testStack', await start(shared, { withKafka: project.name === 'kafka' }))
+    project.provide('testStack', await start(shared, { withKafka: project.name !== 'pg' }))
   } catch (error) {
     await release(shared)
     throw error

@@ -10,12 +10,13 @@ import { listen } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
-import { createAuthenticate, createFindToken } from './access/authenticate.ts'
+import { createAuthenticate, createFindToken, createVerifyIdToken } from './access/authenticate.ts'
 import { createBrokerTokens } from './access/broker-tokens.ts'
 import { prepareConsole } from './console/prepare-console.ts'
 import { connectReplica } from './fleet/connect-replica.ts'
 import { createWakeRetriers } from './fleet/wake-retriers.ts'
 import { createApp } from './http/app.ts'
+import { createOidc } from './session/oidc.ts'
 import { createSeal } from './session/seal.ts'
 import { createSessions } from './session/sessions.ts'
 
@@ -55,6 +56,7 @@ await runService(
       version: config.app.version,
       authenticate: createAuthenticate(config.auth),
       sessions: createSessions({ auth: config.auth, seal, findToken: createFindToken(config.auth.tokens) }),
+      oidc: createOidc({ auth: config.auth, seal, verifyIdToken: createVerifyIdToken(config.auth) }),
       ...consoleDeps,
       brokerTokens: createBrokerTokens(config.auth),
       rateLimit: config.auth.rate_limit,

@@ -10,6 +10,7 @@ import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Kafka } from 'kafkajs'
 import { createDueTopics } from './claim/due-topics.ts'
+import { endTopicPauses } from './claim/end-topic-pauses.ts'
 import { sweepExpiredLeases, sweepUnheld } from './claim/sweep-expired-leases.ts'
 import { createTopicOrder } from './claim/topic-order.ts'
 import { createGroupPauses } from './groups/group-pauses.ts'
@@ -95,6 +96,7 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
         signal,
         log,
       }),
+      runLoop(() => endTopicPauses({ sql, log }), { name: 'end-pauses', intervalMs: sweepIntervalMs, signal, log }),
       runLoop(() => groupUngrouped({ sql }), { name: 'group', intervalMs: groupIntervalMs, signal, log }),
       ...(publishMode === 'nothing' ? [] : [runSlots(deps, { publishMode, breaker, holds })]),
     ])

@@ -92,6 +92,14 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- if eq .component "api" -}}
+{{- with .root.Values.auth -}}
+{{- if .existingSecret -}}
+{{- with .sessionKeyKey -}}{{- $_ := set $files "DLQ_AUTH_SESSION_KEY_FILE" (printf "/etc/dlq-manager/auth/%s" .) -}}{{- end -}}
+{{- with .clientSecretKey -}}{{- $_ := set $files "DLQ_AUTH_OIDC_CLIENT_SECRET_FILE" (printf "/etc/dlq-manager/auth/%s" .) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- range include "dlq.vaultSecrets" . | fromJsonArray -}}
 {{- $variable := include "dlq.fileVariable" .setting -}}
 {{- if hasKey $files $variable -}}
@@ -124,6 +132,9 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- end -}}
 {{- with $values.extraCa.configMap -}}
 {{- $mounts = append $mounts (dict "name" "ca" "source" (dict "configMap" (dict "name" .))) -}}
+{{- end -}}
+{{- if and $values.auth.existingSecret (eq .component "api") -}}
+{{- $mounts = append $mounts (dict "name" "auth" "source" (dict "secret" (dict "secretName" $values.auth.existingSecret))) -}}
 {{- end -}}
 {{- if and $values.kafka.enabled (has .component (list "ingester" "retrier")) -}}
 {{- with (include "dlq.login" (dict "root" .root "component" .component "section" "kafka") | fromJson).existingSecret -}}

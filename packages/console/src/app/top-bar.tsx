@@ -43,15 +43,11 @@ function LiveButton() {
   const words = { paused: 'paused', silent: `no answer for ${shortSpan(silentMs)}`, live: 'live' }
   return (
     <div className={styles.live} data-state={state}>
-      <Button
-        look="quiet"
-        aria-pressed={paused}
-        onPress={() => setLivePaused(!paused)}
-        aria-label={paused ? 'Live updates are paused: resume' : 'Live updates: pause'}
-      >
+      <Button look="quiet" aria-pressed={paused} onPress={() => setLivePaused(!paused)}>
         <svg viewBox="0 0 8 8" aria-hidden="true">
           <circle cx="4" cy="4" r="3" fill={state === 'live' ? 'currentColor' : 'none'} stroke="currentColor" />
         </svg>
+        <span className="visually-hidden">Live updates: </span>
         <span>{words[state]}</span>
         {at === null ? null : <time>{clockTime(at, now, zone)}</time>}
       </Button>

@@ -5,11 +5,8 @@ export type Search = { readonly [name: string]: string | undefined }
 
 /** `?status=DEAD&status=PENDING` is `status=DEAD,PENDING`: the API takes both. */
 export function parseSearch(text: string): Record<string, string> {
-  const search: Record<string, string> = {}
-  for (const [name, value] of new URLSearchParams(text)) {
-    search[name] = search[name] === undefined ? value : `${search[name]},${value}`
-  }
-  return search
+  const values = Map.groupBy(new URLSearchParams(text), ([name]) => name)
+  return Object.fromEntries([...values].map(([name, pairs]) => [name, pairs.map(([, value]) => value).join(',')]))
 }
 
 /** Empty values are left out; commas, colons and slashes stay readable. */

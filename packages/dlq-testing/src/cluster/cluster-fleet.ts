@@ -2,7 +2,7 @@
 // brokers.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Admin, Kafka } from 'kafkajs'
+import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import type postgres from 'postgres'
 import { openOwnStack } from '../fleet/own-stack.ts'
 import { createFleet, type Fleet } from '../fleet/service-fleet.ts'
@@ -58,7 +58,7 @@ export async function openClusterFleet(opened: AsyncDisposableStack, dataDir: st
   if (!java) throw new Error('A cluster needs Java.')
   opened.use(java)
   const kafka = createTestKafka(cluster.brokers)
-  const admin = opened.adopt(kafka.admin(), (admin) => admin.disconnect())
+  const admin = opened.adopt(createWatcher(cluster.brokers).admin(), (admin) => admin.disconnect())
   await admin.connect()
   const countFile = `${dataDir}/activity`
   const fleet = createFleet({
@@ -91,6 +91,18 @@ export async function openClusterFleet(opened: AsyncDisposableStack, dataDir: st
     createTopics: (names, partitions) => createSpreadTopics(admin, cluster, { names, partitions }),
     activity: () => ({ ...sumCounts(dataDir), warnings: countWarnings(dataDir) }),
   }
+}
+
+/** Who asks which broker leads: it may meet one that is frozen, and then asks another soon. */
+function createWatcher(brokers: readonly string[]): Kafka {
+  return new kafkajs.Kafka({
+    clientId: 'watcher',
+    brokers: [...brokers],
+    logLevel: kafkajs.logLevel.NOTHING,
+    connectionTimeout: 1000,
+    requestTimeout: 1500,
+    retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 20 },
+  })
 }
 
 async function createSpreadTopics(

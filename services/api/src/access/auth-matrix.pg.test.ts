@@ -64,6 +64,7 @@ beforeEach(async () => {
     'dlq.dlq_topics',
     'dlq.dlq_audit',
     'dlq.dlq_policies',
+    'dlq.dlq_topic_pauses',
   )
   await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'orders.dlq.v1', topic_id: null, partitions: 1 }] })
   await insertMessageRow(database.sql, { id: ordersId, original_topic: orders, dlq_topic: 'orders.dlq.v1' })
@@ -106,6 +107,8 @@ async function contents() {
            (select json_agg(p) from dlq.dlq_policies p)::text as policies,
            (select count(*)::int from dlq.dlq_message_edits) as edits,
            (select count(*)::int from dlq.dlq_attempts) as attempts,
+           (select count(*)::int from dlq.dlq_topic_pauses) as pauses,
+           (select count(*)::int from dlq.dlq_runs) as runs,
            (select count(*)::int from dlq.dlq_audit where target_type = 'message') as audit`
   return { ...row }
 }

@@ -44,6 +44,19 @@ export function createFindToken(tokens: AuthConfig['tokens'], { now = Date.now }
   return (tokenId) => byId.get(tokenId)?.find(({ expiresAt }) => expiresAt > now())?.access ?? null
 }
 
+/**
+ * Verifies the ID tokens that the console's client is given. One is used at once, as the proof of who signed in: it may
+ * expire within minutes, and says nothing of how long they stay.
+ */
+export function createVerifyIdToken({ jwt, oidc }: AuthConfig, { keysCooldownMs = 5000 } = {}) {
+  const verify = createVerify(jwt, keysCooldownMs, oidc.client_id)
+  return async (token: string): Promise<Access> => {
+    if (verify === null) throw unauthenticated('no identity provider is configured')
+    const { expiresAt: _, ...access } = await verify(token)
+    return access
+  }
+}
+
 type KnownToken = { hash: Buffer; expiresAt: number; access: Access & { tokenId: string } }
 
 /** Half of the hash says which token it is, and does not check one. */
@@ -82,8 +95,13 @@ function knownToken(known: readonly KnownToken[], token: string, now: number): A
 // No symmetric algorithms, because a symmetric key that verifies tokens can also sign them.
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 
-function createVerify(jwt: AuthConfig['jwt'], keysCooldownMs: number): ((token: string) => Promise<Access>) | null {
-  const { issuer, audience, jwks_url, clock_skew } = jwt
+/** Null where no provider is configured. `audience` is another one for ID tokens, which are meant for the client. */
+function createVerify(
+  jwt: AuthConfig['jwt'],
+  keysCooldownMs: number,
+  audience = jwt.audience,
+): ((token: string) => Promise<Access>) | null {
+  const { issuer, jwks_url, clock_skew } = jwt
   if (jwks_url === undefined || issuer === undefined || audience === undefined) return null
   // A key that is not known makes it ask for the set again, at most every few seconds: that is how keys rotate.
   const keys = createRemoteJWKSet(new URL(jwks_url), { cooldownDuration: keysCooldownMs, timeoutDuration: 5_000 })

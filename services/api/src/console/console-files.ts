@@ -81,7 +81,8 @@ function placeUnder(index: ConsoleFile, prefix: string): ConsoleFile {
   const html = index.bytes
     .toString('utf8')
     .replaceAll(/ (src|href)="\/console\//g, ` $1="${prefix}/console/`)
-    .replace(/<base [^>]*>|<head>/, (found) => (found === '<head>' ? `<head>${base}` : base))
+    .replace(/<base [^>]*>/, '')
+    .replace('<head>', `<head>${base}`)
   const bytes = Buffer.from(html)
   return { ...index, bytes, hash: hashOf(bytes), brotli: brotliCompressSync(bytes), gzip: gzipSync(bytes) }
 }

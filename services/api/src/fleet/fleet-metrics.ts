@@ -4,6 +4,7 @@
 // because old values would hide the outage.
 
 import { type Status, statuses } from 'dlq-core/domain/retry/message-state.ts'
+import { pausables } from 'dlq-core/queries/retry/topic-pauses.ts'
 import { others, weightiest } from 'dlq-core/runtime/bounded-labels.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -140,6 +141,11 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
       ['state'],
     ),
     pausedGroups: gauge('dlq_paused_groups', 'Error groups whose automatic retries are paused.'),
+    pausedTopics: gauge(
+      'dlq_paused_topics',
+      'Topics that somebody has paused, by what is paused: retries, or ingestion of a DLQ topic.',
+      ['what'],
+    ),
     drift: gauge(
       'dlq_summary_drift',
       'By how many messages the counts were wrong at the last full count; should be 0.',
@@ -162,6 +168,8 @@ function fill(gauges: Gauges, { summary, counts, oldest, due, lags, status }: Fl
 
   gauges.topics.set(status.dlq_topics)
   gauges.pausedGroups.set(status.paused_groups)
+  for (const what of pausables) gauges.pausedTopics.set({ what }, 0)
+  for (const { what } of status.paused_topics) gauges.pausedTopics.inc({ what })
   if (status.stored_at) gauges.storedAt.set(status.stored_at.getTime() / 1000)
   for (const state of ['publishing', 'faulty', 'idle']) gauges.retriers.set({ state }, 0)
   for (const { publishes, fault } of status.retriers)

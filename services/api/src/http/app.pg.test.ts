@@ -242,7 +242,7 @@ describe('POST /api/v1/dlq/messages/:id/retry', () => {
     const id = await insert({ next_retry_at: new Date(0) })
     const retrier = startRetrier(service.sql)
     await retrier.stop()
-    await database.sql`update dlq.dlq_messages set status = 'RETRYING' where id = ${id}`
+    await database.sql`update dlq.dlq_messages set status = 'RETRYING', lease_slot = 1 where id = ${id}`
     await database.sql`delete from dlq.dlq_attempts`
 
     expect(await retry(id, { Prefer: 'wait=0' })).toMatchObject({ status: 202, body: { status: 'RETRYING' } })

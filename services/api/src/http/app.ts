@@ -10,11 +10,13 @@ import { actAs, roleNames } from '../access/access.ts'
 import { type BrowserGuardDeps, createBrowserGuard } from '../access/browser-guard.ts'
 import { createIdentify, type IdentifyDeps, letAnybodyIn } from '../access/identify.ts'
 import { type ServedConsole, serveConsole } from '../console/serve-console.ts'
+import { serveSignIn } from '../console/serve-sign-in.ts'
 import { createFleetMetrics } from '../fleet/fleet-metrics.ts'
 import { auditRead } from '../messages/audit-read.ts'
 import { readBody } from '../request/read-body.ts'
 import { readRequest } from '../request/read-request.ts'
 import { allRoutes } from '../routes/all-routes.ts'
+import type { Oidc } from '../session/oidc.ts'
 import { ApiError, sendError } from './api-error.ts'
 import { allowedMethods } from './declared-paths.ts'
 import type { ApiDeps, ApiEnv, Route } from './define-route.ts'
@@ -31,6 +33,8 @@ export type AppDeps = Omit<ApiDeps, 'eventStreams'> &
     replica?: Database | undefined
     /** Absent: the API serves no console. */
     console?: ServedConsole | undefined
+    /** Null or absent: nobody signs in at an identity provider. */
+    oidc?: Oidc | null
     /** Aborted when the service stops: retries stop waiting for their outcome. */
     stopping: AbortSignal
     version: string
@@ -80,6 +84,8 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
     return c.body(document, 200, { 'content-type': 'application/json' })
   })
   for (const route of allRoutes) app.on(route.method.toUpperCase(), route.path, ...admit(route), handlerOf(route, deps))
+  if (deps.console && deps.oidc)
+    serveSignIn(app, { ...deps, oidc: deps.oidc, publicUrl: deps.publicUrl, prefix: deps.console.prefix })
   if (deps.console) serveConsole(app, deps.console)
 
   // A request for an undeclared path is identified and limited as well: only known senders learn which paths exist.

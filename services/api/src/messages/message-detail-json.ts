@@ -119,6 +119,7 @@ export function detailJson(
     retryRequested: m.retry_requested,
     archived: m.archived_at !== null,
     groupPaused: m.group_paused,
+    topicsPaused: m.paused_topics,
     routeClosed:
       m.held_by_route && m.dlq_topic !== null
         ? notAllowed({ dlq_topic: m.dlq_topic, original_topic: m.original_topic })

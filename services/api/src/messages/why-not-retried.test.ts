@@ -12,6 +12,7 @@ const waiting: RetryFacts = {
   topicUncertain: false,
   lastRefusal: null,
   groupPaused: null,
+  topicsPaused: [],
   routeClosed: null,
   unstoredValueBytes: null,
   topicHeld: null,

@@ -18,6 +18,8 @@ export type RetryFacts = {
   readonly lastRefusal: string | null
   /** Why automatic retries of its error group are paused; null where they are not. */
   readonly groupPaused: string | null
+  /** Which of its topics somebody has paused, by whom and why; `why` is null for who may not know. */
+  readonly topicsPaused: readonly { readonly topic: string; readonly why: string | null }[]
   /** Why the retriers hold the topic that it would be sent to; null where they do not. */
   readonly topicHeld: { readonly topic: string; readonly reason: string } | null
   /** Why its route holds it; null where it does not. */
@@ -52,6 +54,7 @@ export function heldUpBy(facts: RetryFacts, policy: Pick<RetryPolicy, 'paused' |
   if (facts.status !== 'PENDING') return []
   const reasons: string[] = []
   if (policy.paused) reasons.push('the policy pauses the topic')
+  for (const { topic, why } of facts.topicsPaused) reasons.push(`topic ${topic} is paused ${why ?? 'by somebody'}`)
   if (policy.delivery === 'pull')
     reasons.push('its application has to claim it: the policy says that it retries by itself')
   if (facts.topicHeld !== null && policy.delivery !== 'pull') {

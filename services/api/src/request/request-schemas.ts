@@ -4,6 +4,18 @@ import { isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import * as v from 'valibot'
 
+/** A list in a query: repeated, or with commas. */
+export function listOf<const Name extends string>(names: readonly Name[]) {
+  const message = `must be one or more of ${names.join(', ')}`
+  return v.pipe(
+    v.union([v.string(), v.array(v.string())], message),
+    v.metadata({ anyOf: [{ enum: names }, { type: 'array', items: { enum: names }, minItems: 1 }] }),
+    v.transform((list) => [...new Set([list].flat().flatMap((item) => item.split(',')))].sort()),
+    v.check((list) => list.every((name) => (names as readonly string[]).includes(name)), message),
+    v.transform((list) => list as Name[]),
+  )
+}
+
 /** A whole number in a query, as a number. */
 export function wholeNumber(name: string, { min, max }: { min: number; max: number }) {
   const message = `${name} must be a whole number from ${min} to ${max}`

@@ -10,12 +10,15 @@ import { operationRoutes } from './fleet/operations.ts'
 import { positionRoutes } from './fleet/positions.ts'
 import { readerRoutes } from './fleet/readers.ts'
 import { statusRoutes } from './fleet/status.ts'
+import { topicPauseRoutes } from './fleet/topic-pauses.ts'
 import { topicRoutes } from './fleet/topics.ts'
 import { groupListRoutes } from './group-list.ts'
 import { groupRoutes } from './groups.ts'
 import { meRoutes } from './me.ts'
+import { activityRoutes } from './messages/activity.ts'
 import { messageChangeRoutes } from './messages/message-changes.ts'
 import { messageEditRoutes } from './messages/message-edits.ts'
+import { messageFacetRoutes } from './messages/message-facets.ts'
 import { messageListRoutes } from './messages/message-lists.ts'
 import { messageReportRoutes } from './messages/message-reports.ts'
 import { messageRoutes } from './messages/messages.ts'
@@ -37,9 +40,12 @@ export const allRoutes: readonly Route[] = [
   ...messageEditRoutes,
   ...messageReportRoutes,
   ...messageListRoutes,
+  ...messageFacetRoutes,
+  ...activityRoutes,
   ...retryAllRoutes,
   ...topicRoutes,
   ...readerRoutes,
+  ...topicPauseRoutes,
   ...statusRoutes,
   ...positionRoutes,
   ...dlqRouteRoutes,

@@ -9,20 +9,8 @@ import * as v from 'valibot'
 import { defineRoute } from '../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
 import { count } from '../messages/message-json.ts'
-import { instant, wholeNumber } from '../request/request-schemas.ts'
+import { instant, listOf, wholeNumber } from '../request/request-schemas.ts'
 import { exampleGroup, groupSchema, groupText, withCounts } from './groups.ts'
-
-/** A list in a query: repeated, or with commas. */
-function listOf<const Name extends string>(names: readonly Name[]) {
-  const message = `must be one or more of ${names.join(', ')}`
-  return v.pipe(
-    v.union([v.string(), v.array(v.string())], message),
-    v.metadata({ anyOf: [{ enum: names }, { type: 'array', items: { enum: names }, minItems: 1 }] }),
-    v.transform((list) => [...new Set([list].flat().flatMap((item) => item.split(',')))].sort()),
-    v.check((list) => list.every((name) => (names as readonly string[]).includes(name)), message),
-    v.transform((list) => list as Name[]),
-  )
-}
 
 const maxIds = 100
 const idList = v.pipe(

@@ -28,7 +28,7 @@ type Props = {
 export function Menu({ label, children, look = 'plain', choices, onChoose, refusal = null }: Props) {
   return (
     <MenuTrigger>
-      <Button look={look} refusal={refusal} {...(children === undefined ? {} : { label })}>
+      <Button look={look} refusal={refusal}>
         {children ?? label}
         <ChevronDown aria-hidden="true" />
       </Button>

@@ -1,21 +1,25 @@
-// A time: relative, and in full on hover and focus. `now` comes from the page, which has one timer.
+// A time: relative or absolute as this browser wants it, and in full on hover. The page has one timer for all of them.
 
-import { absoluteTime, clockTime, relativeTime, spanText, type Zone } from '../../domain/time.ts'
+import { useNow } from '../../data/live.ts'
+import { settings } from '../../data/settings.ts'
+import { useStore } from '../../data/store.ts'
+import { absoluteTime, clockTime, relativeTime, spanText } from '../../domain/time.ts'
 
 type Props = {
   at: string | number | null
-  now: number
-  zone: Zone
-  style: 'relative' | 'absolute'
   /** "3 h 10 m ago" instead of "3 h ago". */
   long?: boolean
+  /** What is said where there is no time. */
+  none?: string
 }
 
-export function TimeText({ at, now, zone, style, long = false }: Props) {
-  if (at === null) return <span>–</span>
+export function Time({ at, long = false, none = '–' }: Props) {
+  const { zone, times } = useStore(settings)
+  const now = useNow()
+  if (at === null) return <span>{none}</span>
   const ms = typeof at === 'number' ? at : Date.parse(at)
   const full = absoluteTime(ms, zone)
-  const short = style === 'relative' ? relativeTime(ms, now, long ? spanText : undefined) : clockTime(ms, now, zone)
+  const short = times === 'relative' ? relativeTime(ms, now, long ? spanText : undefined) : clockTime(ms, now, zone)
   return (
     <time dateTime={new Date(ms).toISOString()} title={full}>
       {short}

@@ -3,8 +3,9 @@
 import type { OriginalTopicSource } from '../../domain/failure/topic-names.ts'
 import { isUnheld } from '../retry/expired-leases.ts'
 import type { HeldTopic } from '../retry/retriers.ts'
+import { isInForce } from '../retry/topic-pauses.ts'
 import type { Sql } from '../sql.ts'
-import { messageInScope, type TopicScope } from '../topic-scope.ts'
+import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
 import { etag, type SpecifiedMessage } from './message-view.ts'
 
 export type MessageDetail = SpecifiedMessage & {
@@ -47,6 +48,8 @@ export type MessageDetail = SpecifiedMessage & {
   group_paused: string | null
   /** What retriers hold now because records for it are refused, whatever the topic: topic and reason. */
   held_topics: Pick<HeldTopic, 'topic' | 'reason'>[]
+  /** Its topics that somebody has paused; `why` is null where the scope hides the topic. */
+  paused_topics: { topic: string; why: string | null }[]
   etag: string
 }
 
@@ -62,7 +65,9 @@ async function detailFrom(
   sql: Sql,
   { id, scope, archived }: { id: string; scope: TopicScope; archived: boolean },
 ): Promise<MessageDetail | null> {
-  const [row] = await sql<(Omit<MessageDetail, 'held_topics'> & { held_topics: string })[]>`
+  const [row] = await sql<
+    (Omit<MessageDetail, 'held_topics' | 'paused_topics'> & { held_topics: string; paused_topics: string })[]
+  >`
     select id, original_topic, error_message, retry_count, max_retries, payload,
            case when payload is null and octet_length(record_value) between 1 and 1048576 then record_value end as unprojected_value,
            status, created_at, updated_at, last_retry_at, dlq_cluster, dlq_topic, dlq_partition, dlq_offset,
@@ -78,12 +83,16 @@ async function detailFrom(
             from dlq.dlq_retriers r
             cross join json_to_recordset(r.held_topics) as held (topic text, reason text)
             where r.seen_at > now() - interval '1 minute') as held_topics,
+           (select coalesce(json_agg(json_build_object('topic', p.topic, 'why',
+                     case when ${topicInScope(sql, scope, 'p.topic')} then 'by ' || p.paused_by || ': ' || p.reason end)), '[]')
+            from dlq.dlq_topic_pauses p
+            where p.topic in (m.original_topic, m.dlq_topic) and p.what = 'retries' and ${isInForce(sql)}) as paused_topics,
            ${etag(sql)} as etag
     from ${tableOf(sql, archived)} m
     where id = ${id} and ${messageInScope(sql, scope, 'm.')}
     limit 1`
   // The driver leaves JSON as text (infra/docs/decisions/004-json-as-text.md).
-  return row ? { ...row, held_topics: JSON.parse(row.held_topics) } : null
+  return row ? { ...row, held_topics: JSON.parse(row.held_topics), paused_topics: JSON.parse(row.paused_topics) } : null
 }
 
 export type RecordBytes = { bytes: Buffer | null; payload: string | null }

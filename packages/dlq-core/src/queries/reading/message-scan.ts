@@ -46,10 +46,18 @@ export type MessageScan = {
 /** A statement with more index scans than this costs more than they save. */
 const maxArms = 16
 
-/** `backwards`: against the sort, for the previous page. `alongIds`: by id, whatever fields the filter has. */
+/**
+ * `backwards`: against the sort, for the previous page. `alongIds`: by id, whatever fields the filter has. `within`: a
+ * condition on m.id, which each index can serve as its last column.
+ */
 export function scanMessages(
   sql: Sql,
-  { search, backwards = false, alongIds = false }: { search: MessageSearch; backwards?: boolean; alongIds?: boolean },
+  {
+    search,
+    backwards = false,
+    alongIds = false,
+    within,
+  }: { search: MessageSearch; backwards?: boolean; alongIds?: boolean; within?: SqlText },
 ): MessageScan {
   const { filter, scope, sort } = search
   const descending = (sort === 'newest') !== backwards
@@ -67,7 +75,10 @@ export function scanMessages(
   ) =>
     joinSql(
       arms.map((arm) => {
-        const { where, orderBy } = walk(arm, { sortColumn, descending, ...way })
+        const { where, orderBy } = walk(within ? { ...arm, others: [...(arm.others ?? []), within] } : arm, {
+          ...{ sortColumn, descending },
+          ...way,
+        })
         const rows = sqlText`select ${sqlWords(columns)} from ${sqlWords(table)} m where ${where} order by ${orderBy} limit ${limit}`
         return overDueTopics
           ? sqlText`(select m.* from (${dueTopics}) due cross join lateral (${rows}) m)`
@@ -239,6 +250,11 @@ function fieldTests(sql: Sql, { filter: f, topic }: MessageSearch, decided: read
     }),
     ...left('payload', (json) => sql`m.payload @> ${json}::text::jsonb`),
   ]
+}
+
+/** All conditions of the search on a row m, for rows that were found by another table. */
+export function messageTests(sql: Sql, search: MessageSearch): Fragment[] {
+  return [...fieldTests(sql, search, []), ...scopeTest(sql, search.scope)]
 }
 
 function scopeTest(sql: Sql, scope: TopicScope): Fragment[] {

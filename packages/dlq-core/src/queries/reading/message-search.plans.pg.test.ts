@@ -10,6 +10,8 @@ import type { MessageFilter } from '../../domain/message/message-filter.ts'
 import { listGroups } from '../groups/group-list.ts'
 import { hourlyByGroup } from '../groups/group-trend.ts'
 import type { Sql } from '../sql.ts'
+import { countArrived } from './activity-history.ts'
+import { countFacets } from './message-facets.ts'
 import type { MessageSort } from './message-scan.ts'
 import { countMessages, searchIds, searchMessages } from './message-search.ts'
 import { listStoredTopics, resolveTopic } from './message-topic.ts'
@@ -45,6 +47,10 @@ beforeAll(async () => {
     select 'other-' || n || '.dlq.v1', 'other-' || n, 'group', 'RESOLVED', 1 from generate_series(1, 5000) n`
   await database.sql`vacuum analyze dlq.dlq_messages, dlq.dlq_summary, dlq.dlq_summary_totals, dlq.dlq_summary_deltas`
 })
+
+const unfiltered = { filter: {}, topic: null, scope: null, sort: 'newest' as const }
+const ofGroup = { ...unfiltered, filter: { group_id: groupId } }
+const stretches = { from: new Date(Date.now() - 86_400_000), stepMs: 3_600_000, steps: 24 }
 
 const deep = {
   id: ['7fffffff-ffff-7fff-bfff-ffffffffffff'],
@@ -124,6 +130,14 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
       (sql) => oldestPendingOf(sql, { column: 'dlq_topic', topics: ['topic-7.dlq.v1'], scope: null }),
     ],
     ['who failed lately', (sql) => countRecentFailures(sql, { scope: null, examine: 100 })],
+    [
+      'the newest messages of facets',
+      (sql) => countFacets(sql, { search: unfiltered, by: ['status'], examine: 100, limit: 9 }),
+    ],
+    ['what arrived', (sql) => countArrived(sql, { search: unfiltered, stretches, by: 'total' })],
+    ['what is dead', (sql) => countArrived(sql, { search: unfiltered, stretches, by: 'total', dead: true })],
+    ['what arrived, by group', (sql) => countArrived(sql, { search: unfiltered, stretches, by: 'group' })],
+    ['what arrived of a group', (sql) => countArrived(sql, { search: ofGroup, stretches, by: 'total' })],
     ['the groups', (sql) => listGroups(sql, { filter: {}, scope: null, after: null, limit: 10 })],
   ]
   test.each(overviews)('%s are read along indexes', async (_, query) => {

@@ -244,7 +244,7 @@ function boundOf(scan: MessageScan, examine: number): number {
  * The row of one id that was found, if it passes the tests. "offset 0" keeps it a look-up per id: for a join
  * PostgreSQL might merge the ids with all earlier entries of the primary key.
  */
-function tested(sql: Sql, { table, tests }: Pick<MessageScan, 'table' | 'tests'>) {
+export function tested(sql: Sql, { table, tests }: Pick<MessageScan, 'table' | 'tests'>) {
   const passed = tests.reduce((all, test) => sql`${all} and ${test}`, sql`true`)
   return sql`(select m.* from ${table} m where m.id = found.id and ${passed} offset 0)`
 }

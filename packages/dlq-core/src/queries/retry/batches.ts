@@ -82,27 +82,56 @@ function notPaused(sql: Sql) {
   return sql`(s.paused = '{}' or m.retry_requested or m.group_id is null or m.group_id <> all (s.paused))`
 }
 
+/** Whether the topics that somebody has paused allow message m of share s. */
+function notOfPausedTopic(sql: Sql) {
+  return sql`(s.paused_topics = '{}' or m.dlq_topic is null or m.dlq_topic <> all (s.paused_topics))`
+}
+
+/**
+ * Whether the message of the share that comes first is of a paused DLQ topic. Then many may be, and only a window of
+ * the share's messages is read for others.
+ */
+function beginsPaused(sql: Sql) {
+  const first = (where: Fragment, order: Fragment) => sql`
+    (select m.dlq_topic = any(paused.topics) from dlq.dlq_messages m
+     where m.original_topic = s.topic and m.status = 'PENDING' and ${where} order by ${order} limit 1)`
+  return sql`
+    paused.topics <> '{}' and coalesce(
+      case when s.run is null then ${first(sql`m.run_id is null and m.next_retry_at <= now()`, sql`m.next_retry_at, m.id`)}
+           else ${first(sql`m.run_id = s.run`, sql`m.id`)} end, false)`
+}
+
 /** The messages of share s to claim, and their order. Each of the two sources goes along its own index. */
-type Source = { shares: Fragment; due: Fragment; order: Fragment }
+type Source = {
+  shares: Fragment
+  due: Fragment
+  /** As `due`, also of paused topics. */
+  waits: Fragment
+  order: Fragment
+}
 
 function sourcesOf(sql: Sql): Source[] {
+  const due = sql`m.status = 'PENDING' and m.run_id is null and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}`
+  const held = sql`m.status = 'PENDING' and m.run_id = s.run and m.retry_count < m.max_retries and not m.held_by_route`
   return [
     // Messages that are due by themselves and in no run.
     {
       shares: sql`s.run is null`,
-      due: sql`m.status = 'PENDING' and m.run_id is null and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}`,
+      due: sql`${due} and ${notOfPausedTopic(sql)}`,
+      waits: due,
       order: sql`m.next_retry_at, m.id`,
     },
     // Messages that a run holds, due by themselves or not. Somebody asked for them, so no pause of their group counts.
     {
       shares: sql`s.run is not null`,
-      due: sql`m.status = 'PENDING' and m.run_id = s.run and m.retry_count < m.max_retries and not m.held_by_route`,
+      due: sql`${held} and ${notOfPausedTopic(sql)}`,
+      waits: held,
       order: sql`m.id`,
     },
   ]
 }
 
-/** Locks the due messages of the shares whose topics are not ordered. */
+/** Locks the due messages of the shares that are neither ordered nor partly paused. */
 function dueOfFreeTopics(sql: Sql, { shares, due, order }: Source) {
   return sql`
     select oldest.id, oldest.bytes
@@ -115,11 +144,11 @@ function dueOfFreeTopics(sql: Sql, { shares, due, order }: Source) {
       limit s.quota
       for update skip locked
     ) oldest
-    where not s.ordered and ${shares}`
+    where not s.windowed and ${shares}`
 }
 
-/** Locks the due messages of the shares whose topics are ordered, if they need not wait for another of their key. */
-function dueOfOrderedTopics(sql: Sql, { shares, due, order }: Source) {
+/** Locks the due messages of the other shares: those in a window that are not paused and need not wait for another of their key. */
+function dueInWindow(sql: Sql, { shares, due, waits, order }: Source) {
   return sql`
     select first.id, first.bytes
     from owner
@@ -131,23 +160,24 @@ function dueOfOrderedTopics(sql: Sql, { shares, due, order }: Source) {
       where m.id = any(array(
         select w.id
         from (
-          select m.id, m.order_key, m.original_partition, m.original_offset from dlq.dlq_messages m
-          where m.original_topic = s.topic and ${due}
+          select m.id, m.dlq_topic, m.order_key, m.original_partition, m.original_offset from dlq.dlq_messages m
+          where m.original_topic = s.topic and ${waits}
           order by ${order}
           limit ${orderedWindow}
         ) w
         -- An earlier message that this snapshot sees as unresolved may be resolved by now. The reverse cannot happen.
-        where w.order_key is null or not exists (
+        where (s.paused_topics = '{}' or w.dlq_topic is null or w.dlq_topic <> all (s.paused_topics))
+          and (not s.ordered or w.order_key is null or not exists (
           select from dlq.dlq_messages e
           where e.original_topic = s.topic and e.order_key = w.order_key and e.status in ('PENDING', 'RETRYING')
             and (coalesce(e.original_partition, -1), coalesce(e.original_offset, -1), e.id)
-              < (coalesce(w.original_partition, -1), coalesce(w.original_offset, -1), w.id))
+              < (coalesce(w.original_partition, -1), coalesce(w.original_offset, -1), w.id)))
         limit s.quota
       ))
         and ${due}
       for update skip locked
     ) first
-    where s.ordered and ${shares}`
+    where s.windowed and ${shares}`
 }
 
 /**
@@ -178,20 +208,28 @@ export async function claimBatch(
     with owner as materialized (
       select slot, batch + 1 as batch from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
     ),
+    -- In the claim's own statement, so that from the answer to a pause on nothing more is claimed.
+    paused as materialized (
+      select coalesce(array_agg(topic), '{}') as topics from dlq.dlq_topic_pauses
+      where what = 'retries' and (until is null or until > now())
+    ),
     share as materialized (
-      select topic, run, ordered, "pausedGroups" as paused,
+      select topic, run, ordered, "pausedGroups" as paused, paused.topics as paused_topics,
+             ordered or (${beginsPaused(sql)}) as windowed,
              case when "maxInFlight" is null then quota
                   else greatest(0, least(quota, "maxInFlight" - (
                     select count(*)::int from dlq.dlq_messages f
                     where f.lease_slot is not null and f.original_topic = topic))) end as quota
       from json_to_recordset(${toJson(shares)}::json) as s
         (topic text, run uuid, quota int, "maxInFlight" int, ordered boolean, "pausedGroups" uuid[])
+      cross join paused
       -- In the claim's own statement, so that no message of a run is claimed once it is paused or cancelled.
-      where run is null or exists (select from dlq.dlq_runs r where r.id = run and r.status = 'running')
+      where topic <> all (paused.topics)
+        and (run is null or exists (select from dlq.dlq_runs r where r.id = run and r.status = 'running'))
     ),
     due as materialized (
       ${sourcesOf(sql)
-        .flatMap((source) => [dueOfFreeTopics(sql, source), dueOfOrderedTopics(sql, source)])
+        .flatMap((source) => [dueOfFreeTopics(sql, source), dueInWindow(sql, source)])
         .reduce((all, due) => sql`${all} union all ${due}`)}
     ),
     fitting as materialized (

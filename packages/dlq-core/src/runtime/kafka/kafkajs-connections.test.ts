@@ -3,11 +3,12 @@
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 const require = createRequire(import.meta.url)
 const ConnectionPool = require('kafkajs/src/network/connectionPool')
 const BrokerPool = require('kafkajs/src/cluster/brokerPool')
+const createRetry = require('kafkajs/src/retry')
 const { KafkaJSConnectionError } = require('kafkajs/src/errors')
 const Encoder = require('kafkajs/src/protocol/encoder')
 
@@ -158,7 +159,9 @@ describe('a pool of brokers', () => {
   })
 
   test('can be connected again after its only broker was removed', async () => {
-    const only = Object.assign(createBroker('1'), { connectionPool: { host: 'broker', port: 9092 } })
+    const only = Object.assign(createBroker('1'), {
+      connectionPool: { host: 'broker', port: 9092, connectionTimeout: 1000, waitingTime: () => 0 },
+    })
     const pool = createPool([only])
     pool.seedBroker = only
     pool.removeBroker({ host: 'broker', port: 9092 })
@@ -170,12 +173,51 @@ describe('a pool of brokers', () => {
       connectionPool: { waitingTime: () => 3000 },
     })
     const answering = Object.assign(createBroker('2', { isConnected: true }), {
-      connectionPool: { waitingTime: () => 400 },
+      connectionPool: { waitingTime: () => 500 },
     })
     for (let n = 0; n < 20; n += 1) {
       expect(await createPool([silent, answering]).findConnectedBroker()).toBe(answering)
       expect(await askEach(createPool([silent, answering]))).toBe('2')
     }
+  })
+
+  test('asks another one too where one does not answer soon', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    for (const way of ['askAnyBroker', 'withBroker']) {
+      const pool = createPool([createBroker('1', { isConnected: true }), createBroker('2', { isConnected: true })])
+      let frozen: string | null = null
+      const answer = pool[way](({ nodeId, broker = { nodeId } }: { nodeId: string; broker?: { nodeId: string } }) => {
+        // The first one that is asked is frozen, whichever it is, and then owes an answer.
+        frozen ??= broker.nodeId
+        if (frozen !== broker.nodeId) return Promise.resolve('here')
+        pool.brokers[frozen].connectionPool = { waitingTime: () => 2000 }
+        return new Promise(() => {})
+      })
+      await vi.advanceTimersByTimeAsync(2000)
+      expect(await answer).toBe('here')
+    }
+  })
+
+  test('connects to another broker of the list where one takes the connection and no more', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const pool = createPool([])
+    let seeds = 0
+    pool.createSeedBroker = async () => {
+      seeds += 1
+      const isFrozen = seeds === 1
+      pool.seedBroker = {
+        connectionPool: { connectionTimeout: 1000 },
+        connect: () => (isFrozen ? new Promise(() => {}) : Promise.resolve()),
+        isConnected: () => false,
+      }
+    }
+    pool.retrier = createRetry({ retries: 1, initialRetryTime: 1 })
+    const connecting = pool.connect()
+    await vi.advanceTimersByTimeAsync(5000)
+    await connecting
+    expect(seeds).toBe(2)
   })
 
   test('lets nobody wait for a broker that has left the cluster', async () => {

@@ -4,12 +4,14 @@ import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-par
 import { countActivity, oldestWaiting } from 'dlq-core/queries/reading/activity.ts'
 import { readFleetStatus } from 'dlq-core/queries/reading/status.ts'
 import { countByConsumer } from 'dlq-core/queries/reading/summary.ts'
+import { pausables } from 'dlq-core/queries/retry/topic-pauses.ts'
 import * as v from 'valibot'
 import { requireExactCounts } from '../../fleet/exact-counts.ts'
 import { exampleLossClock, lossClockJson, lossClockSchema } from '../../fleet/loss-clock.ts'
 import { exampleStatusCounts, noMessages, statusCountsSchema } from '../../fleet/totals-json.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { count, timestamp, timestampText } from '../../messages/message-json.ts'
+import { exampleTopicPause, topicPauseJson, topicPauseSchema } from '../../pauses/pause-json.ts'
 
 const maxLines = 1000
 
@@ -46,6 +48,10 @@ const statusSchema = v.pipe(
     dlq_topics: count,
     stored_at: v.pipe(timeSchema, v.description('When the last message was stored.')),
     paused_groups: v.pipe(count, v.description('Error groups whose automatic retries are paused.')),
+    paused_topics: v.pipe(
+      v.array(v.strictObject({ topic: v.string(), what: v.picklist(pausables), ...topicPauseSchema.entries })),
+      v.description('Topics that somebody has paused.'),
+    ),
     held_topics: v.pipe(
       v.array(v.strictObject({ topic: v.string(), reason: v.string(), since: timestampText })),
       v.description('Topics that are only probed, because records for them are refused in a row.'),
@@ -101,6 +107,7 @@ export const statusRoutes = [
             dlq_topics: 12,
             stored_at: '2026-02-20T10:30:01.000+00:00',
             paused_groups: 0,
+            paused_topics: [{ topic: 'orders', what: 'retries', ...exampleTopicPause }],
             held_topics: [
               {
                 topic: 'payments',
@@ -124,7 +131,7 @@ export const statusRoutes = [
     async (call) => {
       const { c, sql, access } = call
       const state = await requireExactCounts(call)
-      const [lines, activity, lags, { retriers, stored_at, held_topics, ...fleet }] = await Promise.all([
+      const [lines, activity, lags, { retriers, stored_at, paused_topics, held_topics, ...fleet }] = await Promise.all([
         countByConsumer(sql, { scope: access.topics, limit: maxLines }),
         countActivity(sql, { scope: access.topics }),
         listIngestLag(sql, { scope: access.topics }),
@@ -159,6 +166,9 @@ export const statusRoutes = [
         loss_clock: lossClocks(lags, new Date()),
         ...fleet,
         stored_at: stored_at && timestamp(stored_at),
+        paused_topics: paused_topics.map((pause) => ({
+          ...{ topic: pause.topic, what: pause.what, ...topicPauseJson(pause) },
+        })),
         held_topics: held_topics.map((held) => ({ ...held, since: timestamp(held.since) })),
         retriers: retriers.map(({ started_at, seen_at, ...retrier }) => ({
           ...retrier,

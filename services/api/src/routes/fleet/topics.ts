@@ -13,6 +13,7 @@ import {
   listDlqTopics,
   oldestPendingOf,
 } from 'dlq-core/queries/reading/topic-overview.ts'
+import { listTopicPauses } from 'dlq-core/queries/retry/topic-pauses.ts'
 import * as v from 'valibot'
 import { requireExactCounts } from '../../fleet/exact-counts.ts'
 import { exampleLossClock, lossClockJson, lossClockSchema } from '../../fleet/loss-clock.ts'
@@ -21,6 +22,7 @@ import { exampleStatusCounts, noMessages, statusCountsSchema } from '../../fleet
 import { type Call, defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
 import { count, timestamp, timestampText } from '../../messages/message-json.ts'
+import { exampleTopicPause, pauseOf, topicPauseSchema } from '../../pauses/pause-json.ts'
 import { wholeNumber } from '../../request/request-schemas.ts'
 
 const time = v.nullable(timestampText)
@@ -61,6 +63,8 @@ const topicSchema = v.pipe(
       ),
       v.description('The progress of a DLQ topic: read_to is the sum of its partitions’ positions.'),
     ),
+    paused: v.pipe(v.nullable(topicPauseSchema), v.description('Somebody has paused its retries.')),
+    ingestion_paused: v.pipe(v.nullable(topicPauseSchema), v.description('Somebody has paused its ingestion.')),
     policy: v.pipe(effectivePolicySchema, v.description('The policy in force, with the first counterpart.')),
   }),
   v.title('Topic'),
@@ -80,6 +84,8 @@ const exampleTopic = {
     gone_at: null,
   },
   ingestion: { stored_at: '2026-02-20T10:30:01.000+00:00', read_to: '4712', loss_clock: exampleLossClock },
+  paused: exampleTopicPause,
+  ingestion_paused: null,
   policy: exampleEffectivePolicy,
 }
 
@@ -210,11 +216,12 @@ async function describeTopics(
 ) {
   const column = kind === 'dlq' ? 'dlq_topic' : 'original_topic'
   const topics = [...new Set(found.map(({ topic }) => topic))]
-  const [counts, counterparts, oldest, lags] = await Promise.all([
+  const [counts, counterparts, oldest, lags, pauses] = await Promise.all([
     countByValue(sql, { column, values: topics, scope }),
     listCounterparts(sql, { column, topics, scope }),
     oldestPendingOf(sql, { column, topics, scope }),
     kind === 'dlq' ? listIngestLag(sql, { topics }) : [],
+    listTopicPauses(sql, { scope, topics }),
     requireExactCounts({ sql, log }),
     policies.refresh(),
   ])
@@ -238,6 +245,8 @@ async function describeTopics(
       ...(entry.cluster === null
         ? { found: null, ingestion: null }
         : foundJson(entry, { lag: lagOf.get(`${entry.cluster} ${topic}`), now })),
+      paused: pauseOf(pauses, topic, 'retries'),
+      ingestion_paused: pauseOf(pauses, topic, 'ingestion'),
       policy: effectivePolicyJson(policy),
     }
   })

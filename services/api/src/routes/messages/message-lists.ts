@@ -236,7 +236,7 @@ async function totalOf(sql: Sql, search: MessageSearch): Promise<Total> {
   return counted === null ? countMessages(sql, { search, ...maxTotal }) : { value: counted, relation: 'eq' }
 }
 
-async function searchOf(
+export async function searchOf(
   sql: Sql,
   { filter, sort, scope }: { filter: MessageFilter; sort: MessageSort; scope: TopicScope },
 ): Promise<MessageSearch> {

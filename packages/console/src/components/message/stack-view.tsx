@@ -1,0 +1,68 @@
+// A stack trace: the root cause first, own frames bold, frames of libraries folded. The raw text is always there.
+
+import { useState } from 'react'
+import { frameRuns, shortFrame, stackSections } from '../../domain/payload/stack.ts'
+import { counted } from '../../domain/words.ts'
+import { Button } from '../controls/button.tsx'
+import { copyText } from '../toasts.tsx'
+import styles from './message.module.css'
+
+export function StackView({ trace }: { trace: string }) {
+  const [raw, setRaw] = useState(false)
+  const sections = stackSections(trace)
+  const own = sections.flatMap(({ frames }) => frames).filter((frame) => frame.own).length
+  const total = sections.flatMap(({ frames }) => frames).length
+  return (
+    <div className={styles.stack}>
+      <p className={styles.over}>
+        <span>
+          {counted(own, 'own frame')}, {total - own} of libraries
+        </span>
+        <Button look="quiet" onPress={() => setRaw(!raw)}>
+          {raw ? 'Folded' : 'As it came'}
+        </Button>
+        <Button look="quiet" onPress={() => void copyText(trace, 'the stack trace')}>
+          Copy
+        </Button>
+      </p>
+      {raw ? (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
+        <pre className={styles.raw} tabIndex={0}>
+          {trace}
+        </pre>
+      ) : (
+        sections.map((section, at) => (
+          <div key={`${at} ${section.title}`}>
+            <p className={styles.error}>{section.title}</p>
+            <Frames frames={section.frames} />
+          </div>
+        ))
+      )}
+    </div>
+  )
+}
+
+function Frames({ frames }: { frames: ReturnType<typeof stackSections>[number]['frames'] }) {
+  return frameRuns(frames).map((run, at) =>
+    run.own ? (
+      <ul key={`${at} own`} className={styles.own}>
+        {run.frames.map((frame) => (
+          <li key={frame.text} title={frame.text}>
+            <code>{shortFrame(frame.text)}</code>
+          </li>
+        ))}
+      </ul>
+    ) : (
+      <details key={`${at} libraries`} className={styles.libraries}>
+        <summary>{run.frames.length} of libraries</summary>
+        <ul>
+          {run.frames.map((frame, place) => (
+            <li key={`${place} ${frame.text}`}>
+              <code>{frame.text}</code>
+            </li>
+          ))}
+        </ul>
+      </details>
+    ),
+  )
+}

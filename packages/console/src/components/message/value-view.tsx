@@ -1,0 +1,117 @@
+// A value from its bytes: JSON laid out by white space only, text as it is, or hexadecimal. Nothing is parsed and printed.
+
+import { useState } from 'react'
+import { hexRows, toBase64 } from '../../domain/payload/hex.ts'
+import { confluentSchemaId, layOut, maxLayoutChars, readValue } from '../../domain/payload/value.ts'
+import { bytesText } from '../../domain/words.ts'
+import { Button } from '../controls/button.tsx'
+import { copyText } from '../toasts.tsx'
+import styles from './message.module.css'
+
+export type ValueLook = 'json' | 'text' | 'hex'
+
+type Props = {
+  /** Null: the record has no value. */
+  bytes: Uint8Array | null
+  /** What is shown: "value" or "key". */
+  what: string
+  look: ValueLook | null
+  onLook: (look: ValueLook) => void
+  hidden: boolean
+  download: string
+}
+
+/** More than this is not put into the page; it can be downloaded. */
+const maxShownChars = 4 * 1024 * 1024
+const hexPage = 256
+
+export function ValueView({ bytes, what, look, onLook, hidden, download }: Props) {
+  const [shown, setShown] = useState(false)
+  if (bytes === null)
+    return (
+      <p className={styles.quiet}>
+        {what === 'value' ? 'Tombstone: the record has a key and no value.' : 'The record has no key.'}
+      </p>
+    )
+  if (hidden && !shown)
+    return (
+      <p className={styles.over}>
+        <span>{bytesText(bytes.length)}, hidden</span>
+        <Button onPress={() => setShown(true)}>Show</Button>
+      </p>
+    )
+  const read = readValue(bytes)
+  const schema = confluentSchemaId(bytes)
+  const natural: ValueLook = read.kind === 'bytes' ? 'hex' : read.kind
+  const current = look === 'json' && read.kind !== 'json' ? natural : (look ?? natural)
+  const text = read.kind === 'bytes' ? null : read.text
+  const looks: ValueLook[] = [
+    ...(read.kind === 'json' ? (['json'] as const) : []),
+    ...(text === null ? [] : (['text'] as const)),
+    'hex',
+  ]
+  return (
+    <div className={styles.value}>
+      <p className={styles.over}>
+        <span>
+          {read.kind === 'json' ? 'JSON' : read.kind} · {bytesText(bytes.length)}
+          {schema === null ? '' : ` · Confluent framing, schema id ${schema}`}
+        </span>
+        {looks.length < 2
+          ? null
+          : looks.map((one) => (
+              <Button key={one} look="quiet" aria-pressed={one === current} onPress={() => onLook(one)}>
+                {one === 'json' ? 'JSON' : one === 'text' ? 'As it is' : 'Hex'}
+              </Button>
+            ))}
+        <Button
+          look="quiet"
+          onPress={() =>
+            void copyText(text ?? toBase64(bytes), text === null ? `the ${what} as base64` : `the ${what}`)
+          }
+        >
+          {text === null ? 'Copy base64' : 'Copy'}
+        </Button>
+        <a href={download} download>
+          Download
+        </a>
+      </p>
+      {current === 'hex' || text === null ? (
+        <HexView bytes={bytes} why={read.kind === 'bytes' ? read.why : null} />
+      ) : (
+        <>
+          {text.length > maxShownChars ? (
+            <p className={styles.quiet}>
+              Only the first {bytesText(maxShownChars)} are shown. The download has all of it.
+            </p>
+          ) : null}
+          {current === 'json' && text.length > maxLayoutChars ? (
+            <p className={styles.quiet}>Too large to be laid out: shown as it came.</p>
+          ) : null}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
+          <pre className={styles.text} tabIndex={0}>
+            {(current === 'json' ? layOut(text) : text).slice(0, maxShownChars)}
+          </pre>
+        </>
+      )}
+    </div>
+  )
+}
+
+function HexView({ bytes, why }: { bytes: Uint8Array; why: string | null }) {
+  const [rows, setRows] = useState(hexPage)
+  return (
+    <>
+      {why === null ? null : <p className={styles.quiet}>Shown as bytes: {why}.</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
+      <pre className={styles.hex} tabIndex={0}>
+        {hexRows(bytes, 0, rows)
+          .map(({ offset, hex, ascii }) => `${offset}  ${hex.padEnd(47)}  ${ascii}`)
+          .join('\n')}
+      </pre>
+      {rows * 16 < bytes.length ? (
+        <Button onPress={() => setRows(rows + 4 * hexPage)}>Show more of {bytesText(bytes.length)}</Button>
+      ) : null}
+    </>
+  )
+}

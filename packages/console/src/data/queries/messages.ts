@@ -1,0 +1,124 @@
+// Messages: lists along cursors, one with its ETag, its bytes, its edits, and what can be done with it.
+
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
+import type { components } from 'dlq-client/api-types.ts'
+import { type MessageFilter, requestFilter } from '../../domain/addresses.ts'
+import { api, rawRequest } from '../api.ts'
+import { serverNow } from '../server-clock.ts'
+
+export type ListedMessage = components['schemas']['ListedMessage']
+export type MessageDetail = components['schemas']['MessageDetail']
+export type MessagePage = components['schemas']['MessagePage']
+export type Edit = components['schemas']['Edit']
+
+export type MessageWithTag = { message: MessageDetail; etag: string | null }
+
+export type ListSort = 'newest' | 'oldest' | 'next_due'
+
+export function messagesQuery(filter: MessageFilter, sort: ListSort = 'newest', limit = 100) {
+  return infiniteQueryOptions({
+    queryKey: ['messages', filter, sort, limit],
+    queryFn: ({ signal, pageParam }): Promise<MessagePage> => {
+      const query = { ...requestFilter(filter, new Date(serverNow())), sort, limit, show: 'preview' }
+      const cursor = pageParam === null ? {} : { cursor: pageParam }
+      return dataOf(api.GET('/api/v1/messages', { params: { query: { ...query, ...cursor } as never }, signal }))
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.pagination.next_cursor,
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function messageQuery(id: string) {
+  return queryOptions({
+    queryKey: ['message', id],
+    queryFn: async ({ signal }): Promise<MessageWithTag> => {
+      const answer = api.GET('/api/v1/dlq/messages/{id}', { params: { path: { id } }, signal })
+      const message = await dataOf(answer)
+      return { message, etag: (await answer).response.headers.get('etag') }
+    },
+  })
+}
+
+/** The bytes of the value, or of the key, as they were in Kafka; null where there are none. */
+export function bytesQuery(id: string, part: 'value' | 'key', edits: number) {
+  return queryOptions({
+    // An edit makes other bytes; nothing else does.
+    queryKey: ['bytes', id, part, edits],
+    queryFn: async ({ signal }): Promise<Uint8Array | null> => {
+      const response = await rawRequest(`/api/v1/dlq/messages/${encodeURIComponent(id)}/${part}`, { signal })
+      if (response.status === 204) return null
+      if (!response.ok) {
+        const body: unknown = await response.json().catch(() => null)
+        throw new DlqApiError(response.status, body)
+      }
+      return new Uint8Array(await response.arrayBuffer())
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+}
+
+export function editsQuery(id: string) {
+  return queryOptions({
+    queryKey: ['edits', id],
+    queryFn: async ({ signal }): Promise<Edit[]> =>
+      (await dataOf(api.GET('/api/v1/dlq/messages/{id}/edits', { params: { path: { id } }, signal }))).edits,
+  })
+}
+
+export type RetryAnswer = { status: number; message: string }
+
+/** Waits up to ten seconds for a retrier to settle it. */
+export async function retryMessage(
+  id: string,
+  { force = false, reason, etag }: { force?: boolean; reason?: string; etag: string | null },
+): Promise<RetryAnswer> {
+  const header = { prefer: 'wait=10', ...(etag === null ? {} : { 'if-match': etag }) }
+  const body = { force, ...(reason ? { reason } : {}) }
+  const answer = api.POST('/api/v1/dlq/messages/{id}/retry', { params: { path: { id }, header }, body })
+  const { message } = await dataOf(answer)
+  return { status: (await answer).response.status, message }
+}
+
+export type Written = { text: string } | { base64: string } | null
+
+export type MessageChange = {
+  value?: Written
+  key?: Written
+  headers?: readonly { name: string; value: { text: string } | { base64: string } | null }[]
+  target_topic?: string | null
+  next_retry_at?: string | null
+  reason?: string
+}
+
+export async function changeMessage(id: string, change: MessageChange, etag: string | null): Promise<string | null> {
+  const header = etag === null ? {} : { 'if-match': etag }
+  const answer = api.PATCH('/api/v1/dlq/messages/{id}', { params: { path: { id }, header }, body: change as never })
+  await dataOf(answer)
+  return (await answer).response.headers.get('etag')
+}
+
+export type MessageAction = 'dead' | 'revive' | 'delete'
+
+export async function actOnMessage(id: string, action: MessageAction, reason: string, etag: string | null) {
+  const params = { path: { id }, header: etag === null ? {} : { 'if-match': etag } }
+  const body = reason === '' ? {} : { reason }
+  if (action === 'dead') return dataOf(api.POST('/api/v1/dlq/messages/{id}/dead', { params, body } as never))
+  if (action === 'revive') return dataOf(api.POST('/api/v1/dlq/messages/{id}/revive', { params, body } as never))
+  const { error, response } = await api.DELETE('/api/v1/dlq/messages/{id}', { params, body } as never)
+  if (error !== undefined) throw new DlqApiError(response.status, error)
+  return null
+}
+
+export type AuditEntry = components['schemas']['AuditEntry']
+
+export function auditQuery(targetType: string, targetId: string) {
+  return queryOptions({
+    queryKey: ['audit', targetType, targetId],
+    queryFn: async ({ signal }): Promise<AuditEntry[]> => {
+      const query = { target_type: targetType, target_id: targetId, limit: 50 }
+      return (await dataOf(api.GET('/api/v1/audit', { params: { query }, signal }))).entries
+    },
+  })
+}

@@ -1,0 +1,86 @@
+// A message in words: what it is in, what happens next, and what became of its attempts.
+
+import type { Status } from './states.ts'
+import { relativeTime, spanText } from './time.ts'
+import { numberText } from './words.ts'
+
+export type MessageFacts = {
+  readonly status: Status
+  readonly retryable: boolean
+  readonly not_retryable_because: string | null
+  readonly held_up_by: readonly string[]
+  readonly next_retry_at: string | null
+  readonly retry_count: number
+  readonly max_retries: number
+  readonly archived_at: string | null
+  readonly attempts: readonly AttemptFacts[]
+}
+
+export type AttemptFacts = {
+  readonly number: number
+  readonly actor: string
+  readonly run_id: string | null
+  readonly outcome: 'requested' | 'published' | 'resolved' | 'failed' | 'unknown'
+  readonly error: string | null
+  readonly started_at: string
+  readonly settled_at: string | null
+  readonly target: { readonly topic: string; readonly partition: number | null; readonly offset: string | null } | null
+  readonly failed_again: { readonly at: string; readonly error_changed: boolean | null } | null
+}
+
+/** One or two sentences: what happens next by itself, or why nothing does. */
+export function whatNext(message: MessageFacts, now: number): string {
+  const { status, retry_count, max_retries } = message
+  if (message.archived_at !== null) return 'Archived: it stays as it is until somebody restores it.'
+  if (status === 'RETRYING') return 'Is being sent now.'
+  if (status === 'RESOLVED') return sentWords(message, now)
+  if (status === 'DEAD')
+    return retry_count >= max_retries && max_retries > 0
+      ? `Given up after ${retry_count} of ${max_retries} attempts: it is not tried again by itself.`
+      : 'Given up: it is not tried again by itself.'
+  const waits = message.held_up_by.length === 0 ? '' : `Waits: ${message.held_up_by.join('; ')}.`
+  if (!message.retryable && message.not_retryable_because !== null)
+    return `It cannot be sent: ${message.not_retryable_because}.`
+  if (message.next_retry_at === null) return waits || 'Waits for somebody to send it.'
+  const at = Date.parse(message.next_retry_at)
+  const tried = `attempt ${numberText(retry_count + 1)} of ${numberText(max_retries)}`
+  if (waits !== '')
+    return `${waits} ${at > now ? `Its turn is ${relativeTime(at, now, spanText)}` : 'It is due'}, ${tried}.`
+  return at > now
+    ? `Tried by itself ${relativeTime(at, now, spanText)}, ${tried}.`
+    : `Due: it is sent within seconds, ${tried}.`
+}
+
+/** "Sent 80 s ago, has not come back." Never "succeeded". */
+function sentWords({ attempts }: MessageFacts, now: number): string {
+  const last = attempts.reduce<AttemptFacts | null>(
+    (newest, one) => (newest === null || one.number > newest.number ? one : newest),
+    null,
+  )
+  if (last === null || last.settled_at === null) return 'Sent, or settled by hand; no attempt is kept.'
+  const verb = last.outcome === 'resolved' ? 'Settled by its application' : 'Sent'
+  if (last.failed_again !== null) return `${verb}, and it came back.`
+  return `${verb} ${relativeTime(Date.parse(last.settled_at), now, spanText)}, has not come back.`
+}
+
+/** One attempt: "Sent to orders 0/2305" and what became of it. */
+export function attemptWords({ outcome, error, target, failed_again }: AttemptFacts): string {
+  const to =
+    target === null
+      ? ''
+      : ` to ${target.topic}${target.partition === null ? '' : ` ${target.partition}/${target.offset ?? '?'}`}`
+  const became = {
+    requested: `Being sent${to}`,
+    published: `Sent${to}`,
+    resolved: 'Settled by its application',
+    failed: `Refused${to}${error === null ? '' : `: ${error}`}`,
+    unknown: `Not known whether it was sent${to}; it is repeated under the same id`,
+  }[outcome]
+  if (failed_again === null) return became
+  return `${became}; came back${failed_again.error_changed ? ' with another error' : ''}`
+}
+
+export function whoSent({ actor, run_id }: AttemptFacts): string {
+  if (run_id !== null) return `run of ${actor}`
+  return actor === 'auto' || actor === 'system' || actor === 'policy' ? 'by itself' : actor
+}

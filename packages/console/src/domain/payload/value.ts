@@ -1,0 +1,67 @@
+// What the bytes of a value are: JSON, text, or bytes. They are shown as they are; laying out changes white space only.
+
+import { applyEdits, format, type ParseError, parseTree } from 'jsonc-parser'
+
+export type ReadValue =
+  | { readonly kind: 'json' | 'text'; readonly text: string }
+  | { readonly kind: 'bytes'; readonly why: string }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export function readValue(bytes: Uint8Array): ReadValue {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    return { kind: 'bytes', why: 'the bytes are no UTF-8 text' }
+  }
+  if (isJson(text)) return { kind: 'json', text }
+  // Control characters other than tab and line ends: somebody's own format.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text))
+    return { kind: 'bytes', why: 'the text has control characters' }
+  return { kind: 'text', text }
+}
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Above this, laying out would hold up the page; the text is shown as it came. */
+export const maxLayoutChars = 256 * 1024
+
+/** JSON on several lines. Every digit, escape, duplicate and order stays; broken JSON stays altogether. */
+export function layOut(text: string): string {
+  if (text.length > maxLayoutChars || !isJson(text)) return text
+  return applyEdits(text, format(text, undefined, { insertSpaces: true, tabSize: 2, eol: '\n' }))
+}
+
+/** Back on one line, without white space between tokens, for a value that came so. */
+export function onOneLine(text: string): string {
+  if (!isJson(text)) return text
+  return text.replace(/"(?:[^"\\]|\\.)*"|\s+/gs, (token) => (token.startsWith('"') ? token : ''))
+}
+
+/** Whether it came on one line without white space, so that it can go back to exactly that. */
+export function cameOnOneLine(text: string): boolean {
+  return isJson(text) && onOneLine(text) === text
+}
+
+/** The first fault of a JSON text, with its place; null where there is none. */
+export function jsonFault(text: string): { offset: number; message: string } | null {
+  if (isJson(text)) return null
+  const errors: ParseError[] = []
+  parseTree(text, errors)
+  return { offset: errors[0]?.offset ?? 0, message: 'this is no JSON' }
+}
+
+/** Confluent's framing: a zero byte, four bytes of schema id, the rest. Null where the value has none. */
+export function confluentSchemaId(bytes: Uint8Array): number | null {
+  if (bytes.length < 5 || bytes[0] !== 0) return null
+  return new DataView(bytes.buffer, bytes.byteOffset).getUint32(1)
+}

@@ -1,0 +1,130 @@
+// The messages of a group, the newest first, one of them open. The choice stays on its message while newer ones come in.
+
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { Button } from '../../components/controls/button.tsx'
+import { useKeys } from '../../components/keys.ts'
+import type { ValueLook } from '../../components/message/value-view.tsx'
+import { FaultText } from '../../components/show/fault.tsx'
+import { Empty, Section } from '../../components/show/page.tsx'
+import { StatusMark } from '../../components/show/status.tsx'
+import { Time } from '../../components/show/time.tsx'
+import { faultOf } from '../../data/faults.ts'
+import type { messagesQuery } from '../../data/queries/messages.ts'
+import { stateWords } from '../../domain/states.ts'
+import { numberText } from '../../domain/words.ts'
+import { MessageGlance } from '../message/message-glance.tsx'
+import styles from './group.module.css'
+
+type Props = {
+  id: string
+  query: ReturnType<typeof messagesQuery>
+  total: number
+  /** The place of the open message among those that are loaded, from 1. */
+  at: number
+  look: ValueLook | null
+  onShow: (id: string | null) => void
+}
+
+export function GroupMessages({ id, query, total, at, look, onShow }: Props) {
+  const navigate = useNavigate({ from: '/groups/$id' })
+  const list = useInfiniteQuery(query)
+  const messages = list.data?.pages.flatMap((page) => page.messages) ?? []
+  const place = Math.min(at, Math.max(1, messages.length))
+  const open = messages[place - 1]
+  const openId = open?.id ?? null
+  useEffect(() => onShow(openId), [openId, onShow])
+  const go = (to: number) => {
+    if (to < 1 || to > messages.length) return
+    void navigate({
+      params: { id },
+      search: (old) => ({ ...old, n: to === 1 ? undefined : String(to) }) as never,
+      replace: true,
+    })
+  }
+  useKeys({
+    j: () => go(place + 1),
+    k: () => go(place - 1),
+    ']': () => go(place + 1),
+    '[': () => go(place - 1),
+    '.': () => void list.refetch(),
+    o: () => {
+      if (openId !== null)
+        void navigate({ to: '/messages/$id', params: { id: openId }, search: { in: `group_id=${id}` } })
+    },
+  })
+  if (list.error !== null) return <FaultText fault={faultOf(list.error)} what="The messages cannot be read" />
+  if (list.data === undefined) return null
+  if (open === undefined) return <Empty>No message is left in this group.</Empty>
+  return (
+    <div className={styles.split}>
+      <Section
+        title={place === 1 ? 'Newest' : `Message ${place}`}
+        aside={
+          <>
+            <Button look="quiet" label="Newer" isDisabled={place === 1} onPress={() => go(place - 1)}>
+              ‹
+            </Button>
+            <span>
+              {numberText(place)} of {numberText(total)}
+            </span>
+            <Button look="quiet" label="Older" isDisabled={place === messages.length} onPress={() => go(place + 1)}>
+              ›
+            </Button>
+            <Link to="/messages/$id" params={{ id: open.id }} search={{ in: `group_id=${id}` }}>
+              Open
+            </Link>
+          </>
+        }
+      >
+        <MessageGlance
+          id={open.id}
+          look={look}
+          onLook={(view) =>
+            void navigate({ params: { id }, search: (old) => ({ ...old, view }) as never, replace: true })
+          }
+        />
+      </Section>
+      <Section
+        title={`All ${numberText(total)}`}
+        aside={
+          <>
+            <Button look="quiet" onPress={() => void list.refetch()}>
+              Show new
+            </Button>
+            <Link to="/messages" search={{ group_id: id }}>
+              As a list
+            </Link>
+          </>
+        }
+      >
+        <ol className={styles.list}>
+          {messages.map((message, index) => (
+            <li key={message.id}>
+              <button
+                type="button"
+                className={styles.item}
+                aria-current={index === place - 1}
+                onClick={() => go(index + 1)}
+              >
+                <StatusMark status={message.status} />
+                <span className="visually-hidden">{stateWords[message.status]}</span>
+                <Time at={message.last_failed_at} />
+                <span className={styles.key}>{message.key?.value ?? message.id.slice(-8)}</span>
+                <span className={styles.tries}>
+                  {message.retry_count}/{message.max_retries}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ol>
+        {list.hasNextPage ? (
+          <Button onPress={() => void list.fetchNextPage()} isDisabled={list.isFetchingNextPage}>
+            {list.isFetchingNextPage ? 'Loading …' : 'Older ones'}
+          </Button>
+        ) : null}
+      </Section>
+    </div>
+  )
+}

@@ -1,0 +1,160 @@
+// One error group: what it is and why it stands, with its newest message open.
+
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button, buttonClass } from '../../components/controls/button.tsx'
+import { Menu } from '../../components/controls/menu.tsx'
+import { useKeys } from '../../components/keys.ts'
+import { FaultText } from '../../components/show/fault.tsx'
+import { ActionBar, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
+import { StatusBadge } from '../../components/show/status.tsx'
+import { Strip } from '../../components/show/strip.tsx'
+import { Time } from '../../components/show/time.tsx'
+import { copyText } from '../../components/toasts.tsx'
+import { apiBase } from '../../data/api.ts'
+import { faultOf } from '../../data/faults.ts'
+import { useLive, useSlow } from '../../data/live.ts'
+import { groupQuery, openGroupsQuery } from '../../data/queries/groups.ts'
+import { auditQuery, messageQuery, messagesQuery } from '../../data/queries/messages.ts'
+import { useMissingRole } from '../../data/session.ts'
+import { printSearch } from '../../domain/addresses.ts'
+import { groupReport } from '../../domain/group-report.ts'
+import { groupVerdict } from '../../domain/group-verdict.ts'
+import { statuses, totalOf } from '../../domain/states.ts'
+import { numberText, shortClass } from '../../domain/words.ts'
+import styles from './group.module.css'
+import { GroupMessages } from './group-messages.tsx'
+import { useTriage } from './use-triage.tsx'
+
+const route = getRouteApi('/groups/$id')
+
+export function GroupPage() {
+  const { id } = route.useParams()
+  const { n, view } = route.useSearch()
+  const navigate = useNavigate()
+  const client = useQueryClient()
+  const live = useLive(5000)
+  const group = useQuery({ ...groupQuery(id), refetchInterval: live })
+  const trends = useQuery({ ...openGroupsQuery({ trend: true }), refetchInterval: useLive(60_000) })
+  const trend = trends.data?.groups.find((one) => one.id === id)?.trend ?? null
+  const audit = useQuery(auditQuery('group', id))
+  const slow = useSlow(group.isPending)
+  const [shown, setShown] = useState<string | null>(null)
+  const newest = client.getQueryData(messageQuery(shown ?? '').queryKey)?.message
+  const refusal = useMissingRole('sys_operator')
+  const triage = useTriage(group.data ?? null)
+  const draft = (kind: string) => void navigate({ to: '/runs/new', search: { kind, group: id } })
+  useKeys({
+    r: () => draft('retry'),
+    e: () => {
+      if (shown !== null) void navigate({ to: '/messages/$id/edit', params: { id: shown }, search: {} })
+    },
+    ...triage.keys,
+  })
+
+  if (group.data === undefined) {
+    if (group.error === null) return slow ? <Skeleton rows={8} /> : null
+    const fault = faultOf(group.error)
+    return (
+      <PageHead title={fault.status === 404 ? 'No such group' : 'The group cannot be read'}>
+        <FaultText fault={fault} onRetry={() => void group.refetch()} />
+        <p>
+          <Link to="/groups">All groups</Link>
+        </p>
+      </PageHead>
+    )
+  }
+  const { title, error_class, location, message, counts, dlq_topics, first_seen_at, last_seen_at, note } = group.data
+  const name = error_class === null ? title : `${shortClass(error_class)}${location === null ? '' : ` in ${location}`}`
+  const exportUrl = (format: string) => `${apiBase}/api/v1/messages/export${printSearch({ format, group_id: id })}`
+  return (
+    <>
+      <PageHead
+        title={name}
+        documentTitle={`${counts.DEAD} DEAD · ${error_class === null ? title : shortClass(error_class)}`}
+        back={<Link to="/groups">Groups</Link>}
+        aside={triage.menus}
+      >
+        <p className={styles.quiet}>
+          {message} · since <Time at={first_seen_at} long />, last <Time at={last_seen_at} /> · {dlq_topics.join(', ')}
+        </p>
+        <Verdict>{groupVerdict(group.data, newest?.held_up_by ?? []).join(' ')}</Verdict>
+      </PageHead>
+      <div className={styles.numbers}>
+        <Strip trend={trend} tall />
+        <ul>
+          {statuses.map((status) => (
+            <li key={status}>
+              <Link to="/messages" search={{ group_id: id, status }}>
+                <strong>{numberText(counts[status])}</strong> <StatusBadge status={status} plain />
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </div>
+      <ActionBar label="What can be done with this group">
+        <Link to="/runs/new" search={{ kind: 'retry', group: id }} className={buttonClass('primary')}>
+          Retry…
+        </Link>
+        {shown === null ? null : (
+          <Link to="/messages/$id/edit" params={{ id: shown }} search={{}} className={buttonClass()}>
+            Edit this one
+          </Link>
+        )}
+        <Menu
+          label="More runs"
+          refusal={refusal}
+          choices={[
+            { id: 'dead', text: 'Give up…', note: 'PENDING becomes DEAD: nothing is tried again by itself' },
+            { id: 'revive', text: 'Revive…', note: 'DEAD becomes PENDING, by policy' },
+            { id: 'archive', text: 'Archive…' },
+            { id: 'delete', text: 'Delete…', danger: true },
+          ]}
+          onChoose={draft}
+        />
+        <Menu
+          label="Export"
+          choices={['ndjson', 'csv', 'json'].map((format) => ({ id: format, text: format, href: exportUrl(format) }))}
+          onChoose={() => undefined}
+        />
+        <Button
+          onPress={() =>
+            void copyText(
+              groupReport({
+                group: group.data,
+                newest: newest ?? null,
+                audit: audit.data ?? [],
+                url: window.location.href,
+              }),
+              'a report in Markdown',
+            )
+          }
+        >
+          Copy report
+        </Button>
+      </ActionBar>
+      {note === null ? null : <p className={styles.note}>Note: {note}</p>}
+      <GroupMessages
+        id={id}
+        query={messagesQuery({ group_id: id }, 'newest', 50)}
+        total={totalOf(counts)}
+        at={Math.max(1, Number(n ?? 1) || 1)}
+        look={view === 'json' || view === 'text' || view === 'hex' ? view : null}
+        onShow={setShown}
+      />
+      {audit.data === undefined || audit.data.length === 0 ? null : (
+        <Section title="Who changed what">
+          <ul className={styles.audit}>
+            {audit.data.slice(0, 10).map((entry) => (
+              <li key={entry.id}>
+                <Time at={entry.at} /> {entry.actor}: {entry.action}
+                {entry.reason === null ? '' : ` (${entry.reason})`}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,159 @@
+// State, owner and note of a group: changed at once, and taken back for ten seconds.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Form } from 'react-aria-components'
+import { Button } from '../../components/controls/button.tsx'
+import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
+import { Menu } from '../../components/controls/menu.tsx'
+import { TextField } from '../../components/controls/text-field.tsx'
+import { say } from '../../components/toasts.tsx'
+import { faultOf } from '../../data/faults.ts'
+import { changeGroup, type ErrorGroup, type GroupChange, groupQuery } from '../../data/queries/groups.ts'
+import { meQuery, useMissingRole } from '../../data/session.ts'
+import { nextMorning } from '../../domain/time.ts'
+
+/** The change that puts a group back to what it was. */
+export function formerOf({ state, snoozed_until, owner, note }: ErrorGroup): GroupChange {
+  return { state, owner, note, ...(state === 'snoozed' && snoozed_until !== null ? { snoozed_until } : {}) }
+}
+
+export const snoozes = [
+  { id: 'hour', text: 'Snooze for 1 hour', until: (now: Date) => new Date(now.getTime() + 3_600_000) },
+  { id: 'morning', text: 'Snooze until 08:00', until: (now: Date) => nextMorning(now, 8) },
+  { id: 'monday', text: 'Snooze until Monday 08:00', until: (now: Date) => nextMorning(now, 8, 1) },
+] as const
+
+export function useGroupChange() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ group, change }: { group: ErrorGroup; change: GroupChange; words: string }) =>
+      changeGroup(group.id, change),
+    onSuccess: (_, { group, words }) => {
+      say(words, () => {
+        void changeGroup(group.id, formerOf(group))
+          .then(() => say('Taken back'))
+          .catch((error) => say(`It could not be taken back: ${faultOf(error).message}`))
+          .finally(() => void client.invalidateQueries())
+      })
+    },
+    onError: (error) => say(`Not changed: ${faultOf(error).message}`),
+    onSettled: async (_data, _error, { group }) => {
+      await client.invalidateQueries({ queryKey: groupQuery(group.id).queryKey })
+      await client.invalidateQueries({ queryKey: ['groups'] })
+      await client.invalidateQueries({ queryKey: ['audit', 'group', group.id] })
+    },
+  })
+}
+
+export function useTriage(group: ErrorGroup | null) {
+  const client = useQueryClient()
+  const refusal = useMissingRole('sys_operator')
+  const change = useGroupChange()
+  const [asked, setAsked] = useState<'owner' | 'note' | null>(null)
+  const me = client.getQueryData(meQuery.queryKey)?.actor ?? 'anonymous'
+  const apply = (to: GroupChange, words: string) => {
+    if (group !== null && refusal === null) change.mutate({ group, change: to, words })
+  }
+  const snooze = (id: string) =>
+    apply(
+      {
+        state: 'snoozed',
+        snoozed_until: snoozes
+          .find((one) => one.id === id)!
+          .until(new Date())
+          .toISOString(),
+      },
+      'Snoozed',
+    )
+  const keys = {
+    a: () => apply({ owner: me }, `Yours, ${me}`),
+    s: () => snooze('hour'),
+    i: () => apply({ state: 'ignored' }, 'Ignored: still stored and retried by policy; no longer counted as burning'),
+    d: () => apply({ state: 'resolved' }, 'Resolved; it comes back by itself if it fails again'),
+    m: () => setAsked('owner'),
+    n: () => setAsked('note'),
+  }
+  const menus =
+    group === null ? null : (
+      <>
+        <Menu
+          label={group.state}
+          look="quiet"
+          refusal={refusal}
+          choices={[
+            { id: 'open', text: 'Open', disabled: group.state === 'open' },
+            { id: 'resolved', text: 'Resolved', note: 'd · it comes back by itself if it fails again' },
+            ...snoozes.map(({ id, text }) => ({ id, text })),
+            { id: 'ignored', text: 'Ignored', note: 'i · still stored and retried by policy; not counted as burning' },
+          ]}
+          onChoose={(id) => {
+            if (id === 'resolved') keys.d()
+            else if (id === 'ignored') keys.i()
+            else if (id === 'open') apply({ state: 'open' }, 'Open again')
+            else snooze(id)
+          }}
+        />
+        <Menu
+          label={group.owner ?? 'nobody'}
+          look="quiet"
+          refusal={refusal}
+          choices={[
+            { id: 'mine', text: `Mine (${me})`, note: 'a' },
+            { id: 'nobody', text: 'Nobody' },
+            { id: 'other', text: 'Somebody else…', note: 'm' },
+          ]}
+          onChoose={(id) => {
+            if (id === 'mine') keys.a()
+            else if (id === 'nobody') apply({ owner: null }, 'Owned by nobody')
+            else setAsked('owner')
+          }}
+        />
+        <Button look="quiet" refusal={refusal} onPress={() => setAsked('note')}>
+          {group.note === null ? 'Add a note' : 'Change the note'}
+        </Button>
+        {asked === null ? null : (
+          <AskText
+            what={asked}
+            former={group[asked] ?? ''}
+            onClose={() => setAsked(null)}
+            onSave={(text) =>
+              apply({ [asked]: text === '' ? null : text }, asked === 'note' ? 'Noted' : `Owned by ${text || 'nobody'}`)
+            }
+          />
+        )}
+      </>
+    )
+  return { keys, menus }
+}
+
+type AskProps = { what: 'owner' | 'note'; former: string; onClose: () => void; onSave: (text: string) => void }
+
+function AskText({ what, former, onClose, onSave }: AskProps) {
+  const [text, setText] = useState(former)
+  return (
+    <Dialog title={what === 'owner' ? 'Who owns this group?' : 'Note for whoever comes next'} onClose={onClose}>
+      <Form
+        onSubmit={(event) => {
+          event.preventDefault()
+          onSave(text.trim())
+          onClose()
+        }}
+      >
+        <TextField
+          label={what === 'owner' ? 'Owner' : 'Note'}
+          value={text}
+          onChange={setText}
+          autoFocus
+          {...(what === 'note' ? { lines: 3 } : {})}
+        />
+        <DialogActions>
+          <Button onPress={onClose}>Leave it</Button>
+          <Button type="submit" look="primary">
+            Save
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,109 @@
+// `dlq edit`: the value in an editor. It is sent with the ETag that was read, so nobody's change is overwritten.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { createTwoFilesPatch } from 'diff'
+import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
+import { defineCommand, onCall, withOutput } from '../define-command.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
+import { plainLines } from '../output/words.ts'
+import type { CommonOptions, Session } from '../session.ts'
+import { bytesOf } from './show.ts'
+
+type Options = CommonOptions & { reason?: string; retry?: true; force?: true; yes?: true }
+
+export function addEdit(program: Command): void {
+  const edit = withOutput(
+    defineCommand(program, 'edit <id>', {
+      summary: 'change the value in $EDITOR',
+      description:
+        'What it replaces is kept. If somebody has changed or sent the message meanwhile, nothing is changed.',
+      examples: [`EDITOR="sed -i s/-5/5/" dlq edit "$ID" --reason OPS-4711 --yes --retry`],
+    }),
+  )
+    .option('--reason <text>', 'for the audit')
+    .option('--retry', 'retry it afterwards')
+    .option('--force', 'retry it even where it may not be retried by itself; needs --reason')
+    .option('--yes', 'do not ask')
+  onCall<Options>(edit, async (session, [id], options) => {
+    const { api, terminal } = session
+    const path = { id: id! }
+    const read = await api.GET('/api/v1/dlq/messages/{id}', { params: { path } })
+    if (!read.data) throw new DlqApiError(read.response.status, read.error)
+    const etag = read.response.headers.get('etag')
+    const before = textOf(await bytesOf(session, id!, 'value'))
+    const after = inEditor(before, terminal.env)
+    if (after === before) {
+      terminal.note('nothing was changed')
+      return
+    }
+    checkJson(before, after)
+    terminal.note(plainLines(createTwoFilesPatch('stored', 'edited', before, after)))
+    await approveEdit(session, options)
+    const { reason } = options
+    const changed = await dataOf(
+      api.PATCH('/api/v1/dlq/messages/{id}', {
+        params: { path, ...(etag !== null && { header: { 'if-match': etag } }) },
+        body: { value: { text: after }, ...(reason !== undefined && { reason }) },
+      }),
+    )
+    if (!options.retry) return session.print(changed, ({ id, status }) => `${id} is changed, ${status}`)
+    const body = {
+      ...((options.force || changed.status === 'DEAD') && { force: true }),
+      reason: reason ?? 'dlq edit --retry',
+    }
+    const sent = await dataOf(api.POST('/api/v1/dlq/messages/{id}/retry', { params: { path }, body }))
+    await session.print(sent, ({ message }) => message)
+    if (sent.status === 'RESOLVED' || sent.status === 'RETRYING' || sent.status === 'PENDING') return
+    return exitCodes.failed
+  })
+}
+
+async function approveEdit({ terminal }: Session, { yes }: Options): Promise<void> {
+  if (yes) return
+  if (!terminal.interactive) throw new CliError(exitCodes.usage, 'nobody can be asked here: add --yes')
+  if (!(await terminal.confirm('Change it?'))) throw new CliError(exitCodes.failed, 'nothing was changed')
+}
+
+/** Bytes that are no text would be damaged by an editor. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    throw new CliError(exitCodes.failed, 'the value is not text; see `dlq show --value`', { cause })
+  }
+}
+
+/** The text after the person has edited it. Most editors end a file with a line break; one that was not there goes again. */
+function inEditor(text: string, env: NodeJS.ProcessEnv): string {
+  const editor = env.VISUAL || env.EDITOR
+  if (!editor) throw new CliError(exitCodes.configuration, 'set EDITOR to the editor to use')
+  const folder = mkdtempSync(join(tmpdir(), 'dlq-'))
+  const file = join(folder, 'value.json')
+  try {
+    writeFileSync(file, text, { mode: 0o600 })
+    // $EDITOR may have arguments, so the shell reads it, as git does.
+    const { status } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' })
+    if (status !== 0) throw new CliError(exitCodes.failed, `${editor} ended with ${status}; nothing was changed`)
+    const edited = readFileSync(file, 'utf8')
+    return text.endsWith('\n') ? edited : edited.replace(/\n$/, '')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function checkJson(before: string, after: string): void {
+  if (isJson(before) && !isJson(after))
+    throw new CliError(exitCodes.failed, 'the value was JSON and is none now; nothing was changed')
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

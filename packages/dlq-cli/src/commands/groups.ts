@@ -1,0 +1,126 @@
+// `dlq groups`: the inbox. Messages that fail for the same reason are one error group.
+import type { Command } from 'commander'
+import { dataOf } from 'dlq-client/api-client.ts'
+import type { components, paths } from 'dlq-client/api-types.ts'
+import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
+import { readNumber } from '../filters.ts'
+import { ago, count, durationMs, plain } from '../output/words.ts'
+import type { CommonOptions, Session } from '../session.ts'
+
+type Group = components['schemas']['ErrorGroup']
+type Change = NonNullable<paths['/api/v1/groups/{id}']['patch']['requestBody']>['content']['application/json']
+type State = Group['state']
+
+export function addGroups(program: Command): void {
+  const groups = withWatch(
+    withOutput(
+      defineCommand(program, 'groups', {
+        summary: 'error groups: what fails, and whose it is',
+        examples: [
+          'dlq groups',
+          'dlq groups --state open,snoozed --topic orders.dlq.v1',
+          'dlq groups -q Invalid --json',
+        ],
+      }),
+    ),
+  )
+    .option('--state <states>', 'open, snoozed, ignored, resolved; with commas between', 'open')
+    .option('--topic <dlq-topic>', 'groups of this DLQ topic')
+    .option('-q, --q <text>', 'text in title, class or message')
+    .option('--limit <number>', 'how many', readNumber, 20)
+  onCall<CommonOptions & { state: string; topic?: string; q?: string; limit: number }>(groups, (session, _, options) =>
+    session.watched(async () => {
+      const query = {
+        state: options.state.split(',') as State[],
+        limit: options.limit,
+        ...(options.topic !== undefined && { dlq_topic: options.topic }),
+        ...(options.q !== undefined && { q: options.q }),
+      }
+      const page = await dataOf(session.api.GET('/api/v1/groups', { params: { query } }))
+      await session.print(page, ({ groups }) => groupTable(groups, session))
+    }),
+  )
+
+  const show = withOutput(
+    defineCommand(groups, 'show <id>', { summary: 'one error group', examples: ['dlq groups show "$GROUP"'] }),
+  )
+  onCall<CommonOptions>(show, async (session, [id]) => {
+    const group = await dataOf(session.api.GET('/api/v1/groups/{id}', { params: { path: { id: id! } } }))
+    await session.print(group, groupText)
+  })
+
+  addChange(groups, 'resolve <id>', {
+    summary: 'mark it resolved; if it fails once more it shows as regressed',
+    examples: ['dlq groups resolve "$GROUP" --reason "OPS-4711: deployed"'],
+    change: () => ({ state: 'resolved' }),
+  })
+  addChange(groups, 'snooze <id> <time>', {
+    summary: 'hide it for a while',
+    examples: ['dlq groups snooze "$GROUP" 2h'],
+    change: ([, time]) => ({ state: 'snoozed', snoozed_until: untilOf(time!) }),
+  })
+  addChange(groups, 'assign <id> <owner>', {
+    summary: 'say who looks at it; "-" for nobody',
+    examples: ['dlq groups assign "$GROUP" maria --note OPS-4711'],
+    change: ([, owner]) => ({ owner: owner === '-' ? null : owner! }),
+  })
+  addChange(groups, 'reopen <id>', {
+    summary: 'show it in the inbox again',
+    examples: ['dlq groups reopen "$GROUP"'],
+    change: () => ({ state: 'open' }),
+  })
+}
+
+type ChangeDefinition = { summary: string; examples: string[]; change(args: readonly string[]): Change }
+
+function addChange(groups: Command, usage: string, { change, ...definition }: ChangeDefinition): void {
+  const command = withOutput(defineCommand(groups, usage, definition))
+    .option('--note <text>', 'for people')
+    .option('--reason <text>', 'for the audit')
+  onCall<CommonOptions & { note?: string; reason?: string }>(command, async (session, args, { note, reason }) => {
+    const body = { ...change(args), ...(note !== undefined && { note }), ...(reason !== undefined && { reason }) }
+    const path = { id: args[0]! }
+    await session.print(await dataOf(session.api.PATCH('/api/v1/groups/{id}', { params: { path }, body })), groupText)
+  })
+}
+
+function untilOf(text: string): string {
+  const ms = durationMs(text)
+  const until = ms === null ? Date.parse(text) : Date.now() + ms
+  if (Number.isNaN(until)) throw new CliError(exitCodes.usage, `not a time such as 2h or 2026-12-24: ${text}`)
+  return new Date(until).toISOString()
+}
+
+function groupTable(groups: readonly Group[], { table }: Session): string {
+  const now = Date.now()
+  return table(
+    groups,
+    [
+      { title: 'GROUP', value: ({ id }) => id },
+      { title: 'STATE', value: ({ state, regressed }) => (regressed ? 'regressed' : state), rank: 2 },
+      { title: 'DEAD', value: ({ counts }) => count(counts.DEAD), right: true },
+      { title: 'PENDING', value: ({ counts }) => count(counts.PENDING), right: true, rank: 3 },
+      { title: 'LAST SEEN', value: ({ last_seen_at }) => ago(last_seen_at, now), right: true, rank: 1 },
+      { title: 'OWNER', value: ({ owner }) => owner, rank: 4 },
+      { title: 'ERROR', value: ({ title }) => title },
+    ],
+    'no error groups',
+  )
+}
+
+function groupText(group: Group): string {
+  const { counts } = group
+  return [
+    `${plain(group.title)}`,
+    `  id        ${group.id}`,
+    `  state     ${group.regressed ? 'regressed' : group.state}${group.snoozed_until ? ` until ${group.snoozed_until}` : ''}`,
+    `  messages  ${count(counts.DEAD)} DEAD, ${count(counts.PENDING)} PENDING, ${count(counts.RESOLVED)} RESOLVED`,
+    `  seen      ${group.first_seen_at} to ${group.last_seen_at}`,
+    `  in        ${group.dlq_topics.map(plain).join(', ')}`,
+    `  owner     ${plain(group.owner)}`,
+    `  note      ${plain(group.note)}`,
+    `  at        ${plain(group.location)}`,
+    `  message   ${plain(group.message)}`,
+  ].join('\n')
+}

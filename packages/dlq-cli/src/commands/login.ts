@@ -1,0 +1,77 @@
+// `dlq login` and `dlq context`: the deployments that this person works with.
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { dataOf } from 'dlq-client/api-client.ts'
+import { type Context, checkedApi, readContexts, writeContexts } from '../config/contexts.ts'
+import { defineCommand, runtimeOf } from '../define-command.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
+import { table } from '../output/table.ts'
+import { plain } from '../output/words.ts'
+import { openSession } from '../session.ts'
+
+export function addLogin(program: Command): void {
+  const login = defineCommand(program, 'login <api>', {
+    summary: 'save a deployment: its address, and where its token comes from',
+    description: 'The file holds no token. It becomes the current context once the API accepts the token.',
+    examples: [
+      'dlq login "$API" --name shop --token-file ~/.dlq-token',
+      'dlq login "$API" --name shop --token-command "cat ~/.dlq-token" --production',
+    ],
+  })
+    .option('--name <name>', 'its name (default: the host)')
+    .option('--token-file <path>', 'a file whose content is the token')
+    .option('--token-command <command>', 'a command that prints the token')
+    .option('--production', 'changes of many messages want their number typed')
+  login.action(async () => {
+    const { terminal } = runtimeOf(login)
+    const options = login.opts<{ name?: string; tokenFile?: string; tokenCommand?: string; production?: boolean }>()
+    const api = checkedApi(String(login.processedArgs[0]))
+    if (options.tokenFile !== undefined && options.tokenCommand !== undefined)
+      throw new CliError(exitCodes.usage, 'either --token-file or --token-command')
+    const context: Context = {
+      api,
+      ...(options.tokenFile !== undefined && { token_file: resolve(options.tokenFile) }),
+      ...(options.tokenCommand !== undefined && { token_command: options.tokenCommand }),
+      ...(options.production && { production: true }),
+    }
+    const name = options.name ?? new URL(api).host
+    const before = readContexts(terminal.env)
+    const contexts = { ...before.contexts, [name]: context }
+    writeContexts(terminal.env, { ...before, contexts })
+    const { counts } = await dataOf(openSession(terminal, { context: name }).api.GET('/api/v1/status'))
+    writeContexts(terminal.env, { current: name, contexts })
+    await terminal.write(`${name} is the current context: ${api}, ${counts.DEAD} DEAD, ${counts.PENDING} PENDING\n`)
+  })
+
+  const context = defineCommand(program, 'context', {
+    summary: 'the saved deployments',
+    examples: ['dlq context', 'dlq context use shop'],
+  })
+  context.action(async () => {
+    const { terminal } = runtimeOf(context)
+    const { current, contexts } = readContexts(terminal.env)
+    const rows = Object.entries(contexts).map(([name, saved]) => ({ name, ...saved }))
+    const columns = [
+      { title: '', value: ({ name }: (typeof rows)[number]) => (name === current ? '*' : '') },
+      { title: 'NAME', value: ({ name }: (typeof rows)[number]) => name },
+      { title: 'API', value: ({ api }: (typeof rows)[number]) => api },
+      { title: 'TOKEN', value: (row: (typeof rows)[number]) => row.token_file ?? row.token_command ?? 'none', rank: 1 },
+      { title: '', value: ({ production }: (typeof rows)[number]) => (production ? 'production' : '') },
+    ]
+    await terminal.write(
+      rows.length === 0 ? 'none yet: dlq login https://…\n' : `${table(rows, columns, terminal.columns)}\n`,
+    )
+  })
+  const use = defineCommand(context, 'use <name>', {
+    summary: 'make it the current one',
+    examples: ['dlq context use shop'],
+  })
+  use.action(async () => {
+    const { terminal } = runtimeOf(use)
+    const name = String(use.processedArgs[0])
+    const saved = readContexts(terminal.env)
+    if (!saved.contexts[name]) throw new CliError(exitCodes.configuration, `no context ${plain(name)}`)
+    writeContexts(terminal.env, { ...saved, current: name })
+    await terminal.write(`${name} is the current context\n`)
+  })
+}

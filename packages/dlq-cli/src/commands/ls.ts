@@ -1,0 +1,79 @@
+// `dlq ls`: messages of a filter, as a table or as a file.
+import { type Command, Option } from 'commander'
+import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
+import type { components } from 'dlq-client/api-types.ts'
+import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
+import { type Filter, filterOf, readNumber, withFilters } from '../filters.ts'
+import { ago } from '../output/words.ts'
+import type { CommonOptions, Session } from '../session.ts'
+
+export type ListedMessage = components['schemas']['ListedMessage']
+type Options = CommonOptions & { limit: number; sort: 'newest' | 'oldest' | 'next_due'; export?: 'ndjson' | 'csv' }
+
+export function addLs(program: Command): void {
+  const ls = withFilters(
+    withWatch(
+      withOutput(
+        defineCommand(program, 'ls', {
+          summary: 'messages, by any filter',
+          examples: [
+            'dlq ls --topic orders --status DEAD',
+            'dlq ls -q Invalid --sort oldest --limit 5 --wide',
+            'dlq ls --status DEAD --json | grep next_cursor',
+            'dlq ls --topic orders --export csv > dead-letters.csv',
+            'dlq ls --status PENDING,DEAD --export ndjson | wc -l',
+          ],
+        }),
+      ),
+    ),
+  )
+    .option('--limit <number>', 'how many', readNumber, 20)
+    .addOption(new Option('--sort <order>', 'the order').choices(['newest', 'oldest', 'next_due']).default('newest'))
+    .addOption(new Option('--export <format>', 'all of them, as a file on stdout').choices(['ndjson', 'csv']))
+  onCall<Options>(ls, async (session, _, options) => {
+    const filter = filterOf(options)
+    if (options.export) return exportTo(session, filter, options.export)
+    await session.watched(async () => {
+      const query = { ...filter, limit: options.limit, sort: options.sort }
+      const page = await dataOf(session.api.GET('/api/v1/messages', { params: { query } }))
+      await session.print(page, ({ messages }) => messageTable(messages, session))
+      const { next_cursor: next, bounded } = page.pagination
+      if (session.terminal.interactive && next !== null && !options.watch)
+        session.terminal.note(
+          bounded ? 'the search stopped after half a second: narrow the filter' : 'there are more: --limit',
+        )
+    })
+  })
+}
+
+export function messageTable(messages: readonly ListedMessage[], { table }: Pick<Session, 'table'>): string {
+  const now = Date.now()
+  return table(
+    messages,
+    [
+      { title: 'ID', value: ({ id }) => id },
+      { title: 'STATUS', value: ({ status }) => status },
+      { title: 'TOPIC', value: ({ original_topic }) => original_topic, rank: 1 },
+      { title: 'GROUP', value: ({ consumer_group }) => consumer_group, rank: 4 },
+      { title: 'ATTEMPTS', value: (row) => `${row.retry_count}/${row.max_retries}`, right: true, rank: 5 },
+      { title: 'FAILED', value: ({ last_failed_at }) => ago(last_failed_at, now), right: true, rank: 2 },
+      { title: 'NEXT', value: ({ next_retry_at }) => ago(next_retry_at, now), right: true, rank: 6 },
+      {
+        title: 'ERROR',
+        value: ({ error_class: name, error_message: text }) => (name ? `${name}: ${text}` : text),
+        rank: 3,
+      },
+    ],
+    'no messages',
+  )
+}
+
+/** As fast as the reader takes it. An answer that breaks off ends with an error, never as if it were whole. */
+async function exportTo({ api, terminal }: Session, filter: Filter, format: 'ndjson' | 'csv'): Promise<void> {
+  const { data, error, response } = await api.GET('/api/v1/messages/export', {
+    params: { query: { ...filter, format } },
+    parseAs: 'stream',
+  })
+  if (!data) throw new DlqApiError(response.status, error)
+  for await (const chunk of data as unknown as AsyncIterable<Uint8Array>) await terminal.write(chunk)
+}

@@ -1,0 +1,104 @@
+// `dlq replay` and `dlq drop`: runs. They happen in the fleet; Ctrl-C only stops watching.
+import type { Command } from 'commander'
+import { defineCommand, onCall, withOutput } from '../define-command.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
+import { readNumber } from '../filters.ts'
+import { durationMs } from '../output/words.ts'
+import type { Session } from '../session.ts'
+import { followRun, outcomeOf, runText } from './runs.ts'
+import { type RunRequest, type SelectionOptions, selectionOf, startRun, withSelection } from './selection.ts'
+
+type RunOptions = SelectionOptions & { rate?: number; wait?: true; timeout: string }
+
+function withRun(command: Command): Command {
+  return withSelection(command)
+    .option('--wait', 'until the run has ended; the exit code says how')
+    .option('--timeout <time>', 'how long --wait waits', '10m')
+    .option('--rate <per-second>', 'messages a second, at most', readNumber)
+}
+
+export function addReplay(program: Command): void {
+  const replay = withRun(
+    withOutput(
+      defineCommand(program, 'replay [ids...]', {
+        summary: 'retry messages: ids, or a filter',
+        description: `A filter is counted first, and you are asked. The fleet does the work: Ctrl-C only stops watching.
+With --wait: 0 all sent, 3 something failed again, 4 paused, 1 something could not be sent, 75 not ended in time.`,
+        examples: [
+          'dlq replay --topic orders --dry-run',
+          'dlq replay "$ID" --wait --timeout 1m',
+          'dlq replay --topic orders -q Timeout --yes --rate 50 --wait',
+          'dlq replay --topic orders --expect 2 --canary 1 --canary-wait 1s --max-refailure 1% --wait',
+          'dlq replay --group-id "$GROUP" --target-topic orders.v2 --yes',
+          'dlq replay --topic orders --curl',
+        ],
+      }),
+    ),
+  )
+    .option('--target-topic <topic>', 'another topic than the original one')
+    .option('--canary <number>', 'send so many first, and wait for what comes back')
+    .option('--canary-wait <time>', 'how long to wait after the canary')
+    .option('--max-refailure <share>', 'pause at more re-failures than this, such as 1%')
+  type Options = RunOptions & { targetTopic?: string; canary?: string; canaryWait?: string; maxRefailure?: string }
+  onCall<Options>(replay, (session, ids, options) => {
+    const { targetTopic: to, canary, canaryWait: wait, maxRefailure: share, rate } = options
+    if (canary === undefined && wait !== undefined) throw new CliError(exitCodes.usage, '--canary-wait needs --canary')
+    return perform(session, options, to === undefined ? 'Retry' : `Send to ${to}`, {
+      kind: to === undefined ? 'retry' : 'redirect',
+      ...selectionOf(ids, options),
+      ...(to !== undefined && { target_topic: to }),
+      ...(rate !== undefined && { rate_per_second: rate }),
+      ...(canary !== undefined && {
+        canary: {
+          first: readNumber(canary),
+          ...(wait !== undefined && { wait }),
+          ...(share !== undefined && { max_refailure: share }),
+        },
+      }),
+      ...(share !== undefined && { on_refailure: 'pause', max_refailure: share }),
+    })
+  })
+}
+
+export function addDrop(program: Command): void {
+  const drop = withRun(
+    withOutput(
+      defineCommand(program, 'drop [ids...]', {
+        summary: 'give messages up: mark them DEAD, or delete them',
+        examples: [
+          'dlq drop --topic orders --error-class Obsolete --dry-run',
+          'dlq drop "$ID" --reason "OPS-4711: a test order" --wait',
+          'dlq drop "$ID" --delete --reason "OPS-4711: personal data" --wait',
+        ],
+      }),
+    ),
+  ).option('--delete', 'delete them with their attempts; the audit keeps the reason')
+  onCall<RunOptions & { delete?: true }>(drop, (session, ids, options) => {
+    if (options.reason === undefined && !options.dryRun) throw new CliError(exitCodes.usage, 'say why: --reason')
+    return perform(session, options, options.delete ? 'Delete' : 'Mark DEAD', {
+      kind: options.delete ? 'delete' : 'dead',
+      ...selectionOf(ids, options),
+    })
+  })
+}
+
+async function perform(
+  session: Session,
+  options: RunOptions,
+  verb: string,
+  wanted: RunRequest,
+): Promise<number | undefined> {
+  const { reason, wait, timeout } = options
+  const timeoutMs = durationMs(timeout)
+  if (timeoutMs === null) throw new CliError(exitCodes.usage, `not a time such as 10m: ${timeout}`)
+  const started = await startRun(session, { ...wanted, ...(reason !== undefined && { reason }) }, { ...options, verb })
+  if (started === null) return
+  if (!wait) {
+    await session.print(started, runText)
+    session.terminal.note(`it goes on by itself: dlq runs watch ${started.id}`)
+    return
+  }
+  const ended = await followRun(session, started.id, timeoutMs)
+  await session.print(ended, runText)
+  return outcomeOf(ended)
+}

@@ -1,0 +1,154 @@
+// `dlq runs`: what runs do, and stopping them.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Command, Option } from 'commander'
+import { dataOf } from 'dlq-client/api-client.ts'
+import type { components } from 'dlq-client/api-types.ts'
+import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
+import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts'
+import { readNumber } from '../filters.ts'
+import { ago, count, durationMs, plain } from '../output/words.ts'
+import type { CommonOptions, Session } from '../session.ts'
+
+type Run = components['schemas']['Run']
+
+const pollMs = 500
+const outcomes = ['waiting', 'resolved', 'failed', 'failed_again', 'skipped'] as const
+
+export function addRuns(program: Command): void {
+  const runs = withWatch(
+    withOutput(
+      defineCommand(program, 'runs', { summary: 'runs, the newest first', examples: ['dlq runs', 'dlq runs --json'] }),
+    ),
+  ).option('--limit <number>', 'how many', readNumber, 20)
+  onCall<CommonOptions & { limit: number }>(runs, (session, _, { limit }) =>
+    session.watched(async () => {
+      const query = { page_size: limit }
+      const answer = await dataOf(session.api.GET('/api/v1/runs', { params: { query } }))
+      await session.print(answer, ({ runs }) => runTable(runs, session))
+    }),
+  )
+
+  const show = withOutput(defineCommand(runs, 'show <id>', { summary: 'one run', examples: ['dlq runs show "$RUN"'] }))
+  onCall<CommonOptions>(show, async (session, [id]) => session.print(await getRun(session, id!), runText))
+
+  const watch = withOutput(
+    defineCommand(runs, 'watch <id>', {
+      summary: 'until it has ended or is paused; Ctrl-C leaves it going',
+      examples: ['dlq runs watch "$RUN"'],
+    }),
+  ).option('--timeout <time>', 'how long', '1h')
+  onCall<CommonOptions & { timeout: string }>(watch, async (session, [id], { timeout }) => {
+    const ms = durationMs(timeout)
+    if (ms === null) throw new CliError(exitCodes.usage, `not a time such as 10m: ${timeout}`)
+    const run = await followRun(session, id!, ms)
+    await session.print(run, runText)
+    return outcomeOf(run)
+  })
+
+  for (const change of ['pause', 'resume', 'cancel'] as const) {
+    const command = withOutput(
+      defineCommand(runs, `${change} <id>`, { summary: summaries[change], examples: [`dlq runs ${change} "$RUN"`] }),
+    )
+    onCall<CommonOptions>(command, async (session, [id]) => {
+      const params = { path: { id: id! } }
+      await session.print(await dataOf(session.api.POST(`/api/v1/runs/{id}/${change}`, { params })), runText)
+    })
+  }
+
+  const items = withOutput(
+    defineCommand(runs, 'items <id>', {
+      summary: 'its messages',
+      examples: ['dlq runs items "$RUN" --outcome failed_again'],
+    }),
+  )
+    .addOption(new Option('--outcome <outcome>', 'only these').choices(outcomes))
+    .option('--limit <number>', 'how many', readNumber, 100)
+  onCall<CommonOptions & { outcome?: (typeof outcomes)[number]; limit: number }>(
+    items,
+    async (session, [id], { outcome, limit }) => {
+      const query = { limit, ...(outcome !== undefined && { outcome }) }
+      const answer = await dataOf(session.api.GET('/api/v1/runs/{id}/items', { params: { path: { id: id! }, query } }))
+      await session.print(answer, ({ items }) =>
+        session.table(
+          items,
+          [
+            { title: 'ID', value: ({ id }) => id },
+            { title: 'OUTCOME', value: ({ outcome }) => outcome },
+            { title: 'DETAIL', value: ({ detail }) => detail, rank: 1 },
+          ],
+          'no such messages',
+        ),
+      )
+    },
+  )
+}
+
+const summaries = {
+  pause: 'claim nothing more for now',
+  resume: 'go on',
+  cancel: 'stop; what was not sent is given back unchanged',
+}
+
+const getRun = ({ api }: Session, id: string) => dataOf(api.GET('/api/v1/runs/{id}', { params: { path: { id } } }))
+
+/** Resolves when the run has ended or is paused. @throws {CliError} 75 where that takes longer; the run goes on */
+export async function followRun(session: Session, id: string, timeoutMs: number): Promise<Run> {
+  const deadline = Date.now() + timeoutMs
+  let told = ''
+  for (;;) {
+    const run = await getRun(session, id)
+    if (!['queued', 'running', 'cancelling'].includes(run.status)) return run
+    if (Date.now() > deadline)
+      throw new CliError(
+        exitCodes.timeout,
+        `run ${id} has not ended: ${progressText(run)}. It goes on; dlq runs watch ${id}`,
+      )
+    const now = progressText(run)
+    if (now !== told && session.terminal.interactive) session.terminal.note(now)
+    told = now
+    await sleep(pollMs, undefined, { signal: session.terminal.signal })
+  }
+}
+
+export function outcomeOf({ status, progress }: Run): ExitCode {
+  if (status === 'paused') return exitCodes.paused
+  if (progress.failed_again > 0) return exitCodes.cameBack
+  return status === 'completed' && progress.failed === 0 ? exitCodes.done : exitCodes.failed
+}
+
+function progressText({ status, progress }: Run): string {
+  const left = progress.eta_seconds === null ? '' : `, about ${progress.eta_seconds} s left`
+  return `${status}: ${count(progress.done)} done, ${count(progress.waiting)} waiting${left}`
+}
+
+export function runText(run: Run): string {
+  const { progress, matched } = run
+  const skipped = Object.entries(progress.skipped).map(([why, number]) => `${count(number)} ${plain(why)}`)
+  return [
+    `${run.kind} ${run.id}`,
+    `  ${run.status}${run.status_reason ? `: ${plain(run.status_reason)}` : ''}`,
+    `  by ${plain(run.actor)}, ${run.created_at}${run.reason ? `: ${plain(run.reason)}` : ''}`,
+    `  ${matched.relation === 'gte' ? 'at least ' : ''}${count(matched.value)} matched, ${count(progress.waiting)} waiting`,
+    `  ${count(progress.resolved)} ${run.kind === 'retry' || run.kind === 'redirect' ? 'sent' : 'done'}, ${count(progress.failed)} failed, ${count(progress.failed_again)} failed again`,
+    ...(skipped.length > 0 ? [`  left alone: ${skipped.join(', ')}`] : []),
+  ].join('\n')
+}
+
+function runTable(runs: readonly Run[], { table }: Session): string {
+  const now = Date.now()
+  return table(
+    runs,
+    [
+      { title: 'RUN', value: ({ id }) => id },
+      { title: 'KIND', value: ({ kind }) => kind },
+      { title: 'STATUS', value: ({ status }) => status },
+      { title: 'MATCHED', value: ({ matched }) => count(matched.value), right: true },
+      { title: 'DONE', value: ({ progress }) => count(progress.done), right: true },
+      { title: 'FAILED AGAIN', value: ({ progress }) => count(progress.failed_again), right: true, rank: 2 },
+      { title: 'STARTED', value: ({ created_at }) => ago(created_at, now), right: true, rank: 1 },
+      { title: 'BY', value: ({ actor }) => actor, rank: 3 },
+      { title: 'REASON', value: ({ reason, status_reason }) => status_reason ?? reason, rank: 4 },
+    ],
+    'no runs',
+  )
+}

@@ -1,0 +1,72 @@
+// `dlq show`: all of one message, or exactly its bytes.
+import type { Command } from 'commander'
+import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
+import type { components } from 'dlq-client/api-types.ts'
+import { defineCommand, onCall, withOutput } from '../define-command.ts'
+import { ago, plain, plainLines } from '../output/words.ts'
+import type { CommonOptions, Session } from '../session.ts'
+
+type Detail = components['schemas']['MessageDetail']
+
+export function addShow(program: Command): void {
+  const show = withOutput(
+    defineCommand(program, 'show <id>', {
+      summary: 'one message: error, headers, attempts, and why it is not retried',
+      examples: ['dlq show "$ID"', 'dlq show "$ID" --json', 'dlq show "$ID" --value > value.bin'],
+    }),
+  )
+    .option('--value', "the value's bytes, exactly, and nothing else")
+    .option('--key', "the key's bytes")
+  onCall<CommonOptions & { value?: true; key?: true }>(show, async (session, [id], { value, key }) => {
+    const params = { path: { id: id! } }
+    if (value || key) return session.terminal.write(await bytesOf(session, id!, value ? 'value' : 'key')).then(() => {})
+    await session.print(await dataOf(session.api.GET('/api/v1/dlq/messages/{id}', { params })), detailText)
+  })
+}
+
+/** What Kafka held: JSON numbers may be longer than a JavaScript number. */
+export async function bytesOf({ api }: Session, id: string, part: 'key' | 'value'): Promise<Uint8Array> {
+  const { data, error, response } = await api.GET(`/api/v1/dlq/messages/{id}/${part}`, {
+    params: { path: { id } },
+    parseAs: 'arrayBuffer',
+  })
+  if (!data) throw new DlqApiError(response.status, error)
+  return new Uint8Array(data)
+}
+
+function detailText(message: Detail): string {
+  const now = Date.now()
+  const { original, dlq } = message
+  const lines = [
+    `${message.status} ${message.id}`,
+    `  error       ${plain(message.error_class ?? 'error')}: ${plain(message.error_message)}`,
+    `  original    ${place(original.topic, original.partition, original.offset)}${original.topic_source === 'guessed' ? ' (guessed)' : ''}`,
+    `  dlq         ${dlq ? place(dlq.topic, dlq.partition, dlq.offset) : 'reported by an application'}`,
+    `  group       ${plain(message.consumer_group)}`,
+    `  failed      ${message.failure_count} times, ${ago(message.first_failed_at, now)} to ${ago(message.last_failed_at, now)}`,
+    `  attempts    ${message.retry_count} of ${message.max_retries}`,
+    `  next        ${message.next_retry_at ? ago(message.next_retry_at, now) : 'only when somebody asks'}`,
+    ...(message.not_retryable_because ? [`  not retried ${plain(message.not_retryable_because)}`] : []),
+    ...(message.held_up_by.length > 0 ? [`  held up by  ${message.held_up_by.map(plain).join('; ')}`] : []),
+    ...(message.group_id ? [`  error group ${message.group_id}`] : []),
+    `  key         ${message.key ? plain(message.key.value) : '–'}`,
+    `  value       ${message.value_bytes === null ? 'none' : `${message.value_bytes} bytes`}`,
+  ]
+  for (const { name, value, encoding } of message.headers ?? [])
+    lines.push(`  header      ${plain(name)}: ${plain(value)}${encoding === 'text' ? '' : ` (${encoding})`}`)
+  for (const attempt of message.attempts)
+    lines.push(`  attempt ${String(attempt.number).padEnd(3)} ${attemptText(attempt)}`)
+  if (message.payload !== null) lines.push('', plainLines(JSON.stringify(message.payload, null, 2)))
+  if (message.error_stacktrace) lines.push('', plainLines(message.error_stacktrace.trimEnd()))
+  return lines.join('\n')
+}
+
+function attemptText({ outcome, actor, target, started_at, error, failed_again }: Detail['attempts'][number]): string {
+  const to = target ? ` to ${place(target.topic, target.partition, target.offset)}` : ''
+  const back = failed_again ? `; came back ${failed_again.at}: ${plain(failed_again.error_message)}` : ''
+  return `${outcome}${to} by ${plain(actor)}, ${started_at}${error ? `: ${plain(error)}` : ''}${back}`
+}
+
+function place(topic: string, partition: number | null, offset: string | null): string {
+  return [plain(topic), ...(partition === null ? [] : [partition]), ...(offset === null ? [] : [offset])].join('/')
+}

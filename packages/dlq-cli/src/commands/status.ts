@@ -1,0 +1,75 @@
+// `dlq status`: what fails, what is about to be lost, and whether somebody works on it.
+import type { Command } from 'commander'
+import { dataOf } from 'dlq-client/api-client.ts'
+import type { components } from 'dlq-client/api-types.ts'
+import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
+import { ago, count, plain } from '../output/words.ts'
+import type { CommonOptions, Session } from '../session.ts'
+
+type Status = components['schemas']['Status']
+
+export function addStatus(program: Command): void {
+  const status = withWatch(
+    withOutput(
+      defineCommand(program, 'status', {
+        summary: 'what fails, what is about to be lost, and the fleet',
+        examples: ['dlq status', 'dlq status --json', 'dlq status --watch 5s'],
+      }),
+    ),
+  )
+  onCall<CommonOptions>(status, (session) =>
+    session.watched(async () =>
+      session.print(await dataOf(session.api.GET('/api/v1/status')), (data) => statusText(data, session)),
+    ),
+  )
+}
+
+export function statusText(status: Status, { table }: Session): string {
+  const now = Date.now()
+  const { counts, retry } = status
+  const lines = [
+    `${count(counts.DEAD)} DEAD, ${count(counts.PENDING)} PENDING, ${count(counts.RETRYING)} RETRYING, ${count(counts.RESOLVED)} RESOLVED`,
+    `${count(status.ingest.per_minute)} stored and ${count(retry.per_minute)} sent a minute` +
+      (retry.success_rate === null ? '' : `, ${Math.round(retry.success_rate * 100)} % of the attempts published`),
+    ...losses(status, now),
+    ...status.held_topics.map(
+      ({ topic, reason, since }) => `HELD ${plain(topic)}, since ${ago(since, now)}: ${plain(reason)}`,
+    ),
+    ...(status.paused_groups > 0 ? [`${status.paused_groups} error groups are paused`] : []),
+    ...retriers(status, now),
+    '',
+    table(
+      status.topics,
+      [
+        { title: 'TOPIC', value: (row) => row.original_topic },
+        { title: 'CONSUMER GROUP', value: (row) => row.consumer_group, rank: 2 },
+        { title: 'DEAD', value: (row) => count(row.counts.DEAD), right: true },
+        { title: 'PENDING', value: (row) => count(row.counts.PENDING), right: true },
+        { title: 'RESOLVED', value: (row) => count(row.counts.RESOLVED), right: true, rank: 3 },
+        { title: 'OLDEST PENDING', value: (row) => ago(row.oldest_pending_at, now), right: true, rank: 1 },
+      ],
+      'no dead letters',
+    ),
+  ]
+  return lines.join('\n')
+}
+
+function losses({ loss_clock: clocks }: Status, now: number): string[] {
+  return clocks
+    .filter(({ lost, loss, expires_at }) => lost > 0 || loss !== null || expires_at !== null)
+    .map(({ topic, lag, lost, expires_at: expires }) => {
+      const said = [
+        lost > 0 ? `${count(lost)} were deleted before they were stored` : null,
+        expires !== null ? `Kafka deletes the next ${ago(expires, now)}` : null,
+      ].filter((text) => text !== null)
+      return `LOSS ${plain(topic)}: ${[...said, `${count(lag)} not stored yet`].join(', ')}`
+    })
+}
+
+function retriers({ retriers }: Status, now: number): string[] {
+  if (retriers.length === 0) return ['NO RETRIER is alive: nothing is sent']
+  return retriers.map(
+    ({ id, publishes, fault, seen_at: seen }) =>
+      `retrier ${plain(id)}: publishes ${publishes}, seen ${ago(seen, now)}${fault === null ? '' : `, FAULT ${plain(fault)}`}`,
+  )
+}

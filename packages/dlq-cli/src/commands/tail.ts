@@ -1,0 +1,60 @@
+// `dlq tail`: dead letters as they arrive. A message's id says when its record was written, not when it was stored,
+// so tail asks by the time of storing, from a little before the last answer, and leaves out what it has shown.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { eachMessage } from 'dlq-client/each.ts'
+import { defineCommand, onCall, withOutput } from '../define-command.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
+import { filterOf, withFilters } from '../filters.ts'
+import { durationMs, plain } from '../output/words.ts'
+import type { CommonOptions, Session } from '../session.ts'
+import type { ListedMessage } from './ls.ts'
+
+/** Transactions that store messages may end in another order than they began, by this much. */
+const overlapMs = 30_000
+const pollMs = 1000
+
+export function addTail(program: Command): void {
+  const tail = withFilters(
+    withOutput(
+      defineCommand(program, 'tail', {
+        summary: 'new dead letters as they are stored; one JSON object a line with --json',
+        examples: ['dlq tail --since 1h --json', 'dlq tail --topic orders'],
+      }),
+    ),
+  ).option('--since <time>', 'begin with those of the last minutes', '0s')
+  onCall<CommonOptions & { since: string; from?: string; to?: string }>(tail, async (session, _, options) => {
+    if (options.from ?? options.to) throw new CliError(exitCodes.usage, 'tail begins --since, and has no end')
+    const sinceMs = durationMs(options.since)
+    if (sinceMs === null) throw new CliError(exitCodes.usage, `not a time such as 10m: ${options.since}`)
+    await follow(session, filterOf(options), Date.now() - sinceMs)
+  })
+}
+
+async function follow(session: Session, filter: ReturnType<typeof filterOf>, since: number): Promise<void> {
+  const { api, terminal, json } = session
+  /** Ids of the overlap, with the time they were stored. */
+  const shown = new Map<string, number>()
+  for (let from = since; ; ) {
+    const fresh: ListedMessage[] = []
+    for await (const message of eachMessage(api, { ...filter, from: new Date(from).toISOString(), sort: 'oldest' })) {
+      if (shown.has(message.id)) continue
+      shown.set(message.id, Date.parse(message.created_at))
+      fresh.push(message)
+    }
+    for (const message of fresh) await terminal.write(`${json ? JSON.stringify(message) : lineOf(message)}\n`)
+    // By the server's clock: the newest that was stored, and where nothing was, no later than before.
+    const newest = Math.max(from + overlapMs, ...fresh.map(({ created_at }) => Date.parse(created_at)))
+    from = Math.max(since, newest - overlapMs)
+    for (const [id, at] of shown) if (at < from) shown.delete(id)
+    await sleep(pollMs, undefined, { signal: terminal.signal })
+  }
+}
+
+function lineOf(message: ListedMessage): string {
+  const { created_at, status, original_topic, original_partition, original_offset, error_class, error_message } =
+    message
+  const place = [original_topic, original_partition, original_offset].filter((part) => part !== null).join('/')
+  const error = error_class ? `${error_class}: ${error_message}` : error_message
+  return `${created_at} ${status} ${plain(place)} ${message.id} ${plain(error)}`
+}

@@ -1,0 +1,50 @@
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { chooseContext, contextPath, readContexts, writeContexts } from './contexts.ts'
+import { tokenOf } from './token.ts'
+
+let env: NodeJS.ProcessEnv
+beforeEach(() => {
+  env = { XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'dlq-contexts-')) }
+})
+afterEach(() => rmSync(env.XDG_CONFIG_HOME!, { recursive: true }))
+
+const shop = { api: 'https://dlq.shop.example', token_file: '/run/token' }
+
+test('the context named goes before DLQ_API, and that before the current one', () => {
+  writeContexts(env, { current: 'shop', contexts: { shop, bank: { api: 'https://dlq.bank.example' } } })
+  expect(chooseContext(env, undefined)).toEqual({ name: 'shop', ...shop })
+  env.DLQ_API = 'https://other.example/'
+  expect(chooseContext(env, undefined)).toEqual({ name: 'DLQ_API', api: 'https://other.example' })
+  expect(chooseContext(env, 'bank').api).toBe('https://dlq.bank.example')
+  expect(() => chooseContext(env, 'none')).toThrow('no context none')
+})
+
+test('a file of contexts is for its owner alone, and refused where others may read it', () => {
+  writeContexts(env, { current: null, contexts: { shop } })
+  expect(statSync(contextPath(env)).mode & 0o777).toBe(0o600)
+  chmodSync(contextPath(env), 0o640)
+  expect(() => readContexts(env)).toThrow('chmod 600')
+})
+
+test('a file that says something else is refused', () => {
+  writeContexts(env, { current: null, contexts: {} })
+  writeFileSync(contextPath(env), '{"current":null,"contexts":{"a":{"api":"https://a","token":"secret"}}}')
+  expect(() => readContexts(env)).toThrow(contextPath(env))
+})
+
+test('a token comes from its file, each time anew, or from a command; another context never gets DLQ_TOKEN', () => {
+  const file = join(env.XDG_CONFIG_HOME!, 'token')
+  writeFileSync(file, 'one\n')
+  const read = tokenOf({ name: 'shop', api: shop.api, token_file: file }, env)!
+  expect(read()).toBe('one')
+  writeFileSync(file, 'two\n')
+  expect(read()).toBe('two')
+  writeFileSync(file, 'two\nlines')
+  expect(read).toThrow('no token of one line')
+  expect(tokenOf({ name: 'shop', api: shop.api, token_command: 'echo three' }, env)!()).toBe('three')
+  expect(tokenOf({ name: 'shop', api: shop.api }, { DLQ_TOKEN: 'x' })).toBeNull()
+  expect(tokenOf({ name: 'DLQ_API', api: shop.api }, { DLQ_TOKEN: 'x' })!()).toBe('x')
+})

@@ -1,0 +1,30 @@
+// Exit codes that scripts branch on. Those above 63 are of sysexits.h, as in the services.
+export const exitCodes = {
+  done: 0,
+  /** The API refused, or a check or a run failed. */
+  failed: 1,
+  /** `--wait`: something came back as a dead letter. */
+  cameBack: 3,
+  /** `--wait`: the run is paused, for example by its canary. */
+  paused: 4,
+  usage: 64,
+  unavailable: 69,
+  /** `--wait` ran out of time. The run goes on. */
+  timeout: 75,
+  notAllowed: 77,
+  configuration: 78,
+  interrupted: 130,
+} as const
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** A command ends with this code and says this. */
+export class CliError extends Error {
+  readonly exitCode: ExitCode
+
+  constructor(exitCode: ExitCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'CliError'
+    this.exitCode = exitCode
+  }
+}

@@ -1,0 +1,69 @@
+// Tables for people: as wide as the terminal, without lines around cells, so they can be copied. Columns of a high rank
+// are left out first; then the widest column is cut. In a pipe, and with --wide, nothing is left out or cut.
+import stringWidth from 'string-width'
+import { plain } from './words.ts'
+
+export type Column<Row> = {
+  title: string
+  value: (row: Row) => unknown
+  /** 0 is never left out; the highest goes first. */
+  rank?: number
+  right?: boolean
+}
+
+const gap = '  '
+const minWidth = 12
+
+/** Lines without a final line break. `columns` null: as wide as it gets. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width: number | null): string {
+  const all = columns.map((column) => {
+    const cells = rows.map((row) => plain(column.value(row)))
+    return { ...column, cells, width: Math.max(...[column.title, ...cells].map((cell) => stringWidth(cell))) }
+  })
+  const shown = width === null ? all : fit(all, width)
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, i) => pad(cut(text, shown[i]!.width), shown[i]!.width, shown[i]!.right === true))
+      .join(gap)
+      .trimEnd()
+  return [line(shown.map(({ title }) => title)), ...rows.map((_, n) => line(shown.map(({ cells }) => cells[n]!)))].join(
+    '\n',
+  )
+}
+
+type Measured = { rank?: number; width: number }
+
+function fit<T extends Measured>(columns: readonly T[], width: number): T[] {
+  const shown = columns.map((column) => ({ ...column }))
+  const excess = () => shown.reduce((sum, column) => sum + column.width + gap.length, -gap.length) - width
+  for (;;) {
+    // A column that would fit after a cut down to half is worth cutting; before that, the least important one goes.
+    const widest = shown.reduce((a, b) => (b.width > a.width ? b : a))
+    const least = shown.reduce((a, b) => ((b.rank ?? 0) > (a.rank ?? 0) ? b : a))
+    if (excess() <= 0) return shown
+    if (widest.width - excess() >= Math.max(minWidth, widest.width / 2) || (least.rank ?? 0) === 0) {
+      widest.width = Math.max(minWidth, widest.width - excess())
+      return shown
+    }
+    shown.splice(shown.indexOf(least), 1)
+  }
+}
+
+function pad(text: string, width: number, right: boolean): string {
+  const space = ' '.repeat(Math.max(0, width - stringWidth(text)))
+  return right ? space + text : text + space
+}
+
+const graphemes = new Intl.Segmenter()
+
+function cut(text: string, width: number): string {
+  if (stringWidth(text) <= width) return text
+  let kept = ''
+  let used = 1
+  for (const { segment } of graphemes.segment(text)) {
+    used += stringWidth(segment)
+    if (used > width) break
+    kept += segment
+  }
+  return `${kept}…`
+}

@@ -1,0 +1,53 @@
+// Values as people read them. Texts of dead letters come from strangers, so nothing in them may steer a terminal.
+
+/** On one line, with escape sequences and other control characters made visible. */
+export function plain(value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  return String(value)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, escaped)
+}
+
+/** The same over several lines: line breaks and tabs stay. */
+export function plainLines(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, (found) => (/[\n\t]/.test(found) ? found : escaped(found)))
+}
+
+function escaped(character: string): string {
+  return `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`
+}
+
+const units = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'm'],
+] as const
+
+/** "3 m ago", "in 2 h"; "–" for null. */
+export function ago(time: string | null, now: number): string {
+  if (time === null) return '–'
+  const seconds = Math.round((now - Date.parse(time)) / 1000)
+  const size = Math.abs(seconds)
+  const [unit, name] = units.find(([unit]) => size >= unit) ?? [1, 's']
+  const amount = `${Math.floor(size / unit)} ${name}`
+  return seconds < 0 ? `in ${amount}` : `${amount} ago`
+}
+
+/** 3000 → "3,000". */
+export function count(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+/** "3,000 messages", "1 message". */
+export function messages(value: number): string {
+  return `${count(value)} message${value === 1 ? '' : 's'}`
+}
+
+/** "90s", "30m", "2h", "1d" in ms; null if it is no such text. */
+export function durationMs(text: string): number | null {
+  const [, amount, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? []
+  const ms = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? '']
+  return ms === undefined ? null : Number(amount) * ms
+}

@@ -1,0 +1,101 @@
+// The tree of commands, and what ends a command: its exit code and, where it failed, one line that says why.
+import { Command, CommanderError } from 'commander'
+import { DlqApiError } from 'dlq-client/api-client.ts'
+import packageJson from '../package.json' with { type: 'json' }
+import { addCompletion } from './commands/completion.ts'
+import { addDoctor } from './commands/doctor.ts'
+import { addEdit } from './commands/edit.ts'
+import { addGroups } from './commands/groups.ts'
+import { addLogin } from './commands/login.ts'
+import { addLs } from './commands/ls.ts'
+import { addDrop, addReplay } from './commands/replay.ts'
+import { addRuns } from './commands/runs.ts'
+import { addShow } from './commands/show.ts'
+import { addStatus } from './commands/status.ts'
+import { addTail } from './commands/tail.ts'
+import { setRuntime } from './define-command.ts'
+import { CliError, exitCodes } from './exit-codes.ts'
+import { CurlPrinted } from './output/curl.ts'
+import { plainLines } from './output/words.ts'
+import type { Terminal } from './terminal.ts'
+
+export function createProgram(): Command {
+  const program = new Command('dlq')
+    .description('Dead letters of Kafka: see, group, edit and retry them.')
+    .version(packageJson.version)
+    .addHelpText(
+      'after',
+      `
+Begin with \`dlq login https://dlq.example.com\`, or set DLQ_API and DLQ_TOKEN.
+
+Exit codes: 0 done, 1 refused or failed, 3 something failed again, 4 paused, 64 wrong use, 69 the API is away,
+75 --wait ran out of time, 77 not allowed, 78 configuration, 130 Ctrl-C`,
+    )
+  addLogin(program)
+  addStatus(program)
+  addGroups(program)
+  addLs(program)
+  addShow(program)
+  addEdit(program)
+  addReplay(program)
+  addDrop(program)
+  addRuns(program)
+  addTail(program)
+  addDoctor(program)
+  addCompletion(program)
+  return program
+}
+
+/** Runs one command line, without the program's name. Resolves to the exit code; never rejects. */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<number> {
+  const program = createProgram()
+  let exitCode: number = exitCodes.done
+  setRuntime(program, {
+    terminal,
+    report(code) {
+      exitCode = code
+    },
+  })
+  let help = ''
+  for (const command of everyCommand(program))
+    command
+      .exitOverride()
+      .enablePositionalOptions()
+      .configureOutput({
+        writeOut: (text) => {
+          help += text
+        },
+        writeErr: (text) => terminal.note(text.trimEnd()),
+      })
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    exitCode = faultOf(error, terminal)
+  }
+  if (help !== '') await terminal.write(help)
+  return exitCode
+}
+
+export function everyCommand(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)]
+}
+
+function faultOf(error: unknown, terminal: Terminal): number {
+  if (error instanceof CurlPrinted) return exitCodes.done
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+  if (terminal.signal.aborted) return exitCodes.interrupted
+  if (error instanceof CliError) {
+    terminal.note(`dlq: ${plainLines(error.message)}`)
+    return error.exitCode
+  }
+  if (error instanceof DlqApiError) {
+    const details = error.details.map(({ field, message }) => `\n  ${field}: ${message}`).join('')
+    terminal.note(`dlq: ${plainLines(error.message + details)}${error.requestId ? ` (${error.requestId})` : ''}`)
+    if (error.status === 401 || error.status === 403) return exitCodes.notAllowed
+    return error.status === 503 || error.status === 429 || error.status === 502 || error.status === 504
+      ? exitCodes.unavailable
+      : exitCodes.failed
+  }
+  terminal.note(`dlq: ${error instanceof Error ? error.stack : String(error)}`)
+  return exitCodes.failed
+}

@@ -1,0 +1,46 @@
+// Where a command runs: its environment, its streams, and the person in front of it, if there is one.
+import { confirm, isCancel, text } from '@clack/prompts'
+import { CliError, exitCodes } from './exit-codes.ts'
+
+export type Terminal = {
+  env: NodeJS.ProcessEnv
+  /** Resolves when the bytes are written, so a long export waits for a slow reader. */
+  write(chunk: string | Uint8Array): Promise<void>
+  /** For people; programs read what `write` writes. */
+  note(line: string): void
+  /** Null: not a terminal, so nothing is cut or coloured. */
+  columns: number | null
+  /** Whether somebody can answer a question. */
+  interactive: boolean
+  confirm(question: string): Promise<boolean>
+  ask(question: string): Promise<string>
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal
+}
+
+/** The terminal of this process. */
+export function processTerminal(signal: AbortSignal): Terminal {
+  const { stdin, stdout, stderr, env } = process
+  // `dlq ls | head` closes the pipe early; that is no fault.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(exitCodes.done)
+    throw error
+  })
+  return {
+    env,
+    write: (chunk) =>
+      new Promise((resolve, reject) => stdout.write(chunk, (error) => (error ? reject(error) : resolve()))),
+    note: (line) => void stderr.write(`${line}\n`),
+    columns: stdout.isTTY ? stdout.columns : null,
+    interactive: stdin.isTTY === true && stderr.isTTY === true,
+    confirm: async (message) => answered(await confirm({ message, output: stderr, initialValue: false })),
+    ask: async (message) => answered(await text({ message, output: stderr })),
+    signal,
+  }
+}
+
+/** Ctrl-C at a question cancels the command. */
+function answered<T>(answer: T): Exclude<T, symbol> {
+  if (isCancel(answer)) throw new CliError(exitCodes.interrupted, 'nothing was changed')
+  return answer as Exclude<T, symbol>
+}

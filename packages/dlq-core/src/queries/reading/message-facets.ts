@@ -1,0 +1,53 @@
+// dlq_messages and its archive: which values the newest messages of a filter have, and how often.
+
+import type { Sql } from '../sql.ts'
+import { type MessageSearch, scanMessages } from './message-scan.ts'
+import { tested } from './message-search.ts'
+
+export const facetNames = [
+  ...(['original_topic', 'consumer_group', 'partition', 'status', 'error_class', 'group_id', 'age'] as const),
+]
+export type FacetName = (typeof facetNames)[number]
+
+/** `value`: null where a message has none. */
+export type FacetValue = { facet: FacetName; value: string | null; count: number }
+
+export type Facets = { values: FacetValue[]; examined: number; found: number }
+
+/** Looks at the newest `examine` messages along the filter's index. The most frequent values come first, `limit` of each facet. */
+export async function countFacets(
+  sql: Sql,
+  { search, by, examine, limit }: { search: MessageSearch; by: readonly FacetName[]; examine: number; limit: number },
+): Promise<Facets> {
+  const scan = scanMessages(sql, { search })
+  const columns = by.map((name) => sql`looked.${sql(name)}`).reduce((list, column) => sql`${list}, ${column}`)
+  const rows = await sql<(Omit<FacetValue, 'facet'> & { facet: FacetName | null; examined: number; found: number })[]>`
+    with looked as materialized (
+      select m.id, m.original_topic::text as original_topic, m.consumer_group, m.original_partition::text as partition,
+             m.status::text as status, m.error_class, m.group_id::text as group_id,
+             case when m.created_at > now() - interval '1 day' then 'under 1d'
+                  when m.created_at > now() - interval '7 days' then '1d to 7d'
+                  when m.created_at > now() - interval '30 days' then '7d to 30d'
+                  else 'over 30d' end as age
+      from ${scan.ids({ after: null, limit: examine })} found
+      left join lateral ${tested(sql, scan)} m on true
+    )
+    select null as facet, null as value, 0 as count, count(*)::int as examined, count(id)::int as found from looked
+    union all
+    select facet, value, count, 0, 0
+    from (
+      select facet, value, count(*)::int as count, row_number() over (partition by facet order by count(*) desc, value) as place
+      from looked
+      cross join lateral unnest(
+        ${sql.array([...by])}::text[],
+        array[${columns}]
+      ) as each (facet, value)
+      where id is not null
+      group by facet, value
+    ) counted
+    where place <= ${limit}
+    order by count desc, value`
+  const { examined, found } = rows.find(({ facet }) => facet === null)!
+  const values = rows.flatMap(({ facet, value, count }) => (facet === null ? [] : [{ facet, value, count }]))
+  return { values, examined, found }
+}

@@ -1,0 +1,95 @@
+// Once per vitest run that has browser tests: one Chromium, one fleet, the console's build. Tests take contexts of the
+// browser and topics of their own, which costs milliseconds where a fleet of their own would cost seconds.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import type { TestProject } from 'vitest/node'
+import { createFleet } from '../fleet/service-fleet.ts'
+import { withMaintenance } from '../postgres/maintenance.ts'
+import { createReaper } from '../process/reaper.ts'
+import { buildConsole } from './build-console.ts'
+import type { ConsoleFleet } from './console-fleet.ts'
+import { findBrowser } from './find-browser.ts'
+
+/** What the topics of browser tests begin with; the fleet of the run sees no others. */
+export const topicPrefix = 'browser'
+
+/** Runs after global-setup.ts, which has provided the servers. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { databaseUrl, templateDatabase, runId, kafkaBrokers } = project.getProvidedContext().testStack
+  await using stack = new AsyncDisposableStack()
+  const logDir = mkdtempSync(join(tmpdir(), 'dlq-browser-'))
+  stack.defer(() => rmSync(logDir, { recursive: true, force: true }))
+  const [found] = await Promise.all([findBrowser(), buildConsole()])
+
+  const name = `${runId}_browser`
+  await withMaintenance(databaseUrl, (sql) => sql`create database ${sql(name)} template ${sql(templateDatabase)}`)
+  stack.defer(() =>
+    withMaintenance(databaseUrl, async (sql) => {
+      await sql`drop database if exists ${sql(name)} with (force)`
+    }),
+  )
+  const url = new URL(databaseUrl)
+  url.pathname = name
+
+  const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
+  const fleet = createFleet({
+    ...{ databaseUrl: url.href, kafkaBrokers, reaper, logDir },
+    topicPattern: `${topicPrefix}*-${runId}-*.dlq.v1`,
+    consumerGroup: `${topicPrefix}-${runId}`,
+  })
+  stack.adopt(fleet, (fleet) => fleet.stop())
+  const { tokens, config } = makeTokens()
+  const configFile = join(logDir, 'config.yaml')
+  writeFileSync(configFile, JSON.stringify(config))
+  const [server, signedIn] = await Promise.all([
+    chromium.launchServer({
+      executablePath: found.executablePath,
+      env: definedOnly(found.env),
+      args: ['--disable-gpu'],
+    }),
+    fleet.start('api', 'api-with-auth', { DLQ_CONFIG: configFile }),
+    fleet.startAll(),
+  ])
+  stack.adopt(server, (server) => server.close())
+  await signedIn.ready()
+
+  project.provide('consoleFleet', {
+    browser: server.wsEndpoint(),
+    open: fleet.get('api').url,
+    guarded: signedIn.url,
+    databaseUrl: url.href,
+    tokens,
+  } satisfies ConsoleFleet)
+  const release = stack.move()
+  return () => release.disposeAsync()
+}
+
+/** A token for each role, and one that is limited to topics that begin with "browser.mine". */
+function makeTokens() {
+  const roles = {
+    auditor: 'sys_auditor',
+    operator: 'sys_operator',
+    admin: 'sys_admin',
+    limited: 'sys_operator',
+  } as const
+  const names = Object.keys(roles) as (keyof typeof roles)[]
+  const tokens = Object.fromEntries(names.map((name) => [name, randomBytes(24).toString('base64url')])) as Record<
+    keyof typeof roles,
+    string
+  >
+  const entries = names.map((name) => ({
+    name,
+    sha256: createHash('sha256').update(tokens[name]).digest('hex'),
+    role: roles[name],
+    ...(name === 'limited' && { topics: [`${topicPrefix}.mine*`] }),
+  }))
+  return { tokens, config: { auth: { tokens: entries, session: { key: randomBytes(32).toString('hex') } } } }
+}
+
+function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}

@@ -29,6 +29,8 @@ afterAll(async () => {
   await database.sql.unsafe('drop role if exists order_service')
 })
 
+test('the SQL of verdicts.md runs', () => runPage('verdicts.md'))
+
 test('the SQL of policies.md runs', () => runPage('policies.md'))
 
 test('the SQL of postgres-as-dlq.md dead-letters, handles what is due, and fails the rest', async () => {

@@ -59,8 +59,7 @@ drop table if exists dlq.dlq_run_undo;
 delete from dlq.dlq_runs where kind in ('revive', 'restore');
 alter table dlq.dlq_runs
     drop constraint if exists chk_dlq_runs_kind,
-    -- Rows of kinds that a later version may bring back are not read for it.
-    add constraint chk_dlq_runs_kind check (kind in ('retry', 'redirect', 'dead', 'delete', 'archive', 'purge', 'edit')) not valid,
+    add constraint chk_dlq_runs_kind check (kind in ('retry', 'redirect', 'dead', 'delete', 'archive', 'purge', 'edit')),
     drop column if exists is_forced,
     drop column if exists step_entered_at,
     drop column if exists judged_at,

@@ -639,6 +639,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/topics/{topic}/readers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The consumer groups that read a topic
+         * @description Groups of a topic that messages were sent to, as a retrier last saw them; none of other topics, and none outside the token’s topics.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getTopicsByTopicReaders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/topics/{topic}/pause": {
         parameters: {
             query?: never;
@@ -1450,6 +1472,15 @@ export interface components {
                 error_message: string | null;
                 error_changed: boolean | null;
             } | null;
+            /** @description What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None of them says that the work succeeded. */
+            verdict: ("sent" | "passed" | "consumed" | "came_back" | "skipped" | "expired" | "unknown") | null;
+            /** @description Why it is `unknown`: no_place, no_group, group_gone, not_allowed or new_topic. */
+            verdict_reason: string | null;
+            /** @description The consumer groups whose offsets say so. */
+            judged_by: string | null;
+            read_at: string | null;
+            /** @description Until then it may come back. */
+            horizon_until: string | null;
         };
         /** EffectivePolicy */
         EffectivePolicy: {
@@ -1723,6 +1754,21 @@ export interface components {
             recent: number;
             /** @description The last failure among these messages; null where the group has none of them. */
             last_failed_at: string | null;
+        };
+        /** TopicReader */
+        TopicReader: {
+            consumer_group: string;
+            /** @description As Kafka says: Stable, Empty, Dead and others; not_allowed where Kafka tells the retrier nothing. */
+            state: string;
+            /** @description Those that read this topic; null where Kafka does not say. */
+            members: number | null;
+            /** @description The records that it has not read, over the partitions where it has committed an offset. */
+            lag: string | null;
+            partitions: number;
+            /** @description Those where it has committed an offset. */
+            read_partitions: number;
+            /** Format: date-time */
+            looked_at: string;
         };
         /** TopicPauses */
         TopicPauses: {
@@ -2215,6 +2261,8 @@ export interface components {
                 };
                 rate: number | null;
                 eta_seconds: number | null;
+                /** @description What became of the messages after they were sent, as of counted_at. Null before the first count, and for runs that send nothing. */
+                verdicts: components["schemas"]["RunVerdicts"] | null;
             };
             /** Format: date-time */
             created_at: string;
@@ -2291,6 +2339,18 @@ export interface components {
             of: number | null;
             /** @description When its messages were found good, or too many came back. */
             judged_at: string | null;
+        };
+        /** RunVerdicts */
+        RunVerdicts: {
+            sent: number;
+            passed: number;
+            consumed: number;
+            came_back: number;
+            skipped: number;
+            expired: number;
+            unknown: number;
+            /** Format: date-time */
+            counted_at: string;
         };
         /** RunItem */
         RunItem: {
@@ -2460,6 +2520,9 @@ export interface components {
         };
         GetConsumerGroupsAnswer: {
             consumer_groups: components["schemas"]["ConsumerGroup"][];
+        };
+        GetTopicsByTopicReadersAnswer: {
+            readers: components["schemas"]["TopicReader"][];
         };
         GetPositionsAnswer: {
             positions: components["schemas"]["Position"][];
@@ -6247,6 +6310,91 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/consumer-groups */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTopicsByTopicReaders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetTopicsByTopicReadersAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/readers */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/readers */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/readers */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/readers */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/readers */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/readers */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/readers */
             503: {
                 headers: {
                     [name: string]: unknown;

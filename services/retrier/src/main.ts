@@ -10,6 +10,7 @@ import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
 import { connectKafka } from 'dlq-core/runtime/kafka/kafka.ts'
+import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
@@ -20,6 +21,7 @@ import { toCronItem } from './cron/cron-job.ts'
 import { cronTasks } from './cron/cron-tasks.ts'
 import { upkeepJobs } from './cron/upkeep-jobs.ts'
 import { createUpkeepMetrics, createUpkeepWatch } from './cron/watch-upkeep.ts'
+import { createReaderWatch } from './readers/reader-watch.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { retryForever } from './retry-forever.ts'
 import { recoverRuns, recoveryJob } from './runs/recover-runs.ts'
@@ -29,6 +31,8 @@ import { createFaultPoints } from './slot/fault-points.ts'
 import { runWorker } from './worker/run-worker.ts'
 import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
+/** How often a retrier asks whether a look at the consumer groups is due. */
+const readersPollMs = 1000
 /** What the ingester stores of keys and headers at most. */
 const maxKeyAndHeaderBytes = 4 * 1024 * 1024
 
@@ -45,6 +49,15 @@ await runService(
       database: () => pingDatabase(sql),
       ...(admin && { kafka: () => admin.connect().then(() => admin.describeCluster()) }),
     })
+    const lookAtReaders =
+      kafka &&
+      admin &&
+      createReaderWatch({
+        ...{ admin, sql, log, now: Date.now },
+        reader: stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
+        everyMs: config.verdicts.look_interval,
+        horizonMs: config.verdicts.horizon === 'auto' ? null : config.verdicts.horizon,
+      })
     const app = operationsRoutes({ registry, readiness })
     const server = stack.adopt(
       await listen(app, { host: config.server.host, port: config.server.port ?? 8082 }),
@@ -56,6 +69,7 @@ await runService(
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     const workflows = createRunWorkflows({
       maxActive: config.worker.max_active_runs,
+      readTimeoutMs: config.verdicts.read_timeout,
       policyOf: policies.policyOf,
       now: () => new Date(),
     })
@@ -83,6 +97,7 @@ await runService(
       runLoop(() => gaugeRuns({ sql, metrics: runMetrics }), { name: 'gauge-runs', intervalMs: 15_000, signal, log }),
       runLoop(watchUpkeep, { name: 'watch-upkeep', intervalMs: 30_000, signal, log }),
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
+      ...(lookAtReaders ? [runLoop(lookAtReaders, { name: 'readers', intervalMs: readersPollMs, signal, log })] : []),
       retryForever({
         sql,
         kafka,

@@ -115,7 +115,10 @@ test('behind a pooler in transaction mode everything works as without one', asyn
       await request('GET /api/v1/dlq/orders.events.v1'),
       await request('POST /api/v1/dlq/orders.events.v1/retry-all'),
       await request('POST /api/v1/dlq/messages', body(report)),
-      await request('PUT /api/v1/policies/orders.*', body({ backoff: 'list', backoff_list: ['1m', '2m'] })),
+      await request('PUT /api/v1/policies/orders.*', {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ backoff: 'list', backoff_list: ['1m', '2m'] }),
+      }),
       await request('GET /api/v1/policies'),
       await request(`GET /api/v1/audit?target_id=${id}`),
       await request(`DELETE ${path}`, body({ reason: 'done' })),

@@ -1,8 +1,11 @@
 // An attempt as the API shows it.
 
+import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import type { Attempt } from 'dlq-core/queries/retry/attempts.ts'
 import * as v from 'valibot'
 import { count, timestamp, timestampText } from './message-json.ts'
+
+const verdictSchema = v.picklist(verdicts)
 
 const place = { topic: v.string(), partition: v.nullable(count), offset: v.nullable(v.string()) }
 
@@ -40,6 +43,19 @@ export const attemptSchema = v.pipe(
       ),
       v.description('The dead letter that the consumer wrote when the retried record failed again.'),
     ),
+    verdict: v.pipe(
+      v.nullable(verdictSchema),
+      v.description(
+        'What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None of them says that the work succeeded.',
+      ),
+    ),
+    verdict_reason: v.pipe(
+      v.nullable(v.string()),
+      v.description('Why it is `unknown`: no_place, no_group, group_gone, not_allowed or new_topic.'),
+    ),
+    judged_by: v.pipe(v.nullable(v.string()), v.description('The consumer groups whose offsets say so.')),
+    read_at: v.nullable(timestampText),
+    horizon_until: v.pipe(v.nullable(timestampText), v.description('Until then it may come back.')),
   }),
   v.title('Attempt'),
 )
@@ -56,6 +72,11 @@ export const exampleAttempt = {
   settled_at: '2026-02-20T10:35:00.120+00:00',
   unknown_at: null,
   failed_again: null,
+  verdict: 'passed' as const,
+  verdict_reason: null,
+  judged_by: 'billing',
+  read_at: '2026-02-20T10:35:09.000+00:00',
+  horizon_until: '2026-02-20T10:37:39.000+00:00',
 }
 
 export function attemptJson(attempt: Attempt) {
@@ -80,5 +101,10 @@ export function attemptJson(attempt: Attempt) {
       error_message: attempt.failed_again_message,
       error_changed: attempt.error_changed,
     },
+    verdict: attempt.verdict,
+    verdict_reason: attempt.verdict_reason,
+    judged_by: attempt.judged_by,
+    read_at: attempt.read_at && timestamp(attempt.read_at),
+    horizon_until: attempt.horizon_until && timestamp(attempt.horizon_until),
   }
 }

@@ -9,6 +9,7 @@ import { dlqStatusRoutes } from './fleet/dlq-status.ts'
 import { nameRoutes } from './fleet/names.ts'
 import { operationRoutes } from './fleet/operations.ts'
 import { positionRoutes } from './fleet/positions.ts'
+import { readerRoutes } from './fleet/readers.ts'
 import { statusRoutes } from './fleet/status.ts'
 import { topicPauseRoutes } from './fleet/topic-pauses.ts'
 import { topicRoutes } from './fleet/topics.ts'
@@ -47,6 +48,7 @@ export const allRoutes: readonly Route[] = [
   ...activityRoutes,
   ...retryAllRoutes,
   ...topicRoutes,
+  ...readerRoutes,
   ...topicPauseRoutes,
   ...nameRoutes,
   ...statusRoutes,

@@ -14,6 +14,7 @@ import {
 import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
 import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
 import { formatDuration } from 'dlq-core/domain/retry/duration.ts'
+import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import type { Total } from 'dlq-core/queries/reading/message-search.ts'
 import type { RunView } from 'dlq-core/queries/runs/runs.ts'
 import * as v from 'valibot'
@@ -21,6 +22,13 @@ import { totalSchema } from '../fleet/totals-json.ts'
 
 const count = v.pipe(v.number(), v.integer())
 const instantText = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
+
+const runVerdictsSchema = v.pipe(
+  v.strictObject({ ...v.entriesFromList(verdicts, count), counted_at: instantText }),
+  v.title('RunVerdicts'),
+)
+
+type RunVerdicts = v.InferOutput<typeof runVerdictsSchema>
 
 export const runSchema = v.pipe(
   v.strictObject({
@@ -99,6 +107,12 @@ export const runSchema = v.pipe(
       skipped: v.record(v.string(), count),
       rate: v.nullable(v.number()),
       eta_seconds: v.nullable(v.number()),
+      verdicts: v.pipe(
+        v.nullable(runVerdictsSchema),
+        v.description(
+          'What became of the messages after they were sent, as of counted_at. Null before the first count, and for runs that send nothing.',
+        ),
+      ),
     }),
     created_at: instantText,
     started_at: v.nullable(instantText),
@@ -156,6 +170,7 @@ export function runJson(run: RunView, { heldUpBy, arrivedSince } = noExtras, now
       skipped: JSON.parse(run.skipped),
       rate,
       eta_seconds: etaSeconds,
+      verdicts: run.verdicts === null ? null : (JSON.parse(run.verdicts) as RunVerdicts),
     },
     created_at: run.created_at.toISOString(),
     started_at: run.started_at?.toISOString() ?? null,
@@ -215,6 +230,10 @@ export const exampleRun: RunJson = {
   progress: {
     ...{ step: 'settle', taken: 3000, waiting: 1000, done: 0, resolved: 1990, failed: 0, failed_again: 10 },
     ...{ withdrawn: 0, given_back: 0, skipped: { budget_spent: 2 }, rate: 100, eta_seconds: 10 },
+    verdicts: {
+      ...{ sent: 2, passed: 9, consumed: 80, came_back: 1, skipped: 0, expired: 0, unknown: 0 },
+      counted_at: '2026-02-20T10:31:00.000Z',
+    },
   },
   created_at: '2026-02-20T10:30:00.000Z',
   started_at: '2026-02-20T10:30:00.100Z',

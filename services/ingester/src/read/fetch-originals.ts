@@ -4,10 +4,10 @@
 
 import type { Header } from 'dlq-core/domain/record/record.ts'
 import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
+import { refusalOf } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { KafkaMessage } from 'kafkajs'
-import { refusalOf } from './missing-acl.ts'
 
 export type Original = {
   key: Buffer | null

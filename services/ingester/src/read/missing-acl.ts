@@ -1,5 +1,6 @@
 // Says which ACL the ingester lacks where Kafka refuses it. infra/docs/security.md lists those that it needs.
 
+import { refusalOf } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 
 export type AskDeps = {
@@ -36,18 +37,4 @@ async function isRefused(reader: AskDeps['reader'], topic: string): Promise<bool
   } catch (error) {
     return refusalOf(error) === 'TOPIC_AUTHORIZATION_FAILED'
   }
-}
-
-type Wrapping = { type?: string; originalError?: unknown }
-
-/** The protocol's name of the refusal, through kafkajs's wrappers. */
-export function refusalOf(error: unknown): 'GROUP_AUTHORIZATION_FAILED' | 'TOPIC_AUTHORIZATION_FAILED' | null {
-  for (let inner = error, depth = 0; inner instanceof Error && depth < 5; depth += 1) {
-    const { name, type, cause, originalError } = inner as Error & Wrapping
-    if (type === 'GROUP_AUTHORIZATION_FAILED' || name === 'KafkaJSGroupCoordinatorNotFound')
-      return 'GROUP_AUTHORIZATION_FAILED'
-    if (type === 'TOPIC_AUTHORIZATION_FAILED') return type
-    inner = originalError ?? cause
-  }
-  return null
 }

@@ -12,11 +12,11 @@ import {
   type UnreadRecord,
 } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import kafkajs, { type Admin } from 'kafkajs'
 import type { IngesterMetrics } from '../ingester-metrics.ts'
-import { askTogether } from './ask-together.ts'
 
 export type WatchDeps = {
   admin: Pick<Admin, 'describeConfigs'>

@@ -201,3 +201,23 @@ test('a group of which nothing waits is resumed', async () => {
   await pauses.review()
   expect(pauses.ofTopic(topic)).toEqual([])
 })
+
+test('probes that nobody has read prove nothing', async () => {
+  await insertRefailures(5)
+  await pauses.review()
+  for (const probe of await sendProbes()) await settleProbe(probe, { secondsAgo: 61 })
+  await database.sql`update dlq.dlq_messages set consumer_group = 'billing'`
+  await database.sql`update dlq.dlq_attempts set target_topic = 'orders', target_partition = 0, target_offset = 7 where number > 1`
+  const look = async (passed: number) => {
+    await emptyTables(database.sql, 'dlq.dlq_readers', 'dlq.dlq_reader_partitions')
+    await database.sql`
+      insert into dlq.dlq_readers values ('orders', 'billing', 'Empty', 0, interval '1 m')`
+    await database.sql`
+      insert into dlq.dlq_reader_partitions values ('orders', 'billing', 0, ${passed}, 0, 100, ${passed})`
+    await pauses.review()
+  }
+  await look(7)
+  expect(await pauseOf()).toBeDefined()
+  await look(8)
+  expect(await pauseOf()).toBeUndefined()
+})

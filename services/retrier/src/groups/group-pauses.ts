@@ -16,6 +16,7 @@ import {
   resumeGroup,
   startProbes,
 } from 'dlq-core/queries/groups/group-pauses.ts'
+import { askForLook } from 'dlq-core/queries/readers/reader-watch.ts'
 import { tryLock } from 'dlq-core/queries/try-lock.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -39,6 +40,8 @@ export type GroupPausesDeps = {
 
 /** A longer window of a policy is cut to this. */
 const longestWindowMs = 86_400_000
+/** While an answer is waited for, the groups are looked at this often. */
+const lookWhileProbingMs = 2000
 /** Counts are kept for at least this long, so that a window that becomes longer has some to begin with. */
 const keepCountsMs = 600_000
 
@@ -111,7 +114,7 @@ async function reviewPause({ log, policyOf }: GroupPausesDeps, sql: Transaction,
   }
   switch (judgeProbes(states, policy)) {
     case 'wait':
-      return
+      return askForLook(sql, { withinMs: lookWhileProbingMs })
     case 'resume':
       return resume('the probes did not fail again')
     case 'again':

@@ -12,15 +12,21 @@ import {
   type TakeStep,
   waitingOf,
 } from 'dlq-core/domain/message/run.ts'
+import { forgetCanaryRead } from 'dlq-core/queries/readers/verdicts.ts'
 import { notifyDue } from 'dlq-core/queries/retry/notify-due.ts'
 import { dropUnsendable, giveBack, handOverPulled, holdsMessages } from 'dlq-core/queries/runs/run-messages.ts'
 import { forgetUndo } from 'dlq-core/queries/runs/run-undo.ts'
 import { admitRun, type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { type Chunk, defineWorkflow, PermanentStepError, type Step, type Workflow } from 'saga-core/workflow.ts'
+import { canaryAnswer } from './canary-answer.ts'
 import { type ChunkDeps, runChunk } from './run-chunk.ts'
 
-export type RunWorkflowDeps = ChunkDeps & { maxActive: number }
+export type RunWorkflowDeps = ChunkDeps & {
+  maxActive: number
+  /** A canary that nobody has read after this time pauses its run. */
+  readTimeoutMs: number
+}
 
 type RunPayload = { run_id: string }
 type RunStep = Step<RunPayload>
@@ -100,6 +106,7 @@ function admit({ maxActive }: RunWorkflowDeps): RunStep {
 async function takeChunk(deps: RunWorkflowDeps, sql: Transaction, step: TakeStep, payload: RunPayload): Promise<Chunk> {
   const held = await holdWithinScope(sql, payload)
   const run = held.step === step ? held : enter(held, step)
+  if (run !== held) await forgetCanaryRead(sql, run.id)
   if (run.status !== 'running') return whilePaused
   const canary = run.canary === null ? null : (JSON.parse(run.canary) as Canary)
   const most = stepSize(step, { matched: run.matched, canary }) ?? Number.POSITIVE_INFINITY
@@ -111,7 +118,7 @@ async function takeChunk(deps: RunWorkflowDeps, sql: Transaction, step: TakeStep
     return { isLast: step === 'all' && isTaken, response: { taken: after.taken, skipped: JSON.parse(after.skipped) } }
   }
   if (step === 'all') return { isLast: true, response: { taken: run.taken } }
-  return judge(sql, run, canary!)
+  return judge(deps, sql, run, canary!)
 }
 
 function enter(run: HeldRun, step: TakeStep): HeldRun {
@@ -136,8 +143,16 @@ async function handOver(sql: Transaction, run: HeldRun): Promise<HeldRun> {
   return { ...run, taken: run.taken - count, done: run.done + count }
 }
 
-/** Waits for the canary's outcome. Pauses the run, once, where too many of its messages failed again. */
-async function judge(sql: Transaction, held: HeldRun, { waitMs, maxRefailure }: Canary): Promise<Chunk> {
+/**
+ * Waits for the canary's outcome. Pauses the run, once, where too many of its messages failed again, or where nobody
+ * reads them: silence says nothing while no consumer is there.
+ */
+async function judge(
+  { readTimeoutMs }: RunWorkflowDeps,
+  sql: Transaction,
+  held: HeldRun,
+  { waitMs, maxRefailure }: Canary,
+): Promise<Chunk> {
   const run = await handOver(sql, held)
   const { id } = run
   const response = { taken: run.taken, failed_again: run.failed_again }
@@ -148,13 +163,15 @@ async function judge(sql: Transaction, held: HeldRun, { waitMs, maxRefailure }: 
   }
   const own = { resolved: run.resolved - run.base_resolved, failed_again: run.failed_again - run.base_failed_again }
   const tooMuch = refailsTooMuch(own, { maxRefailure, sample: 1 })
-  if (!tooMuch && ((await holdsMessages(sql, id)) || run.quiet_ms < waitMs)) {
-    await writeProgress(sql, run)
-    return polling
-  }
-  await writeProgress(sql, { ...run, is_judged: true })
-  if (!tooMuch) return { isLast: true, response }
-  await moveRun(sql, { id, from: ['running'], to: 'paused', reason: `canary: ${refailures(own)}` })
+  const answer = tooMuch
+    ? ({ kind: 'pause', reason: refailures(own) } as const)
+    : (await holdsMessages(sql, id))
+      ? ({ kind: 'wait' } as const)
+      : await canaryAnswer(sql, run, { waitMs, readTimeoutMs })
+  await writeProgress(sql, { ...run, is_judged: answer.kind !== 'wait' })
+  if (answer.kind === 'wait') return polling
+  if (answer.kind === 'go on') return { isLast: true, response }
+  await moveRun(sql, { id, from: ['running'], to: 'paused', reason: `canary: ${answer.reason}` })
   return { ...whilePaused, response }
 }
 

@@ -48,7 +48,7 @@ export function useEngine() {
     name: string,
     { maxActive = 4, compensate = false }: { maxActive?: number; compensate?: boolean } = {},
   ): Promise<Chunk> {
-    const workflows = createRunWorkflows({ ...chunkDeps, maxActive })
+    const workflows = createRunWorkflows({ ...chunkDeps, maxActive, readTimeoutMs: 900_000 })
     const step = workflows.flatMap(({ steps }) => steps).find((step) => step.name === name)!
     const context = { payload: { run_id: id } } as StepContext<{ run_id: string }>
     const run = (compensate ? step.compensateChunk : step.executeChunk)!

@@ -211,7 +211,10 @@ export async function endProbes(
 
 export type ProbeState = 'waiting' | 'published' | 'failed_again' | 'gone'
 
-/** What became of each probe of the group: `published` where it has not failed again for `quietMs`. Empty between probes. */
+/**
+ * What became of each probe of the group: `published` where it was read and has not failed again for `quietMs`; where
+ * nobody can tell whether it was read, silence since it was sent has to do. Empty between probes.
+ */
 export async function readProbes(
   sql: Sql,
   { original_topic, group_id, quietMs }: PausableGroup & { quietMs: number },
@@ -220,11 +223,14 @@ export async function readProbes(
     select case
       when a.failed_again_at is not null then 'failed_again'
       when a.outcome = 'failed' or m.id is null or m.status = 'DEAD' then 'gone'
-      when a.outcome = 'published' and a.settled_at < now() - ${quietMs}::float8 * interval '1 ms' then 'published'
+      when a.outcome = 'published' and v.verdict <> 'sent'
+        and coalesce(v.read_at, a.settled_at) < now() - ${quietMs}::float8 * interval '1 ms' then 'published'
       else 'waiting' end as state
     from dlq.dlq_group_probes p
     left join dlq.dlq_messages m on m.id = p.message_id
     left join dlq.dlq_attempts a on a.message_id = p.message_id and a.number = p.attempt
+    left join lateral dlq.verdict(
+      m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at) v on true
     where p.original_topic = ${original_topic} and p.group_id = ${group_id}`
   return rows.map(({ state }) => state)
 }

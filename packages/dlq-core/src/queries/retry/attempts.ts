@@ -1,5 +1,6 @@
 // dlq_attempts: one row per attempt.
 
+import type { Verdict } from '../readers/verdicts.ts'
 import { type Sql, toJson } from '../sql.ts'
 
 export type SettledAttempt = {
@@ -87,6 +88,15 @@ export type Attempt = {
   failed_again_class: string | null
   failed_again_message: string | null
   error_changed: boolean | null
+  /** What became of it after it was published; null where it was not. */
+  verdict: Verdict | null
+  verdict_reason: string | null
+  /** The consumer groups whose offsets say so. */
+  judged_by: string | null
+  /** When it was first seen to have been read. */
+  read_at: Date | null
+  /** Until then it may come back. */
+  horizon_until: Date | null
 }
 
 /** The attempts of a message, oldest first: the last thousand, which is the largest budget. */
@@ -94,10 +104,17 @@ export async function listAttempts(sql: Sql, messageId: string): Promise<Attempt
   const newestFirst = await sql<Attempt[]>`
     select number, attempt_id, actor, run_id, outcome, error, target_topic, target_partition, target_offset, started_at,
            settled_at, unknown_at, failed_again_at, failed_again_topic, failed_again_partition, failed_again_offset, failed_again_class,
-           failed_again_message, error_changed
-    from dlq.dlq_attempts
-    where message_id = ${messageId}
-    order by number desc
-    limit 1000`
+           failed_again_message, error_changed, v.verdict, v.verdict_reason, v.judged_by, v.read_at, v.horizon_until
+    from (
+      select a.*, (select m.consumer_group from dlq.dlq_messages m where m.id = a.message_id) as consumer_group
+      from dlq.dlq_attempts a
+      where a.message_id = ${messageId}
+      order by a.number desc
+      limit 1000
+    ) a
+    left join lateral dlq.verdict(
+      a.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at) v
+      on a.outcome = 'published' or a.failed_again_at is not null
+    order by number desc`
   return newestFirst.toReversed()
 }

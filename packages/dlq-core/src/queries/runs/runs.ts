@@ -226,6 +226,8 @@ export type RunView = RunCounts & {
   /** When a message of the run was settled last. */
   last_settled_at: Date | null
   saga_id: string | null
+  /** JSON text: what became of its messages after they were sent, as they were counted last. */
+  verdicts: string | null
   skipped: string
   created_at: Date
   started_at: Date | null
@@ -241,7 +243,9 @@ function viewOf(sql: Sql) {
            r.last_settled_at, r.saga_id, r.skipped, r.created_at, (r.created_at at time zone 'UTC')::text || '+00' as place, r.started_at, r.ended_at,
            r.taken::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as given_back,
            (r.resolved + d.resolved)::float8 as resolved, (r.failed + d.failed)::float8 as failed,
-           (r.failed_again + d.failed_again)::float8 as failed_again
+           (r.failed_again + d.failed_again)::float8 as failed_again,
+           (select (v.counts::jsonb || jsonb_build_object('counted_at', v.counted_at))::json
+            from dlq.dlq_run_verdicts v where v.run_id = r.id) as verdicts
     from dlq.dlq_runs r
     cross join lateral (
       select coalesce(sum(n) filter (where outcome = 'resolved'), 0) as resolved,

@@ -174,6 +174,16 @@ const worker = v.strictObject({
   lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '15s'),
 })
 
+/** What is known of messages after they were sent: services/retrier/src/readers. */
+const verdicts = v.strictObject({
+  /** How often the retrier asks Kafka what consumer groups have read. */
+  look_interval: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '15s'),
+  /** How long after a message was read it may still come back. `auto`: as re-failures of late say, at least 150 s. */
+  horizon: v.optional(v.union([v.literal('auto'), duration], 'must be "auto" or a duration such as 150s'), 'auto'),
+  /** A run whose canary nobody has read after this time pauses. */
+  read_timeout: v.optional(duration, '15m'),
+})
+
 const schedule = v.pipe(
   text,
   v.regex(/^(off|([\d*,/-]+ +){4}[\d*,/-]+)$/, 'must be a cron pattern such as "0 3 * * *" (UTC), or "off"'),
@@ -264,6 +274,7 @@ export const configSchema = v.strictObject({
   ingest: v.optional(ingest, {}),
   retry: v.optional(retry, {}),
   worker: v.optional(worker, {}),
+  verdicts: v.optional(verdicts, {}),
   cron: v.optional(cron, {}),
   archive: v.optional(archive, {}),
   names: v.optional(names, {}),

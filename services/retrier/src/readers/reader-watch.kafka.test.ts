@@ -1,0 +1,122 @@
+// What real consumer groups have read, as a look finds it on the shared broker.
+
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import type { Consumer } from 'kafkajs'
+import { beforeEach, expect, test } from 'vitest'
+import { createReaderWatch } from './reader-watch.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const topics = useTopics()
+let topic: string
+let group: string
+
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_readers', 'dlq.dlq_reader_partitions', 'dlq.dlq_reader_gaps')
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_summary_totals')
+  topic = await topics.createTopic('orders', { partitions: 1 })
+  group = `${topic}.billing`
+})
+
+function watch(horizonMs = 150_000) {
+  const pass = createReaderWatch({
+    ...{ admin: topics.admin, reader: topics.reader, sql: service.sql, everyMs: 60_000, horizonMs, now: Date.now },
+    log: createLog({ service: 'test', level: 'silent' }),
+  })
+  return async () => {
+    await database.sql`update dlq.dlq_reader_watch set look_due_at = now()`
+    await pass()
+  }
+}
+
+/** Sends a record as an attempt of a message of the group. Returns how to ask for its verdict. */
+async function sendAttempt(consumerGroup: string | null = group): Promise<() => Promise<object>> {
+  const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
+  await producer.connect()
+  const [sent] = await producer.send({ topic, messages: [{ value: 'x' }] })
+  await producer.disconnect()
+  const id = await insertMessageRow(database.sql, { original_topic: topic, consumer_group: consumerGroup })
+  await database.sql`select dlq.fold_summary()`
+  await database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, settled_at)
+    values (${id}, 1, ${crypto.randomUUID()}, 'published', ${topic}, 0, ${sent!.baseOffset!}, now())`
+  return async () => {
+    const [row] = await database.sql`
+      select v.verdict, v.verdict_reason as reason, v.judged_by
+      from dlq.dlq_attempts a join dlq.dlq_messages m on m.id = a.message_id
+      cross join lateral dlq.verdict(
+        m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at) v
+      where a.message_id = ${id}`
+    return { ...row! }
+  }
+}
+
+/** Reads the topic as the group does, until it is stopped. */
+async function consume(): Promise<Consumer> {
+  const consumer = topics.kafka.consumer({ groupId: group, sessionTimeout: 6000, heartbeatInterval: 500 })
+  await consumer.connect()
+  await consumer.subscribe({ topic, fromBeginning: true })
+  await consumer.run({ autoCommitThreshold: 1, eachMessage: async () => {} })
+  return consumer
+}
+
+test('a record is sent while its consumer is down, passed when it was read, and consumed when nothing came back', async () => {
+  const look = watch(1)
+  const first = await sendAttempt()
+  await look()
+  expect(await first()).toMatchObject({ verdict: 'unknown', reason: 'no_group' })
+
+  const consumer = await consume()
+  try {
+    await eventually(async () => {
+      await look()
+      expect(await first()).toEqual({ verdict: 'passed', reason: null, judged_by: group })
+    })
+  } finally {
+    await consumer.disconnect()
+  }
+
+  const second = await sendAttempt()
+  await look()
+  expect(await second()).toEqual({ verdict: 'sent', reason: null, judged_by: group })
+  const [reader] = await database.sql`select state, members from dlq.dlq_readers`
+  expect(reader).toEqual({ state: 'Empty', members: 0 })
+
+  // The DLQ topic was looked at later, and all of it is stored.
+  await database.sql`
+    insert into dlq.dlq_topics (cluster, topic, partitions, looked_at)
+    values ('c', ${`${topic}.dlq.v1`}, 1, now() + interval '1 minute')`
+  await look()
+  expect(await first()).toMatchObject({ verdict: 'consumed' })
+  expect(await second()).toMatchObject({ verdict: 'sent' })
+})
+
+test('a record that somebody jumped over was not read', async () => {
+  await topics.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '0' }] })
+  const verdict = await sendAttempt()
+  const look = watch()
+  await look()
+  await topics.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '1' }] })
+  await look()
+  expect(await verdict()).toMatchObject({ verdict: 'skipped' })
+})
+
+test('where no group has failed on the topic, those that read it now are asked', async () => {
+  const consumer = await consume()
+  try {
+    const verdict = await sendAttempt(null)
+    const look = watch()
+    await eventually(async () => {
+      await look()
+      expect(await verdict()).toEqual({ verdict: 'passed', reason: null, judged_by: group })
+    })
+  } finally {
+    await consumer.disconnect()
+  }
+})

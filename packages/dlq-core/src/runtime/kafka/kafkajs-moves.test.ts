@@ -1,4 +1,4 @@
-// Coordinators and leaders that move (patches/README.md, 0020, 0021, 0024, 0027 and 0028). The cluster pretends.
+// Coordinators and leaders that move (patches/README.md, 0020, 0021, 0024 and 0027 to 0029). The cluster pretends.
 import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
@@ -14,11 +14,16 @@ const codes = { COORDINATOR_LOAD_IN_PROGRESS: 14, COORDINATOR_NOT_AVAILABLE: 15,
 const quiet = { debug() {}, info() {}, warn() {}, error() {}, namespace: () => quiet }
 
 /** An initialised manager of transactions; `commit` answers its offsets. */
-async function createTransaction(commit: () => Promise<void>, end: () => Promise<void> = async () => {}) {
+async function createTransaction(
+  commit: () => Promise<void>,
+  end: () => Promise<void> = async () => {},
+  add: () => Promise<void> = async () => {},
+) {
   let searches = 0
   const broker = {
     initProducerId: async () => ({ producerId: '7', producerEpoch: 0 }),
     addOffsetsToTxn: async () => {},
+    addPartitionsToTxn: add,
     txnOffsetCommit: commit,
     endTxn: end,
   }
@@ -72,6 +77,25 @@ test.each(Object.entries(codes).slice(0, 3))(
     await manager.commit()
     expect(tries).toBe(3)
     expect(manager.isInTransaction()).toBe(false)
+  },
+)
+
+test.each([
+  ['CONCURRENT_TRANSACTIONS', 51, 6],
+  ['NOT_COORDINATOR', 16, 1],
+])(
+  'partitions are added to a transaction after short waits only while the one before is ended (%s)',
+  async (_, code, expectedTries) => {
+    let tries = 0
+    const add = async () => {
+      tries += 1
+      if (tries < 6) throw createErrorFromCode(code)
+    }
+    const { manager } = await createTransaction(async () => {}, undefined, add)
+    const adding = manager.addPartitionsToTransaction([{ topic: 'orders', partitions: [{ partition: 0 }] }])
+    if (expectedTries > 1) await adding
+    else await expect(adding).rejects.toMatchObject({ code })
+    expect(tries).toBe(expectedTries)
   },
 )
 

@@ -5940,11 +5940,20 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    /** @description For If-None-Match. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["GetTopicsAnswer"];
                 };
+            };
+            /** @description If-None-Match names the answer as it is. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics */
             400: {
@@ -6823,11 +6832,20 @@ export interface operations {
             /** @description The status. */
             200: {
                 headers: {
+                    /** @description For If-None-Match. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Status"];
                 };
+            };
+            /** @description If-None-Match names the answer as it is. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/status */
             400: {
@@ -7355,11 +7373,20 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    /** @description For If-None-Match. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["GetGroupsAnswer"];
                 };
+            };
+            /** @description If-None-Match names the answer as it is. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups */
             400: {
@@ -8419,6 +8446,10 @@ export interface operations {
                 action?: string;
                 target_type?: string;
                 target_id?: string;
+                /** @description The original topic or the DLQ topic, exactly. */
+                topic?: string;
+                /** @description Text within the reason, in any case. */
+                q?: string;
                 from?: string;
                 to?: string;
                 limit?: number;
@@ -8948,11 +8979,20 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    /** @description For If-None-Match. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["GetRunsAnswer"];
                 };
+            };
+            /** @description If-None-Match names the answer as it is. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/runs */
             400: {

@@ -15,7 +15,7 @@ import { errorSchema, statusOf } from './http/api-error.ts'
 import { type AppDeps, createApp } from './http/app.ts'
 import { declaredPaths } from './http/declared-paths.ts'
 import type { Route } from './http/define-route.ts'
-import { faultsOf } from './http/open-api.ts'
+import { answersOf, faultsOf } from './http/open-api.ts'
 import { allRoutes } from './routes/all-routes.ts'
 import { createSeal } from './session/seal.ts'
 import { createSessions } from './session/sessions.ts'
@@ -71,7 +71,7 @@ export function createTestApp(sql: Database, { auth: given, ...settings }: TestA
 /** Every answer in every test is one that its route has declared: its status, and its body's schema. */
 async function expectDeclared(response: Response, route: Route): Promise<void> {
   const { method } = route
-  const answer = route.answers[response.status]
+  const answer = answersOf(route)[response.status]
   const isFault = faultsOf(route).some((code) => statusOf[code] === response.status)
   if (!answer && !isFault)
     throw new Error(`${method} ${route.path} has not declared that it answers ${response.status}`)

@@ -38,7 +38,7 @@ const ask = (methodAndPath: string, name: string, body?: object) =>
     createTestApp(service.sql, { auth })(methodAndPath, {
       headers: {
         ...{ authorization: `Bearer secret-${name}`, prefer: 'wait=0' },
-        // A change of a message needs it; a policy that is new has no tag.
+        // A policy that is created has no ETag.
         ...(!methodAndPath.includes('/policies/') && { 'if-match': '*' }),
         ...(body && { 'content-type': 'application/json' }),
       },

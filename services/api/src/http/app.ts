@@ -9,6 +9,8 @@ import { cors } from 'hono/cors'
 import { actAs, roleNames } from '../access/access.ts'
 import { type BrowserGuardDeps, createBrowserGuard } from '../access/browser-guard.ts'
 import { createIdentify, type IdentifyDeps, letAnybodyIn } from '../access/identify.ts'
+import { compressJson } from '../answers/compress-json.ts'
+import { revalidate } from '../answers/revalidate.ts'
 import { type ServedConsole, serveConsole } from '../console/serve-console.ts'
 import { serveSignIn } from '../console/serve-sign-in.ts'
 import { createFleetMetrics } from '../fleet/fleet-metrics.ts'
@@ -56,6 +58,7 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>()
   createFleetMetrics({ sql, registry, log })
   app.use(observeRequests({ registry, log, tracing, slowRequestMs }))
+  app.use(compressJson)
   app.use(securityHeaders)
   if (corsOrigins.length > 0) app.use(cors({ origin: [...corsOrigins], ...corsOptions }))
   const probed = new Set(
@@ -139,7 +142,7 @@ function handlerOf(route: Route, deps: AppDeps & ApiDeps): Handler<ApiEnv> {
       // Before the answer goes out: without the entry nothing is shown.
       if (deps.auditReads === 'payloads' && route.showsPayloads && answer.status === 200)
         await auditRead(deps.sql, { by, path: route.path, params: read.params, query: read.query })
-      return answer
+      return route.revalidates && answer.status === 200 ? revalidate(answer, c.req.header('if-none-match')) : answer
     }
     const { replica } = deps
     if (replica && route.readsReplica) return withTimeLimit(limitMs, (timeUp) => fromReplica(handle, replica, timeUp))
@@ -175,7 +178,15 @@ const securityHeaders: MiddlewareHandler = async (c, next) => {
 
 const corsOptions = {
   allowMethods: ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE'],
-  allowHeaders: ['Authorization', 'Content-Type', 'If-Match', 'Idempotency-Key', 'Prefer', 'X-Request-Id'],
+  allowHeaders: [
+    'Authorization',
+    'Content-Type',
+    'If-Match',
+    'If-None-Match',
+    'Idempotency-Key',
+    'Prefer',
+    'X-Request-Id',
+  ],
   exposeHeaders: ['ETag', 'Location', 'Retry-After', 'X-Request-Id'],
   maxAge: 600,
 }

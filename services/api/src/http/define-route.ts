@@ -116,6 +116,8 @@ export type RouteSpec<Params, Query, Headers, Body> = {
   readsReplica?: boolean
   /** It shows payloads, keys or values: `audit.reads: payloads` audits it. */
   showsPayloads?: boolean
+  /** Clients poll it: the answer has an ETag, and 304 says that it has not changed. */
+  revalidates?: boolean
   /** The request may take `retryWaitMs` longer than other requests. */
   waits?: boolean
 }

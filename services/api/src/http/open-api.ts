@@ -57,10 +57,21 @@ function operationOf(route: Route, schemas: Schemas): Json {
     ...(method === 'get' || isEmpty(route.body) ? {} : { requestBody: requestBodyOf(route, schemas) }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(route.answers).map(([status, answer]) => [status, answerOf(answer, schemas)]),
+        Object.entries(answersOf(route)).map(([status, answer]) => [status, answerOf(answer, schemas)]),
       ),
       ...errorsOf(route, { path }),
     },
+  }
+}
+
+/** Those that are declared, and 304 where clients may ask whether anything has changed. */
+export function answersOf({ answers, revalidates }: Pick<Route, 'answers' | 'revalidates'>): Route['answers'] {
+  if (!revalidates) return answers
+  const headers = { ...answers[200]!.headers, ETag: 'For If-None-Match.' }
+  return {
+    ...answers,
+    200: { ...answers[200]!, headers },
+    304: { description: 'If-None-Match names the answer as it is.' },
   }
 }
 

@@ -1,6 +1,7 @@
 // Streams an answer piece by piece. A piece is produced only when the client has read the one before.
 
 import type { Context } from 'hono'
+import { streamed } from '../answers/compress-json.ts'
 
 /** Pieces are gathered to this size, so that each write is worth its while. */
 const chunkBytes = 64 * 1024
@@ -29,5 +30,5 @@ export function streamText(c: Context, pieces: AsyncGenerator<string>, headers: 
     },
     { highWaterMark: 1 },
   )
-  return c.body(stream, 200, headers)
+  return c.body(stream, 200, { ...headers, [streamed]: 'no' })
 }

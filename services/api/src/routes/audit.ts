@@ -49,6 +49,8 @@ export const auditRoutes = [
         action: shortText,
         target_type: shortText,
         target_id: shortText,
+        topic: v.pipe(shortText, v.description('The original topic or the DLQ topic, exactly.')),
+        q: v.pipe(shortText, v.description('Text within the reason, in any case.')),
         from: v.optional(instant),
         to: v.optional(instant),
         limit: v.optional(wholeNumber('limit', { min: 1, max: 1000 }), '50'),

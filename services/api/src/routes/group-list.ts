@@ -114,6 +114,7 @@ export const groupListRoutes = [
       summary: 'Error groups that have messages',
       description: 'Their messages: GET /api/v1/messages?group_id=…',
       role: 'read',
+      revalidates: true,
       query: groupsQuery,
       answers: {
         200: {

@@ -25,11 +25,11 @@ import { policySettingsSchema } from 'dlq-core/runtime/config/policy-schema.ts'
 import * as v from 'valibot'
 import { requireTag, tagOf } from '../answers/entity-tag.ts'
 import { settingValueSchema, shownSetting } from '../fleet/policy-json.ts'
-import { previewPolicy } from '../fleet/policy-preview.ts'
 import { ApiError } from '../http/api-error.ts'
 import { type ApiDeps, defineRoute } from '../http/define-route.ts'
 import { count, timestamp, timestampText } from '../messages/message-json.ts'
 import { ifMatchHeader, reason } from '../request/request-schemas.ts'
+import { previewPolicy } from '../topics/policy-preview.ts'
 
 const number = v.optional(v.number())
 const durationText = v.optional(v.string())

@@ -1,5 +1,6 @@
 // dlq_audit: who changed what, and why.
 
+import { escapeLike } from '../../domain/message/message-filter.ts'
 import type { Sql } from '../sql.ts'
 import { inScope, type TopicScope } from '../topic-scope.ts'
 
@@ -91,6 +92,10 @@ export type AuditFilter = {
   target_id?: string | undefined
   from?: Date | undefined
   to?: Date | undefined
+  /** The original topic or the DLQ topic. */
+  topic?: string | undefined
+  /** Text within the reason, in any case. */
+  q?: string | undefined
 }
 
 /** The entries before `beforeId`, newest first. A caller who may see only some topics sees no entry without a topic. */
@@ -103,7 +108,7 @@ export async function listAudit(
     limit,
   }: { filter: AuditFilter; scope: TopicScope; beforeId: bigint | null; limit: number },
 ): Promise<WrittenEntry[]> {
-  const { actor, action, target_type, target_id, from, to } = filter
+  const { actor, action, target_type, target_id, from, to, topic, q } = filter
   return sql<WrittenEntry[]>`
     select id, at, actor, role, action, target_type, target_id, original_topic, dlq_topic, reason, before, after, request_id
     from dlq.dlq_audit
@@ -115,6 +120,8 @@ export async function listAudit(
       ${target_id === undefined ? sql`` : sql`and target_id = ${target_id}`}
       ${from === undefined ? sql`` : sql`and at >= ${from}`}
       ${to === undefined ? sql`` : sql`and at < ${to}`}
+      ${topic === undefined ? sql`` : sql`and (original_topic = ${topic} or dlq_topic = ${topic})`}
+      ${q === undefined ? sql`` : sql`and reason ilike ${`%${escapeLike(q)}%`}`}
     order by id desc
     limit ${limit}`
 }

@@ -90,6 +90,14 @@ describe('one topic', () => {
       ['consumer_group.rename', '{"display_name":null}', '{"display_name":"Billing"}'],
       ['topic.rename', '{"display_name":null}', '{"display_name":"Payments"}'],
     ])
+    // The audit is found by topic, and by a word of its reason.
+    const found = async (query: string) => ((await bodyOf(`audit?${query}`)) as { entries: unknown[] }).entries.length
+    expect([
+      await found('topic=pay.in'),
+      await found('topic=billing'),
+      await found('q=R'),
+      await found('q=%25'),
+    ]).toEqual([...[2, 0, 3, 0]])
   })
 })
 

@@ -106,6 +106,7 @@ export const statusRoutes = [
         'so far. Rates look at 100,000 rows at most.',
       ].join(' '),
       role: 'read',
+      revalidates: true,
       answers: {
         200: {
           description: 'The status.',

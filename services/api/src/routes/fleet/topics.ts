@@ -109,6 +109,7 @@ export const topicRoutes = [
       path: '/api/v1/topics',
       summary: 'The topics of the dead letters',
       role: 'read',
+      revalidates: true,
       query: v.strictObject({
         kind: v.optional(kind, 'dlq'),
         q: v.exactOptional(v.pipe(groupText(200), v.description('Text within the name, in any case.'))),

@@ -39,6 +39,7 @@ export const runReadRoutes = [
       summary: 'Runs, newest first',
       role: 'read',
       description: 'By pages, or from one page to the next along `next_cursor`, which newer runs do not shift.',
+      revalidates: true,
       query: v.strictObject({
         ...pageQuery.entries,
         status: v.exactOptional(v.pipe(listOf(runStatuses), v.description('One or more, repeated or with commas.'))),

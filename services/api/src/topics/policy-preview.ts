@@ -5,7 +5,7 @@ import { captureGlob } from 'dlq-core/domain/failure/topic-names.ts'
 import { compilePolicies, type PolicyLayers, type TopicPolicy } from 'dlq-core/domain/retry/effective-policy.ts'
 import { fieldOfSetting, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
 import type { TopicPair } from 'dlq-core/queries/reading/summary.ts'
-import { shownSetting } from './policy-json.ts'
+import { shownSetting } from '../fleet/policy-json.ts'
 
 export type PolicyMatch = TopicPair & {
   /** The settings that this policy decides for these topics. */

@@ -51,6 +51,7 @@ await runService(
       policyLayers,
       wakeRetriers: createWakeRetriers(sql),
       dlqPatterns: config.kafka.dlq_topic_pattern,
+      allowedTargets: config.kafka.allowed_targets,
       retryWaitMs: config.retry.wait,
       stopping: signal,
       version: config.app.version,

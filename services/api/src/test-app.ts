@@ -42,6 +42,7 @@ export function createTestApp(sql: Database, { auth: given, ...settings }: TestA
     policyLayers,
     wakeRetriers: createWakeRetriers(sql),
     dlqPatterns: ['*.dlq.v1'],
+    allowedTargets: ['*'],
     retryWaitMs: 60_000,
     stopping: new AbortController().signal,
     version: '0.1.0',

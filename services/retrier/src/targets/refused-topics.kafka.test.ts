@@ -103,7 +103,7 @@ test('records that a topic’s configuration refuses enter no batch, however oft
   for (let passes = 0; (await countOf(wide, 'PENDING')) > 0 && passes < 20; passes += 1) {
     await askAgain(narrow)
     await pass()
-    now += 500
+    now += 1000
   }
   expect(await countOf(wide, 'RESOLVED')).toBe(1000)
   expect(await countOf(narrow, 'PENDING')).toBe(300)

@@ -44,8 +44,7 @@ const costShare = 0.02
 /** … beyond this, which is about what it takes to find eight refused records among 500. */
 const freeCostMs = 500
 const doubtfulMs = 60_000
-/** What is refused before it is sent costs claims and attempts, so a held topic is not in every batch. */
-const probeRestMs = 500
+/** A held topic is not in every batch: what is refused before it is sent costs a claim and a transaction to settle. */
 const firstRestMs = 1000
 const longestRestMs = 60_000
 /** A search takes about as long. */
@@ -135,7 +134,7 @@ export function createTopicHolds({ now, onChange = () => {} }: TopicHoldsOptions
       Object.assign(entry, { reason, inARow: entry.inARow + count })
       if (entry.inARow < refusalsInARow) return
       entry.heldSince ??= now()
-      entry.probeMs = refusesTopic ? Math.min(Math.max(firstRestMs, entry.probeMs * 2), longestRestMs) : probeRestMs
+      entry.probeMs = refusesTopic ? Math.min(Math.max(firstRestMs, entry.probeMs * 2), longestRestMs) : firstRestMs
       entry.probeAt = now() + entry.probeMs
       if (isNew) onChange(topic, reason)
     },

@@ -55,6 +55,7 @@ await runService(
       names: config.names,
       wakeRetriers: createWakeRetriers(sql),
       dlqPatterns: config.kafka.dlq_topic_pattern,
+      allowedTargets: config.kafka.allowed_targets,
       retryWaitMs: config.retry.wait,
       stopping: signal,
       version: config.app.version,

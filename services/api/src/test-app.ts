@@ -43,6 +43,7 @@ export function createTestApp(sql: Database, { auth: given, ...settings }: TestA
     names: { topics: {}, consumer_groups: {} },
     wakeRetriers: createWakeRetriers(sql),
     dlqPatterns: ['*.dlq.v1'],
+    allowedTargets: ['*'],
     retryWaitMs: 60_000,
     stopping: new AbortController().signal,
     version: '0.1.0',

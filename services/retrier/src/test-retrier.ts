@@ -29,6 +29,7 @@ export type TestRetrierOptions = {
   ledgerTopic?: string
   policies?: Record<string, Partial<RetryPolicy>>
   dlqPatterns?: readonly string[]
+  allowedTargets?: readonly string[]
   batchSize?: number
 }
 
@@ -36,13 +37,13 @@ const log = createLog({ service: 'retrier', level: 'silent' })
 
 /** The dependencies of a slot; close `targets` at the end. */
 export function testSlotDeps(options: TestRetrierOptions, more: Partial<SlotDeps> = {}): SlotDeps {
-  const { sql, kafka, policies = {}, dlqPatterns = ['*.dlq.v1'], batchSize = 1000 } = options
+  const { sql, kafka, policies = {}, dlqPatterns = ['*.dlq.v1'], allowedTargets = ['*'], batchSize = 1000 } = options
   return pretendingSlotDeps(sql, {
     batchSize,
     targets: createTargetTopics({
       kafka,
       dlqPatterns,
-      allowedTargets: ['*'],
+      allowedTargets,
       ledgerTopic: 'dlq-manager.ledger',
       dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics),
     }),

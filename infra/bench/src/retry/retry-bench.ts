@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { insertMessages } from 'dlq-core/queries/ingest/message-insert.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
 import { createTopicsNamed } from 'dlq-testing/kafka/create-topics.ts'
 import { toRepublishedRecord } from '../../../../services/retrier/src/publish/republished-record.ts'
 import { groupIdOf } from '../api/api-rows.ts'
@@ -148,38 +149,55 @@ export async function insertDue(database: BenchDatabase, { size, topics }: At): 
   }
 }
 
-type Measuring = {
-  size: Size
-  processes: number
-  /** Begins when the retriers do; disposed of when all is published. */
-  meanwhile?: () => AsyncDisposable
+/** Measures how the retriers publish all that is due. */
+async function measureRetriers(
+  run: BenchRun,
+  database: BenchDatabase,
+  { size, processes }: { size: Size; processes: number },
+): Promise<Measurement> {
+  await using services = new AsyncDisposableStack()
+  const retriers = await startRetriers(run, database, { services, processes })
+  const measured = await measurePublished(run, database, {
+    retriers,
+    from: size.warm,
+    total: size.warm + size.measured,
+  })
+  await untilPublished(database.sql)
+  return measured
 }
 
-/** The retriers start while everything is paused. The pause ends when all are connected. */
-export async function measureRetriers(
+/** Starts retriers while everything is paused. The pause ends when all are connected; `services` stops them. */
+export async function startRetriers(
   run: BenchRun,
   { url, sql }: BenchDatabase,
-  { size, processes, meanwhile }: Measuring,
-): Promise<Measurement> {
-  const total = size.warm + size.measured
+  { services, processes }: { services: AsyncDisposableStack; processes: number },
+): Promise<ServiceProcess[]> {
   const options = { name: 'retrier' as const, databaseUrl: url, env: { DLQ_RETRY_BATCH_SIZE: String(batchSize) } }
   await sql`insert into dlq.dlq_policies (pattern, paused) values ('*', true)`
-  await using services = new AsyncDisposableStack()
   const retriers = await Promise.all(
     Array.from({ length: processes }, async () =>
       services.adopt(await startBenchService(run, options), (service) => service.stop('SIGTERM', 15_000)),
     ),
   )
   await untilConnected(sql, retriers.length * slotsPerProcess)
-  if (meanwhile) services.use(meanwhile())
   await sql`delete from dlq.dlq_policies`
-  const measured = await measureService(retriers, {
-    ...{ total, from: size.warm, pollMs: 50, postgresPid: run.stack.postgres?.pid },
-    count: async () =>
-      (await sql<{ n: number }[]>`select count(*)::int as n from dlq.dlq_attempts where outcome = 'published'`)[0]!.n,
-  })
-  await untilPublished(sql)
-  return measured
+  return retriers
+}
+
+/** Measures the retriers from published message `from` to published message `total`. */
+export async function measurePublished(
+  run: BenchRun,
+  { sql }: BenchDatabase,
+  { retriers, from, total }: { retriers: readonly ServiceProcess[]; from: number; total: number },
+): Promise<Measurement> {
+  const count = () => countPublished(sql)
+  return measureService(retriers, { total, from, count, pollMs: 50, postgresPid: run.stack.postgres?.pid })
+}
+
+export async function countPublished(sql: Database): Promise<number> {
+  const [row] = await sql<[{ n: number }]>`
+    select count(*)::int as n from dlq.dlq_attempts where outcome = 'published'`
+  return row.n
 }
 
 const slotsPerProcess = 2

@@ -11,7 +11,7 @@ import type { Call } from '../http/define-route.ts'
  *   the field "target_topic" names
  */
 export async function refuseTarget(
-  { sql, dlqPatterns, access }: Pick<Call, 'sql' | 'dlqPatterns' | 'access'>,
+  { sql, dlqPatterns, allowedTargets, access }: Pick<Call, 'sql' | 'dlqPatterns' | 'allowedTargets' | 'access'>,
   topic: string,
 ): Promise<void> {
   refuseForeignTopic(access.topics, topic)
@@ -19,6 +19,13 @@ export async function refuseTarget(
   if (hazard === 'internal') throw invalidField('target_topic', 'is an internal topic of the cluster')
   if (hazard === 'dlq-topic' || (await isDlqTopic(sql, topic)))
     throw invalidField('target_topic', 'is a DLQ topic: the message would come straight back')
+  refuseUnallowedTarget(allowedTargets, topic)
+}
+
+/** @throws {ApiError} 400 where nothing may be sent to the topic, which the field names */
+export function refuseUnallowedTarget(allowedTargets: readonly string[], topic: string, field = 'target_topic'): void {
+  if (!matchesTopicGlobs(allowedTargets, topic))
+    throw invalidField(field, 'is not among the topics of kafka.allowed_targets')
 }
 
 /** @throws {ApiError} 403 where the sender's topics do not cover the topic, to which something shall be written */

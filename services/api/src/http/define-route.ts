@@ -65,6 +65,8 @@ export type ApiDeps = {
   wakeRetriers: () => void
   /** Globs of the topics that are ingested. */
   dlqPatterns: readonly string[]
+  /** Globs of the topics that messages may be sent to. The retriers hold them; here a request hears of it at once. */
+  allowedTargets: readonly string[]
   /** How long a retry waits for its outcome, at most. */
   retryWaitMs: number
   eventStreams: EventStreams

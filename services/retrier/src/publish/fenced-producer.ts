@@ -13,6 +13,11 @@ export type FencedProducer = {
   /** Bounds the work in time. If it takes longer, the caller must `fence` or `discard` afterwards. */
   bounded<T>(work: Promise<T>): Promise<T>
   discard(): Promise<void>
+  /**
+   * Ends a transaction in which Kafka refused something, and discards its producer. A producer that is discarded with
+   * its transaction open leaves that to the next one, for which kafkajs waits 100 ms and longer each time.
+   */
+  abort(transaction: Transaction): Promise<void>
 }
 
 export type FencedProducerOptions = {
@@ -83,6 +88,11 @@ export function createFencedProducer(options: FencedProducerOptions): FencedProd
   return {
     fence,
     discard,
+    async abort(transaction) {
+      const aborted = transaction.abort().catch((error) => log.debug({ error, transactionalId }, 'abort_failed'))
+      await Promise.race([aborted, sleep(closeMs, undefined, { ref: false })])
+      await discard()
+    },
     async transaction() {
       if (producer === null) await fence()
       const transaction = begun ?? (await producer!.transaction())

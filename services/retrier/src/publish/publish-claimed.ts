@@ -72,31 +72,36 @@ export async function publishClaimed(
   const lists = listsOf(deps, outgoing)
   let parts: Part[] =
     lists.length > 1 ? await leaseAgain(deps, slot, lists) : lists.map((records) => ({ batchNumber, token, records }))
-  const refusals = new Map<string, number>()
+  const search: Search = { holds: deps.holds, refusals: new Map() }
   let asideMs = 0
-  for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
-    const since = performance.now()
-    const result = await publishPart(deps, producer, part)
-    if (result.fault !== null && result.fault.topics === null) {
-      await settle(part.batchNumber, { ...result, released: [...result.released, ...idsOf(result.splitInto.flat())] })
-      for (const rest of parts) await settle(rest.batchNumber, allReleased(rest.records))
-      throw toUnavailable(result.fault.error)
+  try {
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      const since = performance.now()
+      const result = await publishPart(deps, producer, part)
+      if (result.fault !== null && result.fault.topics === null) {
+        await settle(part.batchNumber, { ...result, released: [...result.released, ...idsOf(result.splitInto.flat())] })
+        for (const rest of parts) await settle(rest.batchNumber, allReleased(rest.records))
+        throw toUnavailable(result.fault.error)
+      }
+      noteResult(search, result)
+      await settle(part.batchNumber, result)
+      const going: Part[] = []
+      for (const waiting of [...result.splitInto.map((records) => ({ ...part, records })), ...parts]) {
+        const isStopped = ({ topic }: Outgoing) => isSearchOver(search, topic)
+        await settleResting(waiting.batchNumber, waiting.records.filter(isStopped))
+        going.push({ ...waiting, records: waiting.records.filter((record) => !isStopped(record)) })
+      }
+      parts = going.filter(({ records }) => records.length > 0)
+      if (result.splitInto.length > 0)
+        parts = await leaseAgain(
+          deps,
+          slot,
+          parts.map(({ records }) => records),
+        )
+      asideMs += noteCost(deps.holds, result, { part, tookMs: performance.now() - since })
     }
-    asideMs += noteResult(deps.holds, result, { refusals, part, tookMs: performance.now() - since })
-    await settle(part.batchNumber, result)
-    const going: Part[] = []
-    for (const waiting of [...result.splitInto.map((records) => ({ ...part, records })), ...parts]) {
-      const isStopped = ({ topic }: Outgoing) => (refusals.get(topic) ?? 0) >= refusalsInARow
-      await settleResting(waiting.batchNumber, waiting.records.filter(isStopped))
-      going.push({ ...waiting, records: waiting.records.filter((record) => !isStopped(record)) })
-    }
-    parts = going.filter(({ records }) => records.length > 0)
-    if (result.splitInto.length > 0)
-      parts = await leaseAgain(
-        deps,
-        slot,
-        parts.map(({ records }) => records),
-      )
+  } finally {
+    deps.holds.endSearches(search)
   }
   return { ...counts, asideMs }
 }
@@ -129,17 +134,33 @@ function noteRefused(holds: TopicHolds, refused: readonly Refusal[]): void {
   }
 }
 
-type Noting = { refusals: Map<string, number>; part: Part; tookMs: number }
+/** Looks for the refused records of a batch. `refusals`: topic → how many Kafka has refused. */
+type Search = { holds: TopicHolds; refusals: Map<string, number> }
 
-/** Remembers what Kafka took and refused, and returns how many milliseconds refusals cost. */
-function noteResult(holds: TopicHolds, result: PublishResult, { refusals, part, tookMs }: Noting): number {
-  const { published, refused, refusing } = result
+/** Remembers what Kafka took and refused. */
+function noteResult(search: Search, { published, refused, refusing }: PublishResult): void {
+  const { holds, refusals } = search
   for (const topic of new Set(published.map(({ topic }) => topic))) holds.published(topic)
+  for (const topic of refusing)
+    if (!refusals.has(topic)) refusals.set(topic, holds.search(topic, search) ? 0 : Number.POSITIVE_INFINITY)
+  for (const { topic } of refused) refusals.set(topic, (refusals.get(topic) ?? 0) + 1)
+  noteRefused(holds, refused)
+}
+
+/** Enough of the topic was refused, or another slot looks for what is. */
+function isSearchOver({ refusals }: Search, topic: string): boolean {
+  return (refusals.get(topic) ?? 0) >= refusalsInARow
+}
+
+/** Remembers what refusals cost, all that they entail included. Returns it in milliseconds. */
+function noteCost(
+  holds: TopicHolds,
+  { published, refusing }: PublishResult,
+  { part, tookMs }: { part: Part; tookMs: number },
+): number {
   if (refusing.length === 0) return 0
   const costMs = tookMs * (1 - published.length / part.records.length)
   for (const topic of refusing) holds.spent(topic, costMs / refusing.length)
-  for (const { topic } of refused) refusals.set(topic, (refusals.get(topic) ?? 0) + 1)
-  noteRefused(holds, refused)
   return costMs
 }
 

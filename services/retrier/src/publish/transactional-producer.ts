@@ -90,8 +90,7 @@ async function sendAll(context: Context, part: Part): Promise<Transacted> {
   const together = Array.from({ length: rounds }, (_, round) => byTopic.flatMap((chunks) => chunks[round] ?? []))
   const first = await transact(context, part, together)
   if (first.failure?.kind !== 'refused' || topicsOf(first.failure.records).length === 1) return first
-  // The same number: the first transaction can no longer be committed.
-  await context.producer.discard()
+  // The same number: the first transaction was aborted.
   return transact(context, part, byTopic.flat())
 }
 
@@ -111,7 +110,9 @@ async function transact(
     try {
       sent.push(...(await producer.bounded(send(transaction, piece))))
     } catch (error) {
-      return { sent, failure: toFailure(piece, error as Error) }
+      const failure = toFailure(piece, error as Error)
+      if (failure.kind === 'refused') await producer.abort(transaction)
+      return { sent, failure }
     }
   }
   try {

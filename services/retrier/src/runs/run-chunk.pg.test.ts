@@ -73,6 +73,30 @@ describe('chunk after chunk', () => {
   })
 })
 
+describe('a retry-all', () => {
+  const retryAll = (topic: string, scope: string[] | null = null) =>
+    start(enter({ selection: { filter: { topic } }, retry_all_topic: topic, scope, matched: 1 }))
+
+  test.each(['*', 'order?', 'orders*', '[o]rders'])(
+    'of the topic %s takes nothing of the topics that it matches',
+    async (topic) => {
+      await insertMany(2)
+      const literal = await insert({ original_topic: topic })
+      const id = await retryAll(topic)
+      await chunk(id)
+      expect(await heldBy(id)).toEqual([literal])
+    },
+  )
+
+  test('takes nothing beyond the topics of the token that asked, whatever the API has counted', async () => {
+    await insertMany(2, { dlq_topic: 'orders.dlq.v1' })
+    const own = await insert({ dlq_topic: 'refunds.dlq.v1' })
+    const id = await retryAll('orders', ['refunds*'])
+    await chunk(id)
+    expect(await heldBy(id)).toEqual([own])
+  })
+})
+
 test('a message that another run holds is left alone, with the reason', async () => {
   const [held, free] = await insertMany(2)
   const other = await start(enter({ selection: { ids: [held!] }, matched: 1 }))

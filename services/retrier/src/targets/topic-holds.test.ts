@@ -18,8 +18,10 @@ test('a topic of which eight records are refused in a row is held with the reaso
   refuse(7)
   expect([holds.mostOf('narrow', 500), holds.list()]).toEqual([500, []])
   refuse(1)
+  expect([holds.mostOf('narrow', 500), holds.restMs('narrow')]).toEqual([0, 1000])
+  now += 1000
   expect(holds.mostOf('narrow', 500)).toBe(20)
-  expect(holds.list()).toEqual([{ topic: 'narrow', reason: 'too large', since: new Date(now) }])
+  expect(holds.list()).toEqual([{ topic: 'narrow', reason: 'too large', since: new Date(now - 1000) }])
   expect(holds.mostOf('wide', 500)).toBe(500)
   expect(changes).toEqual([['narrow', 'too large']])
 })
@@ -58,25 +60,37 @@ describe('a topic of which Kafka refused something', () => {
     expect([holds.isDoubtful('narrow'), holds.isDoubtful('wide')]).toEqual([false, false])
   })
 
-  test('may take a second of Kafka’s time, and then a twenty-fifth of it', () => {
-    holds.spent('narrow', 1000)
+  test('may take half a second of Kafka’s time, and then a fiftieth of it', () => {
+    holds.spent('narrow', 500)
     expect(holds.restMs('narrow')).toBe(0)
     holds.spent('narrow', 200)
-    expect(holds.restMs('narrow')).toBeCloseTo(5000)
+    expect(holds.restMs('narrow')).toBeCloseTo(10_000)
     expect(holds.mostOf('narrow', 500)).toBe(0)
-    now += 5000
+    now += 10_000
     expect(holds.mostOf('narrow', 500)).toBe(500)
   })
 
   test('rests also where others of its records are taken', () => {
     holds.spent('narrow', 3000)
     holds.published('narrow')
-    expect(holds.restMs('narrow')).toBeCloseTo(50_000)
+    expect(holds.restMs('narrow')).toBeCloseTo(125_000)
   })
 
-  test('gets a handful of a batch while it is held', () => {
+  test('is probed with one record while it is held', () => {
     holds.spent('narrow', 10)
     refuse(8)
-    expect(holds.mostOf('narrow', 500)).toBe(4)
+    now += holds.restMs('narrow')
+    expect(holds.mostOf('narrow', 500)).toBe(1)
+  })
+
+  test('is searched by one slot, and rests for the others until that one has finished', () => {
+    const [one, other] = [{}, {}]
+    expect([holds.search('narrow', one), holds.search('narrow', other)]).toEqual([true, false])
+    expect([holds.search('narrow', one), holds.search('wide', other)]).toEqual([true, true])
+    expect([holds.mostOf('narrow', 500), holds.restMs('narrow')]).toEqual([0, 1000])
+    holds.published('narrow')
+    expect(holds.search('narrow', other)).toBe(false)
+    holds.endSearches(one)
+    expect([holds.restMs('narrow'), holds.search('narrow', other)]).toEqual([0, true])
   })
 })

@@ -23,6 +23,12 @@ export type TopicHolds = {
   refused(topic: string, refused: Refused): void
   /** Kafka took this time to refuse records of the topic, failed transactions included. */
   spent(topic: string, costMs: number): void
+  /**
+   * Begins to look for the topic's refused records. False where another slot does: what one finds, all know. Until
+   * the search ends, the topic rests for the others.
+   */
+  search(topic: string, searcher: object): boolean
+  endSearches(searcher: object): void
   /** The topics that are held, those that are held for longest first. */
   list(): HeldTopic[]
 }
@@ -31,15 +37,18 @@ export type TopicHolds = {
 export const refusalsInARow = 8
 /** A held topic gets this part of a batch, to see whether its records are still refused. */
 const probeShare = 0.04
-/** Where Kafka refuses, which takes longer to see, these are enough. */
-const doubtfulProbe = 4
+/** Where Kafka refuses, each refused record costs a transaction, and one tells whether the next may be taken. */
+const doubtfulProbe = 1
 /** Kafka's refusals of one topic take at most this part of the time … */
-const costShare = 0.04
-/** … beyond the first second, which is about what it takes to find eight refused records among 500. */
-const freeCostMs = 1000
+const costShare = 0.02
+/** … beyond this, which is about what it takes to find eight refused records among 500. */
+const freeCostMs = 500
 const doubtfulMs = 60_000
+/** A held topic is not in every batch: what is refused before it is sent costs a claim and a transaction to settle. */
 const firstRestMs = 1000
 const longestRestMs = 60_000
+/** A search takes about as long. */
+const searchRestMs = 1000
 /** A plain bound: what is forgotten is learnt again. */
 const maxRemembered = 10_000
 
@@ -51,9 +60,10 @@ type Entry = {
   costMs: number
   costAt: number
   doubtfulUntil: number
-  /** Only where the whole topic is refused: refusals cost nothing then, but each one takes an attempt. */
+  /** Grows only where the whole topic is refused: refusals cost little then, but each one takes an attempt. */
   probeMs: number
   probeAt: number
+  searcher: object | null
 }
 
 export type TopicHoldsOptions = {
@@ -70,14 +80,15 @@ export function createTopicHolds({ now, onChange = () => {} }: TopicHoldsOptions
   function restMs(topic: string): number {
     const entry = entries.get(topic)
     if (entry === undefined) return 0
-    return Math.max(0, (costOf(entry) - freeCostMs) / costShare, entry.probeAt - now())
+    const searchMs = entry.searcher === null ? 0 : searchRestMs
+    return Math.max(searchMs, (costOf(entry) - freeCostMs) / costShare, entry.probeAt - now())
   }
 
   function entryOf(topic: string): Entry {
     const known = entries.get(topic)
     if (known !== undefined) return known
     if (entries.size >= maxRemembered) entries.clear()
-    const times = { heldSince: null, costAt: now(), doubtfulUntil: 0, probeAt: 0 }
+    const times = { heldSince: null, costAt: now(), doubtfulUntil: 0, probeAt: 0, searcher: null }
     const entry: Entry = { inARow: 0, reason: '', costMs: 0, probeMs: 0, ...times }
     entries.set(topic, entry)
     return entry
@@ -101,7 +112,7 @@ export function createTopicHolds({ now, onChange = () => {} }: TopicHoldsOptions
       const entry = entries.get(topic)
       if (entry === undefined) return
       const wasHeld = entry.heldSince !== null
-      if (costOf(entry) === 0 && now() >= entry.doubtfulUntil) entries.delete(topic)
+      if (costOf(entry) === 0 && now() >= entry.doubtfulUntil && entry.searcher === null) entries.delete(topic)
       else Object.assign(entry, { inARow: 0, heldSince: null, probeMs: 0, probeAt: 0 })
       if (wasHeld) onChange(topic, null)
     },
@@ -109,16 +120,22 @@ export function createTopicHolds({ now, onChange = () => {} }: TopicHoldsOptions
       const entry = entryOf(topic)
       Object.assign(entry, { costMs: costOf(entry) + costMs, costAt: now(), doubtfulUntil: now() + doubtfulMs })
     },
+    search(topic, searcher) {
+      const entry = entryOf(topic)
+      entry.searcher ??= searcher
+      return entry.searcher === searcher
+    },
+    endSearches(searcher) {
+      for (const entry of entries.values()) if (entry.searcher === searcher) entry.searcher = null
+    },
     refused(topic, { count, reason, refusesTopic }) {
       const entry = entryOf(topic)
       const isNew = entry.heldSince === null
       Object.assign(entry, { reason, inARow: entry.inARow + count })
       if (entry.inARow < refusalsInARow) return
       entry.heldSince ??= now()
-      if (refusesTopic) {
-        entry.probeMs = Math.min(Math.max(firstRestMs, entry.probeMs * 2), longestRestMs)
-        entry.probeAt = now() + entry.probeMs
-      }
+      entry.probeMs = refusesTopic ? Math.min(Math.max(firstRestMs, entry.probeMs * 2), longestRestMs) : firstRestMs
+      entry.probeAt = now() + entry.probeMs
       if (isNew) onChange(topic, reason)
     },
     list() {

@@ -6,6 +6,7 @@ import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { countPending, decideRoute, holdRoute, listRoutes, type RouteRow } from 'dlq-core/queries/routes/routes.ts'
 import { applyRoute } from 'dlq-core/runtime/apply-route.ts'
 import * as v from 'valibot'
+import { refuseUnallowedTarget } from '../../fleet/refuse-target.ts'
 import { ApiError } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
@@ -108,13 +109,15 @@ export const dlqRouteRoutes = [
       answers: { 200: { description: 'The route as it is now.', schema: routeSchema, example: exampleRoute } },
       faults: ['SYS_DLQ_FORBIDDEN'],
     },
-    async ({ c, sql, access, by, policies, dlqPatterns, wakeRetriers, signal, params, body }) => {
+    async (call) => {
+      const { c, sql, access, by, policies, dlqPatterns, allowedTargets, wakeRetriers, signal, params, body } = call
       const route = { dlq_topic: params.dlqTopic, original_topic: params.originalTopic }
       for (const topic of Object.values(route)) {
         if (access.topics !== null && !matchesTopicGlobs(access.topics, topic))
           throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs a token whose topics include ${topic}`)
       }
       const { state, reason = null } = body
+      if (state === 'approved') refuseUnallowedTarget(allowedTargets, route.original_topic, 'originalTopic')
       const decided = await sql.begin(async (sql) => {
         const before = await holdRoute(sql, route)
         const after = await decideRoute(sql, { ...route, state, reason, actor: by.actor })

@@ -77,7 +77,7 @@ const message = createRoute({
   getParentRoute: () => root,
   path: '/messages/$id',
   validateSearch: searchOf<MessageSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/message/message-page.tsx'), 'MessagePage'),
 })
 
 const edit = createRoute({

@@ -1,0 +1,215 @@
+// One message: what it is, what happens next, what to do; then its story, its stack trace and its bytes.
+
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components'
+import { useKeys } from '../../components/keys.ts'
+import { HeadersTable } from '../../components/message/headers-table.tsx'
+import { StackView } from '../../components/message/stack-view.tsx'
+import { FaultText } from '../../components/show/fault.tsx'
+import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
+import { StatusBadge } from '../../components/show/status.tsx'
+import { Time } from '../../components/show/time.tsx'
+import { copyText } from '../../components/toasts.tsx'
+import { faultOf } from '../../data/faults.ts'
+import { useLive, useNow, useSlow } from '../../data/live.ts'
+import { auditQuery, editsQuery, type MessageDetail, messageQuery } from '../../data/queries/messages.ts'
+import { settings } from '../../data/settings.ts'
+import { useStore } from '../../data/store.ts'
+import { parseSearch } from '../../domain/addresses.ts'
+import { whatNext } from '../../domain/message-words.ts'
+import { counted, shortClass } from '../../domain/words.ts'
+import { MessageActions } from './message-actions.tsx'
+import { PolicyFacts, WhereFacts } from './message-facts.tsx'
+import { MessageBytes } from './message-glance.tsx'
+import styles from './message-page.module.css'
+import { Timeline } from './timeline.tsx'
+import { useNeighbours } from './use-neighbours.ts'
+
+const route = getRouteApi('/messages/$id')
+const tabs = ['value', 'key', 'headers', 'where', 'policy', 'json'] as const
+
+export function MessagePage() {
+  const { id } = route.useParams()
+  const search = route.useSearch()
+  const navigate = useNavigate({ from: '/messages/$id' })
+  const detail = useQuery({ ...messageQuery(id), refetchInterval: useLive(2000) })
+  const edits = useQuery({ ...editsQuery(id), enabled: (detail.data?.message.edits ?? 0) > 0 })
+  const audit = useQuery({ ...auditQuery('message', id), refetchInterval: useLive(10_000) })
+  const now = useNow()
+  const slow = useSlow(detail.isPending)
+  const { payloads } = useStore(settings)
+  const tab = tabs.find((one) => one === search.tab) ?? 'value'
+  const look = search.view === 'json' || search.view === 'text' || search.view === 'hex' ? search.view : null
+  const setSearch = (change: Record<string, string>) =>
+    void navigate({ params: { id }, search: (old) => ({ ...old, ...change }), replace: true })
+  const { previous, next } = useNeighbours(id, search.in)
+  const go = (to: string | null) => {
+    if (to !== null) void navigate({ to: '/messages/$id', params: { id: to }, search })
+  }
+  useKeys({
+    ...Object.fromEntries(tabs.map((one, at) => [String(at + 1), () => setSearch({ tab: one })])),
+    e: () => void navigate({ to: '/messages/$id/edit', params: { id }, search: {} }),
+    y: () => void copyText(id, 'the id'),
+    'Shift+y': () => void copyText(window.location.href, 'the link'),
+    '[': () => go(previous),
+    ']': () => go(next),
+  })
+
+  const message = detail.data?.message
+  if (message === undefined) {
+    if (detail.error === null) return slow ? <Skeleton rows={8} /> : null
+    const fault = faultOf(detail.error)
+    return (
+      <PageHead title={fault.status === 404 ? 'No such message' : 'The message cannot be read'}>
+        <FaultText fault={fault} onRetry={() => void detail.refetch()} />
+        <p>
+          <Link to="/messages">All messages</Link>
+        </p>
+      </PageHead>
+    )
+  }
+  const gone = detail.error !== null && faultOf(detail.error).status === 404
+  return (
+    <>
+      <PageHead
+        title={message.error_message}
+        documentTitle={`${message.status} · ${message.error_class === null ? message.original_topic : shortClass(message.error_class)}`}
+        back={<BackLinks message={message} from={search.in} />}
+      >
+        <p className={styles.quiet}>
+          {message.error_class === null ? '' : `${message.error_class} · `}
+          {message.original_topic} → {message.consumer_group ?? 'consumer group not known'}
+          {message.key === null ? '' : ` · key ${message.key.value}`} · failed {counted(message.failure_count, 'time')}{' '}
+          since <Time at={message.first_failed_at} long />
+        </p>
+        <div className={styles.state}>
+          <StatusBadge status={message.status} plain />
+          <Verdict dim={gone}>{whatNext(message, now)}</Verdict>
+        </div>
+      </PageHead>
+      {gone ? <Notice look="alarm">This message is gone: it was deleted while this page was open.</Notice> : null}
+      {message.archived_at === null ? null : (
+        <Notice>
+          <span>
+            Archived since <Time at={message.archived_at} long />. A change restores it first.
+          </span>
+        </Notice>
+      )}
+      {gone ? null : <MessageActions message={message} etag={detail.data?.etag ?? null} />}
+      <div className={styles.split}>
+        <div className={styles.column}>
+          {message.error_stacktrace === null ? null : (
+            <Section title="Stack trace">
+              <StackView trace={message.error_stacktrace} />
+            </Section>
+          )}
+          <Tabs selectedKey={tab} onSelectionChange={(key) => setSearch({ tab: String(key) })}>
+            <TabList aria-label="Parts of the record" className={styles.tabs!}>
+              {tabs.map((one) => (
+                <Tab key={one} id={one} className={styles.tab!}>
+                  {
+                    {
+                      value: 'Value',
+                      key: 'Key',
+                      headers: 'Headers',
+                      where: 'Where',
+                      policy: 'Policy',
+                      json: 'JSON of the API',
+                    }[one]
+                  }
+                </Tab>
+              ))}
+            </TabList>
+            <TabPanel id="value" className={styles.panel!}>
+              <MessageBytes
+                id={id}
+                edits={message.edits}
+                part="value"
+                look={look}
+                onLook={(view) => setSearch({ view })}
+              />
+            </TabPanel>
+            <TabPanel id="key" className={styles.panel!}>
+              <MessageBytes
+                id={id}
+                edits={message.edits}
+                part="key"
+                look={look}
+                onLook={(view) => setSearch({ view })}
+              />
+            </TabPanel>
+            <TabPanel id="headers" className={styles.panel!}>
+              <HeadersTable headers={message.headers} hidden={payloads === 'hidden'} />
+            </TabPanel>
+            <TabPanel id="where" className={styles.panel!}>
+              <WhereFacts message={message} />
+            </TabPanel>
+            <TabPanel id="policy" className={styles.panel!}>
+              <PolicyFacts policy={message.policy} />
+            </TabPanel>
+            <TabPanel id="json" className={styles.panel!}>
+              <pre>{JSON.stringify({ ...message, payload: '…' }, null, 2)}</pre>
+            </TabPanel>
+          </Tabs>
+        </div>
+        <div className={styles.column}>
+          <Section title="What happened">
+            <Timeline message={message} edits={edits.data ?? []} audit={audit.data ?? []} />
+          </Section>
+          <Around message={message} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+function BackLinks({ message, from }: { message: MessageDetail; from: string | undefined }) {
+  if (from !== undefined)
+    return (
+      <Link to="/messages" search={parseSearch(from)}>
+        Back to the list
+      </Link>
+    )
+  if (message.group_id === null) return <Link to="/messages">Messages</Link>
+  return (
+    <Link to="/groups/$id" params={{ id: message.group_id }}>
+      Its error group
+    </Link>
+  )
+}
+
+function Around({ message }: { message: MessageDetail }) {
+  const { key, group_id, original } = message
+  const place = original.offset === null ? null : BigInt(original.offset)
+  const keyText = key?.value == null ? null : key.encoding === 'base64' ? `base64:${key.value}` : key.value
+  return (
+    <Section title="Around it">
+      <div className={styles.links}>
+        {keyText === null ? null : (
+          <Link to="/messages" search={{ key: keyText }}>
+            Same key
+          </Link>
+        )}
+        {group_id === null ? null : (
+          <Link to="/groups/$id" params={{ id: group_id }}>
+            Same error group
+          </Link>
+        )}
+        {place === null || original.partition === null ? null : (
+          <Link
+            to="/messages"
+            search={{
+              topic: original.topic,
+              partition: String(original.partition),
+              offset_from: String(place > 50n ? place - 50n : 0n),
+              offset_to: String(place + 50n),
+            }}
+          >
+            Neighbours in the topic
+          </Link>
+        )}
+      </div>
+    </Section>
+  )
+}

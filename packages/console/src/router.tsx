@@ -91,21 +91,21 @@ const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
   validateSearch: searchOf<RunsSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/runs/runs-page.tsx'), 'RunsPage'),
 })
 
 const draft = createRoute({
   getParentRoute: () => root,
   path: '/runs/new',
   validateSearch: searchOf<DraftSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/run-draft/draft-page.tsx'), 'DraftPage'),
 })
 
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
   validateSearch: searchOf<RunSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/run/run-page.tsx'), 'RunPage'),
 })
 
 const routeTree = root.addChildren([now, groups, group, messages, message, edit, runs, draft, run])

@@ -59,3 +59,39 @@ export function changeRunRate(id: string, ratePerSecond: number | null): Promise
     api.PATCH('/api/v1/runs/{id}', { params: { path: { id } }, body: { rate_per_second: ratePerSecond } as never }),
   )
 }
+
+export type RunSurvey = components['schemas']['RunSurvey']
+
+/** The dry run: what would happen, and to how many. It needs the role sys_operator. */
+export async function surveyRun(request: Record<string, unknown>, signal: AbortSignal): Promise<RunSurvey> {
+  return (await dataOf(api.POST('/api/v1/runs', { body: request as never, signal }))) as RunSurvey
+}
+
+export async function startRun(request: Record<string, unknown>): Promise<Run> {
+  return (await dataOf(api.POST('/api/v1/runs', { body: request as never }))) as Run
+}
+
+export function runListQuery(query: { status?: string; kind?: string; page?: string }) {
+  return queryOptions({
+    queryKey: ['runs', 'list', query],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET('/api/v1/runs', {
+          params: { query: { ...query, page: Number(query.page ?? 1), page_size: 50 } as never },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function runItemsQuery(id: string, outcome: string) {
+  return queryOptions({
+    queryKey: ['run', id, 'items', outcome],
+    queryFn: async ({ signal }) => {
+      const query = { outcome: outcome as 'waiting', limit: 200 }
+      return (await dataOf(api.GET('/api/v1/runs/{id}/items', { params: { path: { id }, query }, signal }))).items
+    },
+    placeholderData: keepPreviousData,
+  })
+}

@@ -1,0 +1,43 @@
+// What a draft of a run carries behind the `#` of its address: patch and reason. An address that is sent to the server may
+// have 8 KiB, and a patch holds values, which do not belong into logs.
+
+export type DraftHash = { patch: unknown[] | null; reason: string }
+
+export function readDraftHash(hash: string): DraftHash {
+  const params = new URLSearchParams(hash.replace(/^#/, ''))
+  let patch: unknown = null
+  try {
+    patch = JSON.parse(params.get('patch') ?? 'null')
+  } catch {
+    // Somebody cut the link: the draft says that it has no patch.
+  }
+  return { patch: Array.isArray(patch) ? patch : null, reason: params.get('reason') ?? '' }
+}
+
+/** `patchText` keeps its digits: it is text until it is sent. */
+export function printDraftHash(patchText: string | null, reason: string): string {
+  const params = new URLSearchParams()
+  if (patchText !== null) params.set('patch', patchText)
+  if (reason !== '') params.set('reason', reason)
+  return params.toString()
+}
+
+const reasonsPlace = 'dlq-console.reasons'
+
+/** The last five reasons of this browser. */
+export function lastReasons(): string[] {
+  try {
+    return JSON.parse(localStorage.getItem(reasonsPlace) ?? '[]') as string[]
+  } catch {
+    return []
+  }
+}
+
+export function keepReason(reason: string): void {
+  if (reason === '') return
+  try {
+    localStorage.setItem(reasonsPlace, JSON.stringify([...new Set([reason, ...lastReasons()])].slice(0, 5)))
+  } catch {
+    // Without storage, nothing is offered.
+  }
+}

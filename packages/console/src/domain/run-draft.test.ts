@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { canaryOf, ineligibleWords, mustType, readDraft, runRequest, selectionWords, startWords } from './run-draft.ts'
+
+const draft = readDraft({ kind: 'retry', group: 'g1' })
+const given = { patch: null, reason: '', all: false, eligible: 343, matched: 343 }
+
+test('a draft asks for exactly the number that its button showed', () => {
+  expect(runRequest(draft, { ...given, reason: 'the network is back' })).toEqual({
+    kind: 'retry',
+    selection: { group: 'g1' },
+    reason: 'the network is back',
+    expect_count: 343,
+    expect_tolerance: '10%',
+    // biome-ignore lint/suspicious/noThenProperty: the name that the API gives it; nobody awaits it
+    canary: { first: 1, then: '1%', wait: '60s', max_refailure: '5%' },
+    on_refailure: 'pause',
+  })
+})
+
+test('the dry run asks for the same selection, and starts nothing', () => {
+  expect(runRequest(draft, { ...given, matched: null })).toEqual({
+    kind: 'retry',
+    selection: { group: 'g1' },
+    dry_run: true,
+  })
+})
+
+test('a canary is preselected above twenty messages, only for what sends, and can be switched off', () => {
+  expect([20, 21].map((count) => canaryOf(draft, count))).toEqual(['off', 'careful'])
+  expect(canaryOf(readDraft({ kind: 'delete', group: 'g1' }), 500)).toBe('off')
+  expect(canaryOf(readDraft({ group: 'g1', canary: 'off' }), 500)).toBe('off')
+})
+
+test('a draft without any filter means everything, and says so', () => {
+  const all = readDraft({ kind: 'dead' })
+  expect(all.everything).toBe(true)
+  expect(selectionWords(all.selection)).toBe('all messages of all topics')
+  expect(readDraft({ kind: 'dead', topic: 'orders' })).toMatchObject({
+    everything: false,
+    selection: { filter: { topic: 'orders' } },
+  })
+})
+
+test('the button says what happens, to how many, and where to', () => {
+  expect(startWords('retry', 12_343, ['orders'], false)).toBe('Retry 12,343 messages to orders')
+  expect(startWords('retry', 1, ['orders', 'refunds'], true)).toBe('Change and retry 1 message')
+  expect(startWords('delete', 2, ['orders'], false)).toBe('Delete 2 messages')
+})
+
+test('a reason that the console does not know is shown as the API names it', () => {
+  expect(ineligibleWords('dead', 27)).toBe('27 are DEAD')
+  expect(ineligibleWords('route_not_open', 1)).toBe('1 is route not open')
+})
+
+test('the number is typed for what cannot be undone, and in production for what is large', () => {
+  expect(mustType('delete', 1, false)).toBe(true)
+  expect(mustType('retry', 5000, false)).toBe(false)
+  expect([1000, 1001].map((count) => mustType('retry', count, true))).toEqual([false, true])
+})

@@ -1,0 +1,163 @@
+// The draft of a run: what stands in its address, and the request that it becomes.
+
+import { filterOf, type MessageFilter, type Search } from './addresses.ts'
+import { numberText, plural } from './words.ts'
+
+export const draftKinds = [
+  'retry',
+  'redirect',
+  'dead',
+  'revive',
+  'archive',
+  'restore',
+  'delete',
+  'purge',
+  'edit',
+] as const
+export type DraftKind = (typeof draftKinds)[number]
+
+export type CanaryChoice = 'careful' | 'off'
+
+export type Draft = {
+  readonly kind: DraftKind
+  readonly selection: Readonly<Record<string, unknown>>
+  /** It has no narrower than everything. */
+  readonly everything: boolean
+  readonly rate: number | null
+  /** Null: careful from 21 messages on. */
+  readonly canary: CanaryChoice | null
+  readonly onRefailure: 'continue' | 'pause' | 'cancel'
+  readonly targetTopic: string | null
+  readonly force: boolean
+}
+
+export function readDraft(search: Search): Draft {
+  const kind = draftKinds.find((one) => one === search.kind) ?? 'retry'
+  const rate = Number(search.rate_per_second)
+  return {
+    kind,
+    ...selectionOf(search),
+    rate: search.rate_per_second !== undefined && rate > 0 ? rate : null,
+    canary: search.canary === 'careful' || search.canary === 'off' ? search.canary : null,
+    onRefailure: search.on_refailure === 'continue' || search.on_refailure === 'cancel' ? search.on_refailure : 'pause',
+    targetTopic: search.target_topic ?? null,
+    force: search.force === 'true',
+  }
+}
+
+function selectionOf(search: Search): { selection: Record<string, unknown>; everything: boolean } {
+  if (search.failed_again_in) return { selection: { failed_again_in: search.failed_again_in }, everything: false }
+  if (search.ids) return { selection: { ids: search.ids.split(',') }, everything: false }
+  if (search.group) return { selection: { group: search.group }, everything: false }
+  const { topic, ...rest } = filterOf(search)
+  const filter: MessageFilter = topic === undefined ? rest : { topic, ...rest }
+  return { selection: { filter }, everything: Object.keys(filter).every((name) => name === 'archived') }
+}
+
+/** First one, then one in a hundred; each followed by 60 s of quiet, and at most 5 % back. */
+// biome-ignore lint/suspicious/noThenProperty: the name that the API gives it; nobody awaits it
+export const careful = { first: 1, then: '1%', wait: '60s', max_refailure: '5%' } as const
+
+/** Above this, careful is preselected: a mistake would reach too many before anybody sees it. */
+export const carefulAbove = 20
+
+export function sends(kind: DraftKind): boolean {
+  return kind === 'retry' || kind === 'redirect'
+}
+
+export function canaryOf(draft: Draft, eligible: number): CanaryChoice {
+  if (!sends(draft.kind)) return 'off'
+  return draft.canary ?? (eligible > carefulAbove ? 'careful' : 'off')
+}
+
+/** What the API is asked for. `matched` is the number that the button showed; null for the dry run. */
+export function runRequest(
+  draft: Draft,
+  {
+    patch,
+    reason,
+    all,
+    eligible,
+    matched,
+  }: { patch: unknown[] | null; reason: string; all: boolean; eligible: number; matched: number | null },
+): Record<string, unknown> {
+  return {
+    kind: draft.kind,
+    selection: draft.selection,
+    ...(patch === null ? {} : { patch }),
+    ...(draft.kind === 'redirect' ? { target_topic: draft.targetTopic ?? '' } : {}),
+    ...(draft.force && sends(draft.kind) ? { force: true } : {}),
+    ...(all ? { all: true } : {}),
+    ...(reason === '' ? {} : { reason }),
+    ...(matched === null
+      ? { dry_run: true }
+      : {
+          expect_count: matched,
+          expect_tolerance: '10%',
+          ...(draft.rate === null ? {} : { rate_per_second: draft.rate }),
+          ...(canaryOf(draft, eligible) === 'careful' ? { canary: careful } : {}),
+          ...(sends(draft.kind) ? { on_refailure: draft.onRefailure } : {}),
+        }),
+  }
+}
+
+const verbs: Record<DraftKind, string> = {
+  retry: 'Retry',
+  redirect: 'Redirect',
+  dead: 'Give up',
+  revive: 'Revive',
+  archive: 'Archive',
+  restore: 'Restore',
+  delete: 'Delete',
+  purge: 'Purge',
+  edit: 'Change',
+}
+
+/** "Retry 343 messages to orders": the button says it all. */
+export function startWords(kind: DraftKind, count: number, topics: readonly string[], changed: boolean): string {
+  const what = `${numberText(count)} ${plural(count, 'message')}`
+  const to = sends(kind) && topics.length === 1 ? ` to ${topics[0]}` : ''
+  return `${changed && kind === 'retry' ? 'Change and retry' : verbs[kind]} ${what}${to}`
+}
+
+export function verbOf(kind: DraftKind): string {
+  return verbs[kind]
+}
+
+/** "orders.dlq.v1, DEAD": the filter in words. */
+export function selectionWords(selection: Readonly<Record<string, unknown>>): string {
+  if (selection.ids !== undefined) {
+    const { ids } = selection
+    const count = Array.isArray(ids) ? ids.length : Number(ids)
+    return `${numberText(count)} chosen ${plural(count, 'message')}`
+  }
+  if (selection.group !== undefined) return 'all messages of one error group'
+  if (selection.failed_again_in !== undefined) return 'what came back from another run'
+  if (selection.changed_in !== undefined) return 'what another run changed'
+  const filter = (selection.filter ?? {}) as Record<string, unknown>
+  const parts = Object.entries(filter).map(
+    ([name, value]) => `${name} ${Array.isArray(value) ? value.join(' or ') : String(value)}`,
+  )
+  return parts.length === 0 ? 'all messages of all topics' : `messages with ${parts.join(', ')}`
+}
+
+const ineligible: Readonly<Record<string, string>> = {
+  dead: 'DEAD',
+  resolved: 'sent already',
+  retrying: 'being sent',
+  pending: 'waiting',
+  archived: 'in the archive',
+  in_run: 'held by another run',
+  run: 'held by another run',
+  spent: 'out of attempts',
+}
+
+/** "27 are DEAD". */
+export function ineligibleWords(reason: string, count: number): string {
+  return `${numberText(count)} ${plural(count, 'is', 'are')} ${ineligible[reason] ?? reason.replaceAll('_', ' ')}`
+}
+
+/** Whether the number has to be typed before it starts. */
+export function mustType(kind: DraftKind, count: number, production: boolean): boolean {
+  return kind === 'delete' || kind === 'purge' || (production && count > 1000)
+}

@@ -1,0 +1,200 @@
+// The draft of a run: what it touches, what would happen, how, and one button that says it all. It has an address, so one
+// person can prepare it, and another look at it and start it.
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useLocation, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Form } from 'react-aria-components'
+import { Button } from '../../components/controls/button.tsx'
+import { Checkbox } from '../../components/controls/checkbox.tsx'
+import { TextField } from '../../components/controls/text-field.tsx'
+import { useKeys } from '../../components/keys.ts'
+import { FaultText } from '../../components/show/fault.tsx'
+import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
+import { copyText } from '../../components/toasts.tsx'
+import { keepReason, lastReasons, readDraftHash } from '../../data/drafts.ts'
+import { faultOf } from '../../data/faults.ts'
+import { useSlow } from '../../data/live.ts'
+import { groupQuery } from '../../data/queries/groups.ts'
+import { startRun, surveyRun } from '../../data/queries/runs.ts'
+import { configQuery, useMissingRole } from '../../data/session.ts'
+import { mustType, readDraft, runRequest, selectionWords, sends, startWords, verbOf } from '../../domain/run-draft.ts'
+import { totalText } from '../../domain/runs.ts'
+import { numberText } from '../../domain/words.ts'
+import styles from './draft.module.css'
+import { How } from './how.tsx'
+import { Survey } from './survey.tsx'
+
+const route = getRouteApi('/runs/new')
+
+export function DraftPage() {
+  const search = route.useSearch()
+  const navigate = useNavigate({ from: '/runs/new' })
+  const client = useQueryClient()
+  const hash = readDraftHash(useLocation().hash)
+  const draft = readDraft(search)
+  const [reason, setReason] = useState(hash.reason)
+  const [typed, setTyped] = useState('')
+  const [all, setAll] = useState(false)
+  const [asked, setAsked] = useState(false)
+  const refusal = useMissingRole('sys_operator')
+  const { data: config } = useQuery(configQuery)
+  const group = useQuery({ ...groupQuery(search.group ?? ''), enabled: search.group !== undefined })
+  const production = /^prod/i.test(config?.environment ?? '')
+
+  const given = { patch: hash.patch, reason: '', all, eligible: 0, matched: null }
+  // A forced run wants a reason, also for its dry run.
+  const dryRun = runRequest(draft, { ...given, reason: draft.force ? reason || 'a look at what would happen' : '' })
+  const ready = (!draft.everything || all) && (draft.kind !== 'redirect' || draft.targetTopic !== null)
+  const survey = useQuery({
+    queryKey: ['survey', { ...dryRun, reason: undefined }],
+    queryFn: ({ signal }) => surveyRun(dryRun, signal),
+    enabled: refusal === null && ready,
+    staleTime: 10_000,
+  })
+  const slow = useSlow(survey.isPending && survey.fetchStatus === 'fetching')
+
+  const eligible = survey.data?.eligible ?? 0
+  const matched = survey.data?.matched ?? null
+  const count = matched?.value ?? eligible
+  const topics = Object.keys(survey.data?.topics ?? {})
+  const words = startWords(
+    draft.kind,
+    count,
+    draft.targetTopic === null ? topics : [draft.targetTopic],
+    hash.patch !== null,
+  )
+  const needsReason = draft.force || draft.kind === 'delete' || draft.kind === 'purge' || production
+  const needsTyping = mustType(draft.kind, count, production)
+  const missing = [
+    ...(needsReason && reason.trim() === '' ? ['a reason'] : []),
+    ...(needsTyping && typed.replace(/\D/g, '') !== String(count) ? [`the number ${numberText(count)}`] : []),
+  ]
+  const start = useMutation({
+    mutationFn: () =>
+      startRun(runRequest(draft, { patch: hash.patch, reason: reason.trim(), all, eligible, matched: count })),
+    onSuccess: async (run) => {
+      keepReason(reason.trim())
+      await client.invalidateQueries({ queryKey: ['runs'] })
+      await navigate({ to: '/runs/$id', params: { id: run.id }, search: {} })
+    },
+    onError: (error) => {
+      // The count has changed: both numbers are shown, and the new one has to be agreed to.
+      if (faultOf(error).status === 409) void survey.refetch()
+    },
+  })
+  const go = () => {
+    if (survey.data === undefined || refusal !== null || start.isPending || count === 0) return
+    if (missing.length > 0) setAsked(true)
+    else start.mutate()
+  }
+  useKeys({ 'Mod+Enter': go })
+  const setSearch = (change: Readonly<Record<string, string | undefined>>) =>
+    void navigate({ search: (old) => ({ ...old, ...change }), hash: true, replace: true })
+  const name = group.data?.title ?? null
+
+  return (
+    <>
+      <PageHead
+        title={`${verbOf(draft.kind)}: ${name ?? selectionWords(draft.selection)}`}
+        documentTitle={`Draft: ${verbOf(draft.kind)}`}
+        back={
+          search.group === undefined ? (
+            <Link to="/runs">Runs</Link>
+          ) : (
+            <Link to="/groups/$id" params={{ id: search.group }}>
+              The error group
+            </Link>
+          )
+        }
+        aside={
+          <Button look="quiet" onPress={() => void copyText(window.location.href, 'the link to this draft')}>
+            Copy link
+          </Button>
+        }
+      >
+        <Verdict>
+          {survey.data === undefined
+            ? 'A draft: nothing has started.'
+            : `A draft: nothing has started. ${totalText(survey.data.matched)} would be taken${sends(draft.kind) ? ' and sent' : ''}.`}
+        </Verdict>
+      </PageHead>
+      {draft.everything ? (
+        <Notice look="alarm">
+          <Checkbox checked={all} onChange={setAll}>
+            This draft has no filter. Yes, all messages of all topics.
+          </Checkbox>
+        </Notice>
+      ) : null}
+      {refusal === null ? null : (
+        <Notice look="plain">
+          The dry run and the start need the role sys_operator. The link can be sent to somebody who has it.
+        </Notice>
+      )}
+      <div className={styles.blocks}>
+        <Section title="What would happen">
+          {slow ? <Skeleton rows={4} /> : null}
+          {survey.error === null ? null : (
+            <FaultText
+              fault={faultOf(survey.error)}
+              what="The dry run was refused"
+              onRetry={() => void survey.refetch()}
+            />
+          )}
+          {survey.data === undefined ? null : (
+            <Survey
+              survey={survey.data}
+              draft={draft}
+              patch={hash.patch}
+              selection={search}
+              onForce={() => setSearch({ force: 'true' })}
+            />
+          )}
+        </Section>
+        <Form
+          className={styles.form!}
+          onSubmit={(event) => {
+            event.preventDefault()
+            go()
+          }}
+        >
+          <Section title="How">
+            <How draft={draft} eligible={eligible} onChange={setSearch} />
+          </Section>
+          <Section title="Start">
+            <TextField
+              label={needsReason ? 'Reason' : 'Reason (not needed)'}
+              value={reason}
+              onChange={setReason}
+              list={lastReasons()}
+              fault={asked && needsReason && reason.trim() === '' ? 'Say why: the audit keeps it.' : null}
+            />
+            {needsTyping ? (
+              <TextField
+                label={`Type ${numberText(count)} to confirm`}
+                value={typed}
+                onChange={setTyped}
+                fault={
+                  asked && typed.replace(/\D/g, '') !== String(count) ? `Type the number ${numberText(count)}.` : null
+                }
+              />
+            ) : null}
+            {start.error === null ? null : <FaultText fault={faultOf(start.error)} what="Not started" />}
+            <Button
+              type="submit"
+              look={draft.kind === 'delete' || draft.kind === 'purge' ? 'danger' : 'primary'}
+              refusal={refusal}
+              isDisabled={survey.data === undefined || count === 0 || start.isPending || survey.isFetching}
+            >
+              {start.isPending ? 'Starting …' : survey.data === undefined ? verbOf(draft.kind) : words}
+            </Button>
+            <p className={styles.quiet}>
+              The selection is frozen at the start: what comes in later is not part of it. If the count has changed by
+              more than 10 %, the server refuses.
+            </p>
+          </Section>
+        </Form>
+      </div>
+    </>
+  )
+}

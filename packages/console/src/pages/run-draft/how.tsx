@@ -1,0 +1,52 @@
+// How fast, how carefully, and what to do when too many come back.
+
+import { Choices, Select } from '../../components/controls/select.tsx'
+import { type CanaryChoice, canaryOf, type Draft, sends } from '../../domain/run-draft.ts'
+import { rateChoices } from '../../domain/runs.ts'
+import styles from './draft.module.css'
+
+type Props = {
+  draft: Draft
+  eligible: number
+  onChange: (change: Readonly<Record<string, string | undefined>>) => void
+}
+
+export function How({ draft, eligible, onChange }: Props) {
+  const rate = rateChoices.find(({ value }) => value === draft.rate)?.id ?? 'own'
+  if (!sends(draft.kind)) return <p className={styles.quiet}>At once, in pieces; it can be paused and cancelled.</p>
+  return (
+    <>
+      <Select
+        label="Rate"
+        value={rate}
+        choices={[
+          ...rateChoices.map(({ id, text }) => ({ id: id as string, text })),
+          ...(rate === 'own' ? [{ id: 'own', text: `${draft.rate} a second` }] : []),
+        ]}
+        onChange={(id) => {
+          const value = rateChoices.find((one) => one.id === id)?.value
+          if (value !== undefined) onChange({ rate_per_second: value === null ? undefined : String(value) })
+        }}
+      />
+      <Choices<CanaryChoice>
+        label="Canary"
+        value={canaryOf(draft, eligible)}
+        choices={[
+          { id: 'careful', text: 'Careful', note: '1, then 1 %; each followed by 60 s of quiet, at most 5 % back' },
+          { id: 'off', text: 'Off', note: 'all at once, within the rate' },
+        ]}
+        onChange={(canary) => onChange({ canary })}
+      />
+      <Choices<Draft['onRefailure']>
+        label="When more than 5 % come back"
+        value={draft.onRefailure}
+        choices={[
+          { id: 'pause', text: 'Pause and ask' },
+          { id: 'cancel', text: 'Cancel' },
+          { id: 'continue', text: 'Go on' },
+        ]}
+        onChange={(onRefailure) => onChange({ on_refailure: onRefailure })}
+      />
+    </>
+  )
+}

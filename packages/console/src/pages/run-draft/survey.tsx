@@ -1,0 +1,163 @@
+// The answer of the dry run: how many, where, how old, and what is left alone and why. Each number leads to its messages.
+
+import { Link } from '@tanstack/react-router'
+import { Button } from '../../components/controls/button.tsx'
+import { Notice } from '../../components/show/page.tsx'
+import type { RunSurvey } from '../../data/queries/runs.ts'
+import { filterOf, type Search } from '../../domain/addresses.ts'
+import { type Draft, ineligibleWords, selectionWords, sends } from '../../domain/run-draft.ts'
+import { totalText } from '../../domain/runs.ts'
+import { counted, numberText } from '../../domain/words.ts'
+import styles from './draft.module.css'
+
+type Props = {
+  survey: RunSurvey
+  draft: Draft
+  patch: unknown[] | null
+  selection: Search
+  onForce: () => void
+}
+
+const problems = {
+  no_json: 'its value is no JSON',
+  patch_does_not_fit: 'the change does not fit',
+  unchanged: 'it stays as it is',
+}
+
+export function Survey({ survey, draft, patch, selection, onForce }: Props) {
+  const { eligible, matched, ineligible, remedies, topics, ages, groups, sample, diff = [], complete } = survey
+  const filter = selection.group === undefined ? filterOf(selection) : { group_id: selection.group }
+  const dead = ineligible.dead ?? 0
+  return (
+    <div className={styles.survey}>
+      <p>
+        <strong className={styles.large}>{totalText(matched)}</strong> of {selectionWords(draft.selection)}
+        {eligible === matched.value ? '' : `; ${numberText(eligible)} can be taken now`}
+      </p>
+      {complete ? null : (
+        <Notice look="plain">Only the first of them were looked at; the numbers below are lower bounds.</Notice>
+      )}
+      {Object.keys(ineligible).length === 0 ? null : (
+        <ul className={styles.lines}>
+          {Object.entries(ineligible).map(([reason, count]) => (
+            <li key={reason}>
+              <span>Left alone: {ineligibleWords(reason, count)}.</span>
+              {remedies[reason] === undefined ? null : <span className={styles.quiet}>{remedies[reason]}</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+      {dead > 0 && sends(draft.kind) && !draft.force ? (
+        <Notice>
+          <span>
+            {counted(dead, 'message is', 'messages are')} DEAD. Forced, they are sent too; that wants a reason.
+          </span>
+          <Button onPress={onForce}>Send the DEAD ones too</Button>
+        </Notice>
+      ) : null}
+      {patch === null ? null : <PatchLines patch={patch} />}
+      {diff.length === 0 ? null : <Diffs diff={diff} />}
+      <Shares title="By topic" shares={topics} />
+      <Shares title="By age" shares={ages} />
+      {Object.keys(groups).length < 2 ? null : (
+        <div className={styles.share}>
+          <h3>By error group</h3>
+          <ul className={styles.lines}>
+            {Object.entries(groups).map(([id, count]) => (
+              <li key={id}>
+                <Link to="/groups/$id" params={{ id }}>
+                  {id.slice(0, 8)}
+                </Link>{' '}
+                {numberText(count)}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {sample.length === 0 || diff.length > 0 ? null : (
+        <details>
+          <summary>{counted(sample.length, 'sample')}</summary>
+          <ul className={styles.samples}>
+            {sample.map((id) => (
+              <li key={id}>
+                <Link to="/messages/$id" params={{ id }} search={{}}>
+                  <code>{id}</code>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {Object.keys(filter).length === 0 ? null : (
+        <p>
+          <Link to="/messages" search={filter}>
+            Look at the messages meant
+          </Link>
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Shares({ title, shares }: { title: string; shares: Readonly<Record<string, number>> }) {
+  const entries = Object.entries(shares)
+  if (entries.length === 0) return null
+  return (
+    <div className={styles.share}>
+      <h3>{title}</h3>
+      <ul className={styles.lines}>
+        {entries.map(([name, count]) => (
+          <li key={name}>
+            {name} <strong>{numberText(count)}</strong>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function PatchLines({ patch }: { patch: unknown[] }) {
+  return (
+    <div className={styles.share}>
+      <h3>The change</h3>
+      <ul className={styles.samples}>
+        {(patch as { op: string; path: string; value?: unknown }[]).map((line) => (
+          <li key={JSON.stringify(line)}>
+            <code>
+              {line.op === 'test' ? 'only where' : line.op} {line.path}
+              {line.op === 'remove'
+                ? ''
+                : line.op === 'test'
+                  ? ` is ${JSON.stringify(line.value)}`
+                  : ` with ${JSON.stringify(line.value)}`}
+            </code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Diffs({ diff }: { diff: NonNullable<RunSurvey['diff']> }) {
+  const sorted = diff.toSorted((a, b) => Number(b.problem !== null) - Number(a.problem !== null))
+  const bad = sorted.filter(({ problem }) => problem !== null).length
+  return (
+    <details className={styles.share} open>
+      <summary>
+        {counted(sorted.length, 'message')} before and after{bad === 0 ? '' : `, ${numberText(bad)} with a problem`}
+      </summary>
+      <ul className={styles.diffs}>
+        {sorted.map(({ id, before, after, problem }) => (
+          <li key={id}>
+            <Link to="/messages/$id" params={{ id }} search={{}}>
+              <code>{id.slice(-12)}</code>
+            </Link>
+            {problem === null ? null : <span className={styles.problem}>{problems[problem]}</span>}
+            <code className={styles.before}>{JSON.stringify(before)}</code>
+            {problem === null ? <code className={styles.after}>{JSON.stringify(after)}</code> : null}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,297 @@
+// One run as it goes: what it does, why it stands still, how to stop it; and afterwards whether what it sent stayed away.
+
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button, buttonClass } from '../../components/controls/button.tsx'
+import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
+import { Menu } from '../../components/controls/menu.tsx'
+import { Select } from '../../components/controls/select.tsx'
+import { useKeys } from '../../components/keys.ts'
+import { FaultText } from '../../components/show/fault.tsx'
+import { ActionBar, Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
+import { ProgressBar, ProgressLegend } from '../../components/show/progress.tsx'
+import { Time } from '../../components/show/time.tsx'
+import { say } from '../../components/toasts.tsx'
+import { faultOf } from '../../data/faults.ts'
+import { useLive, useNow, useSlow } from '../../data/live.ts'
+import { changeGroup } from '../../data/queries/groups.ts'
+import { actOnRun, changeRunRate, type Run, type RunAction, runItemsQuery, runQuery } from '../../data/queries/runs.ts'
+import { useRunEvents } from '../../data/run-events.ts'
+import { useMissingRole } from '../../data/session.ts'
+import { ineligibleWords, selectionWords } from '../../domain/run-draft.ts'
+import { runStages, runVerdict } from '../../domain/run-verdict.ts'
+import {
+  activeStatuses,
+  partsOf,
+  progressWords,
+  rateChoices,
+  rateText,
+  runTitle,
+  totalText,
+} from '../../domain/runs.ts'
+import { counted } from '../../domain/words.ts'
+import styles from './run.module.css'
+
+const route = getRouteApi('/runs/$id')
+/** After its end, what it sent may still come back. */
+const watchedMs = 10 * 60_000
+
+export function RunPage() {
+  const { id } = route.useParams()
+  const { outcome = 'failed_again' } = route.useSearch()
+  const live = useLive(5000)
+  const now = useNow()
+  const query = useQuery({
+    ...runQuery(id),
+    refetchInterval: (state) => {
+      const endedAt = state.state.data?.ended_at
+      return endedAt != null && Date.now() - Date.parse(endedAt) > watchedMs ? false : live
+    },
+  })
+  const run = query.data
+  useRunEvents(id, run !== undefined && activeStatuses.has(run.status))
+  const slow = useSlow(query.isPending)
+  if (run === undefined) {
+    if (query.error === null) return slow ? <Skeleton rows={6} /> : null
+    const fault = faultOf(query.error)
+    return (
+      <PageHead title={fault.status === 404 ? 'No such run' : 'The run cannot be read'}>
+        <FaultText fault={fault} onRetry={() => void query.refetch()} />
+        <p>
+          <Link to="/runs">All runs</Link>
+        </p>
+      </PageHead>
+    )
+  }
+  const active = activeStatuses.has(run.status)
+  const parts = partsOf(run)
+  return (
+    <>
+      <PageHead
+        title={runTitle(run)}
+        documentTitle={`${progressWords(run)} · ${run.kind}`}
+        back={<Link to="/runs">Runs</Link>}
+      >
+        <p className={styles.quiet}>
+          {selectionWords(run.selection)} · by {run.actor}, <Time at={run.created_at} />
+          {run.reason === null ? '' : `: “${run.reason}”`}
+          {run.force ? ' · forced' : ''}
+        </p>
+        <Verdict>{runVerdict(run, now)}</Verdict>
+      </PageHead>
+      <WhyPaused run={run} />
+      <div className={styles.progress}>
+        {active ? <Stages run={run} /> : null}
+        <ProgressBar parts={parts} label={progressWords(run)} />
+        <ProgressLegend parts={parts} />
+        <LiveSentence text={progressWords(run)} />
+      </div>
+      <RunActions run={run} active={active} />
+      {active && run.held_up_by !== null && run.held_up_by.length > 0 ? (
+        <Section title="Why it does not go faster">
+          <ul className={styles.reasons}>
+            {run.held_up_by.map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
+        </Section>
+      ) : null}
+      <Skipped run={run} />
+      {run.arrived_since !== null && run.arrived_since.value > 0 ? (
+        <p className={styles.quiet}>
+          {totalText(run.arrived_since)} more came in since it began; they are not part of it.
+        </p>
+      ) : null}
+      <Items id={id} outcome={outcome} active={active} />
+    </>
+  )
+}
+
+function WhyPaused({ run }: { run: Run }) {
+  if (run.status !== 'paused' && run.status !== 'failed') return null
+  if (run.status_reason === null) return null
+  return (
+    <Notice look={run.status === 'failed' ? 'alarm' : 'warning'}>
+      <span>
+        {run.status === 'paused' ? 'Paused: ' : 'Failed: '}
+        {run.status_reason}
+      </span>
+      {run.progress.failed_again === 0 ? null : (
+        <Link to="/runs/$id" params={{ id: run.id }} search={{ outcome: 'failed_again' }} hash="items">
+          Look at what came back
+        </Link>
+      )}
+    </Notice>
+  )
+}
+
+function Stages({ run }: { run: Run }) {
+  const stages = runStages(run.canary, run.step?.name ?? run.progress.step, false)
+  if (stages.length < 2) return null
+  return (
+    <ol className={styles.stages} aria-label="Stages">
+      {stages.map(({ name, state }) => (
+        <li key={name} data-state={state} aria-current={state === 'now' ? 'step' : undefined}>
+          {state === 'done' ? '✓ ' : ''}
+          {name}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** For those who hear the page: one sentence, at most every ten seconds. */
+function LiveSentence({ text }: { text: string }) {
+  const now = useNow()
+  const [said, setSaid] = useState({ text: '', at: 0 })
+  if (text !== said.text && now - said.at > 10_000) setSaid({ text, at: now })
+  return (
+    <p className="visually-hidden" aria-live="polite">
+      {said.text}
+    </p>
+  )
+}
+
+function RunActions({ run, active }: { run: Run; active: boolean }) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const refusal = useMissingRole('sys_operator')
+  const [confirming, setConfirming] = useState(false)
+  const onSettled = async () => {
+    await client.invalidateQueries({ queryKey: runQuery(run.id).queryKey })
+    await client.invalidateQueries({ queryKey: ['runs'] })
+  }
+  const act = useMutation({ mutationFn: (action: RunAction) => actOnRun(run.id, action), onSettled })
+  const rate = useMutation({ mutationFn: (value: number | null) => changeRunRate(run.id, value), onSettled })
+  const resolve = useMutation({
+    mutationFn: (group: string) => changeGroup(group, { state: 'resolved' }),
+    onSuccess: () => say('Resolved; it comes back by itself if it fails again'),
+    onSettled,
+  })
+  const paused = run.status === 'paused'
+  const group = run.selection.filter?.group_id
+  const fault = act.error ?? rate.error ?? resolve.error
+  const toggle = () => act.mutate(paused ? 'resume' : 'pause')
+  useKeys(active ? { 'Shift+p': toggle } : {})
+  return (
+    <>
+      <ActionBar label="What can be done with this run">
+        {active ? (
+          <>
+            <Button look="primary" refusal={refusal} isDisabled={act.isPending} onPress={toggle}>
+              {paused ? 'Resume all the same' : 'Pause'}
+            </Button>
+            <Menu
+              label={`Rate: ${rateText(run.rate_per_second)}`}
+              refusal={refusal}
+              choices={rateChoices.map(({ id, text }) => ({ id, text }))}
+              onChoose={(id) => rate.mutate(rateChoices.find((choice) => choice.id === id)!.value)}
+            />
+            <Button look="danger" refusal={refusal} onPress={() => setConfirming(true)}>
+              Cancel…
+            </Button>
+          </>
+        ) : null}
+        {!active && run.progress.failed_again > 0 ? (
+          <Link
+            to="/runs/new"
+            search={{ kind: run.kind === 'redirect' ? 'redirect' : 'retry', failed_again_in: run.id }}
+            className={buttonClass()}
+          >
+            Retry those that came back
+          </Link>
+        ) : null}
+        {!active && group !== undefined && run.status === 'completed' ? (
+          <Button refusal={refusal} isDisabled={resolve.isPending} onPress={() => resolve.mutate(group)}>
+            Resolve group
+          </Button>
+        ) : null}
+        {group === undefined ? null : (
+          <Button look="quiet" onPress={() => void navigate({ to: '/groups/$id', params: { id: group } })}>
+            The error group
+          </Button>
+        )}
+      </ActionBar>
+      {fault === null ? null : <FaultText fault={faultOf(fault)} what="Not done" />}
+      {confirming ? (
+        <Dialog title="Cancel this run?" onClose={() => setConfirming(false)}>
+          <p>{progressWords(run)}. What it has not taken yet stays as it is. What is sent, is sent.</p>
+          <DialogActions>
+            <Button onPress={() => setConfirming(false)}>Go on with it</Button>
+            <Button
+              look="danger"
+              autoFocus
+              onPress={() => {
+                setConfirming(false)
+                act.mutate('cancel')
+              }}
+            >
+              Cancel the run
+            </Button>
+          </DialogActions>
+        </Dialog>
+      ) : null}
+    </>
+  )
+}
+
+function Skipped({ run }: { run: Run }) {
+  const skipped = Object.entries(run.progress.skipped)
+  if (skipped.length === 0) return null
+  return (
+    <Section title="Skipped">
+      <ul className={styles.reasons}>
+        {skipped.map(([reason, count]) => (
+          <li key={reason}>{ineligibleWords(reason, count)}</li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+const outcomes = [
+  { id: 'failed_again', text: 'came back' },
+  { id: 'resolved', text: 'sent' },
+  { id: 'failed', text: 'refused' },
+  { id: 'waiting', text: 'waiting' },
+  { id: 'skipped', text: 'skipped' },
+]
+
+function Items({ id, outcome, active }: { id: string; outcome: string; active: boolean }) {
+  const navigate = useNavigate({ from: '/runs/$id' })
+  const live = useLive(5000)
+  const items = useQuery({ ...runItemsQuery(id, outcome), refetchInterval: active ? live : false })
+  const words = outcomes.find((one) => one.id === outcome)?.text ?? outcome
+  return (
+    <Section
+      title="Its messages"
+      id="items"
+      aside={
+        <Select
+          label="Outcome"
+          hiddenLabel
+          value={outcome}
+          choices={outcomes}
+          onChange={(to) => void navigate({ params: { id }, search: { outcome: to }, replace: true })}
+        />
+      }
+    >
+      {items.error === null ? null : <FaultText fault={faultOf(items.error)} what="They cannot be read" />}
+      {items.data?.length === 0 ? <p className={styles.quiet}>None {words}.</p> : null}
+      <ul className={styles.items}>
+        {items.data?.slice(0, 200).map((item) => (
+          <li key={item.id}>
+            <Link to="/messages/$id" params={{ id: item.id }} search={{}}>
+              <code>{item.id}</code>
+            </Link>
+            <span className={styles.quiet}>{item.detail ?? words}</span>
+          </li>
+        ))}
+      </ul>
+      {items.data !== undefined && items.data.length >= 200 ? (
+        <p className={styles.quiet}>{counted(200, 'message')} are shown; there may be more.</p>
+      ) : null}
+    </Section>
+  )
+}

@@ -56,7 +56,7 @@ const groups = createRoute({
   getParentRoute: () => root,
   path: '/groups',
   validateSearch: searchOf<GroupsSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/groups/groups-page.tsx'), 'GroupsPage'),
 })
 
 const group = createRoute({
@@ -70,7 +70,7 @@ const messages = createRoute({
   getParentRoute: () => root,
   path: '/messages',
   validateSearch: searchOf<MessagesSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/messages/messages-page.tsx'), 'MessagesPage'),
 })
 
 const message = createRoute({
@@ -84,7 +84,7 @@ const edit = createRoute({
   getParentRoute: () => root,
   path: '/messages/$id/edit',
   validateSearch: searchOf<MessageSearch>(),
-  component: NotFound,
+  component: lazyRouteComponent(() => import('./pages/edit/edit-page.tsx'), 'EditPage'),
 })
 
 const runs = createRoute({

@@ -1,20 +1,14 @@
 // What a draft of a run carries behind the `#` of its address: patch and reason. An address that is sent to the server may
 // have 8 KiB, and a patch holds values, which do not belong into logs.
 
-export type DraftHash = { patch: unknown[] | null; reason: string }
+/** The patch stays text, so that its digits are those that were typed. */
+export type DraftHash = { patch: string | null; reason: string }
 
 export function readDraftHash(hash: string): DraftHash {
   const params = new URLSearchParams(hash.replace(/^#/, ''))
-  let patch: unknown = null
-  try {
-    patch = JSON.parse(params.get('patch') ?? 'null')
-  } catch {
-    // Somebody cut the link: the draft says that it has no patch.
-  }
-  return { patch: Array.isArray(patch) ? patch : null, reason: params.get('reason') ?? '' }
+  return { patch: params.get('patch'), reason: params.get('reason') ?? '' }
 }
 
-/** `patchText` keeps its digits: it is text until it is sent. */
 export function printDraftHash(patchText: string | null, reason: string): string {
   const params = new URLSearchParams()
   if (patchText !== null) params.set('patch', patchText)

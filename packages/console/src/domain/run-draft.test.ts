@@ -1,8 +1,17 @@
 import { expect, test } from 'vitest'
-import { canaryOf, ineligibleWords, mustType, readDraft, runRequest, selectionWords, startWords } from './run-draft.ts'
+import {
+  canaryOf,
+  ineligibleWords,
+  mustType,
+  readDraft,
+  requestText,
+  runRequest,
+  selectionWords,
+  startWords,
+} from './run-draft.ts'
 
 const draft = readDraft({ kind: 'retry', group: 'g1' })
-const given = { patch: null, reason: '', all: false, eligible: 343, matched: 343 }
+const given = { reason: '', all: false, eligible: 343, matched: 343 }
 
 test('a draft asks for exactly the number that its button showed', () => {
   expect(runRequest(draft, { ...given, reason: 'the network is back' })).toEqual({
@@ -56,4 +65,9 @@ test('the number is typed for what cannot be undone, and in production for what 
   expect(mustType('delete', 1, false)).toBe(true)
   expect(mustType('retry', 5000, false)).toBe(false)
   expect([1000, 1001].map((count) => mustType('retry', count, true))).toEqual([false, true])
+})
+
+test('the digits of a patch reach the API as they were typed', () => {
+  const patch = '[{"op":"replace","path":"/n","value":12345678901234567890.120}]'
+  expect(requestText({ kind: 'edit' }, patch)).toBe(`{"kind":"edit","patch":${patch}}`)
 })

@@ -73,18 +73,11 @@ export function canaryOf(draft: Draft, eligible: number): CanaryChoice {
 /** What the API is asked for. `matched` is the number that the button showed; null for the dry run. */
 export function runRequest(
   draft: Draft,
-  {
-    patch,
-    reason,
-    all,
-    eligible,
-    matched,
-  }: { patch: unknown[] | null; reason: string; all: boolean; eligible: number; matched: number | null },
+  { reason, all, eligible, matched }: { reason: string; all: boolean; eligible: number; matched: number | null },
 ): Record<string, unknown> {
   return {
     kind: draft.kind,
     selection: draft.selection,
-    ...(patch === null ? {} : { patch }),
     ...(draft.kind === 'redirect' ? { target_topic: draft.targetTopic ?? '' } : {}),
     ...(draft.force && sends(draft.kind) ? { force: true } : {}),
     ...(all ? { all: true } : {}),
@@ -99,6 +92,12 @@ export function runRequest(
           ...(sends(draft.kind) ? { on_refailure: draft.onRefailure } : {}),
         }),
   }
+}
+
+/** The request as JSON, with the patch as it was written. */
+export function requestText(request: Readonly<Record<string, unknown>>, patch: string | null): string {
+  const text = JSON.stringify(request)
+  return patch === null ? text : `${text.slice(0, -1)},"patch":${patch}}`
 }
 
 const verbs: Record<DraftKind, string> = {

@@ -1,6 +1,6 @@
 // One error group: what it is and why it stands, with its newest message open.
 
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
@@ -33,7 +33,6 @@ export function GroupPage() {
   const { id } = route.useParams()
   const { n, view } = route.useSearch()
   const navigate = useNavigate()
-  const client = useQueryClient()
   const live = useLive(5000)
   const group = useQuery({ ...groupQuery(id), refetchInterval: live })
   const trends = useQuery({ ...openGroupsQuery({ trend: true }), refetchInterval: useLive(60_000) })
@@ -41,7 +40,7 @@ export function GroupPage() {
   const audit = useQuery(auditQuery('group', id))
   const slow = useSlow(group.isPending)
   const [shown, setShown] = useState<string | null>(null)
-  const newest = client.getQueryData(messageQuery(shown ?? '').queryKey)?.message
+  const newest = useQuery({ ...messageQuery(shown ?? ''), enabled: shown !== null }).data?.message
   const refusal = useMissingRole('sys_operator')
   const triage = useTriage(group.data ?? null)
   const draft = (kind: string) => void navigate({ to: '/runs/new', search: { kind, group: id } })

@@ -18,7 +18,16 @@ import { useSlow } from '../../data/live.ts'
 import { groupQuery } from '../../data/queries/groups.ts'
 import { startRun, surveyRun } from '../../data/queries/runs.ts'
 import { configQuery, useMissingRole } from '../../data/session.ts'
-import { mustType, readDraft, runRequest, selectionWords, sends, startWords, verbOf } from '../../domain/run-draft.ts'
+import {
+  mustType,
+  readDraft,
+  requestText,
+  runRequest,
+  selectionWords,
+  sends,
+  startWords,
+  verbOf,
+} from '../../domain/run-draft.ts'
 import { totalText } from '../../domain/runs.ts'
 import { numberText } from '../../domain/words.ts'
 import styles from './draft.module.css'
@@ -42,13 +51,13 @@ export function DraftPage() {
   const group = useQuery({ ...groupQuery(search.group ?? ''), enabled: search.group !== undefined })
   const production = /^prod/i.test(config?.environment ?? '')
 
-  const given = { patch: hash.patch, reason: '', all, eligible: 0, matched: null }
+  const given = { reason: '', all, eligible: 0, matched: null }
   // A forced run wants a reason, also for its dry run.
   const dryRun = runRequest(draft, { ...given, reason: draft.force ? reason || 'a look at what would happen' : '' })
   const ready = (!draft.everything || all) && (draft.kind !== 'redirect' || draft.targetTopic !== null)
   const survey = useQuery({
-    queryKey: ['survey', { ...dryRun, reason: undefined }],
-    queryFn: ({ signal }) => surveyRun(dryRun, signal),
+    queryKey: ['survey', { ...dryRun, reason: undefined }, hash.patch],
+    queryFn: ({ signal }) => surveyRun(requestText(dryRun, hash.patch), signal),
     enabled: refusal === null && ready,
     staleTime: 10_000,
   })
@@ -72,7 +81,7 @@ export function DraftPage() {
   ]
   const start = useMutation({
     mutationFn: () =>
-      startRun(runRequest(draft, { patch: hash.patch, reason: reason.trim(), all, eligible, matched: count })),
+      startRun(requestText(runRequest(draft, { reason: reason.trim(), all, eligible, matched: count }), hash.patch)),
     onSuccess: async (run) => {
       keepReason(reason.trim())
       await client.invalidateQueries({ queryKey: ['runs'] })

@@ -5,6 +5,7 @@ import { Button } from '../../components/controls/button.tsx'
 import { Notice } from '../../components/show/page.tsx'
 import type { RunSurvey } from '../../data/queries/runs.ts'
 import { filterOf, type Search } from '../../domain/addresses.ts'
+import { patchWords, readPatch } from '../../domain/payload/patch-from-texts.ts'
 import { type Draft, ineligibleWords, selectionWords, sends } from '../../domain/run-draft.ts'
 import { totalText } from '../../domain/runs.ts'
 import { counted, numberText } from '../../domain/words.ts'
@@ -13,7 +14,7 @@ import styles from './draft.module.css'
 type Props = {
   survey: RunSurvey
   draft: Draft
-  patch: unknown[] | null
+  patch: string | null
   selection: Search
   onForce: () => void
 }
@@ -116,21 +117,16 @@ function Shares({ title, shares }: { title: string; shares: Readonly<Record<stri
   )
 }
 
-function PatchLines({ patch }: { patch: unknown[] }) {
+function PatchLines({ patch }: { patch: string }) {
+  const lines = readPatch(patch)
   return (
     <div className={styles.share}>
       <h3>The change</h3>
+      {lines === null ? <p>The link was cut: its change cannot be read.</p> : null}
       <ul className={styles.samples}>
-        {(patch as { op: string; path: string; value?: unknown }[]).map((line) => (
-          <li key={JSON.stringify(line)}>
-            <code>
-              {line.op === 'test' ? 'only where' : line.op} {line.path}
-              {line.op === 'remove'
-                ? ''
-                : line.op === 'test'
-                  ? ` is ${JSON.stringify(line.value)}`
-                  : ` with ${JSON.stringify(line.value)}`}
-            </code>
+        {lines?.map((line) => (
+          <li key={patchWords(line)}>
+            <code>{patchWords(line)}</code>
           </li>
         ))}
       </ul>

@@ -1,0 +1,33 @@
+// What somebody types into the filter: `status:DEAD topic:orders.* key:4711 since:-24h`, or text of the error.
+
+import { type FilterName, filterNames, type MessageFilter } from './addresses.ts'
+
+const shortNames: Readonly<Record<string, FilterName>> = { since: 'from', class: 'error_class', group: 'group_id' }
+const known: ReadonlySet<string> = new Set(filterNames)
+
+/** Null where nothing was typed. A value with spaces stands in quotation marks; `payload:` takes the rest. */
+export function filterFromText(text: string): MessageFilter | null {
+  const found: Partial<Record<FilterName, string>> = {}
+  const free: string[] = []
+  let rest = text.trim()
+  while (rest !== '') {
+    const [whole, typed, value] = /^([a-z_]+):("(?:[^"\\]|\\.)*"|\{.*\}|\[.*\]|\S+)\s*/s.exec(rest) ?? []
+    const name = typed === undefined ? undefined : (shortNames[typed] ?? typed)
+    if (whole !== undefined && name !== undefined && known.has(name)) {
+      found[name as FilterName] = unquoted(value!)
+      rest = rest.slice(whole.length)
+    } else {
+      const [word] = /^\S+\s*/.exec(rest)!
+      free.push(word.trim())
+      rest = rest.slice(word.length)
+    }
+  }
+  if (free.length > 0) found.q = free.join(' ')
+  return Object.keys(found).length === 0 ? null : found
+}
+
+function unquoted(value: string): string {
+  return value.startsWith('"') && value.endsWith('"') && value.length > 1
+    ? value.slice(1, -1).replace(/\\(.)/g, '$1')
+    : value
+}

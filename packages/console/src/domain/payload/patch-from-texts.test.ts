@@ -1,0 +1,33 @@
+import { patchJson } from 'dlq-core/domain/record/json-patch.ts'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { patchFromTexts, patchText, patchWords, readPatch } from './patch-from-texts.ts'
+
+const finite = fc.jsonValue({ maxDepth: 3, stringUnit: 'grapheme' })
+
+test('the patch of two texts makes the value of the second from the first', () => {
+  fc.assert(
+    fc.property(finite, finite, (before, after) => {
+      const [first, second] = [JSON.stringify(before), JSON.stringify(after)]
+      const lines = patchFromTexts(first, second)
+      expect(JSON.parse(patchJson(first, patchText(lines!)))).toEqual(JSON.parse(second))
+    }),
+  )
+})
+
+test('digits stay as they were typed', () => {
+  const lines = patchFromTexts('{"id": "a", "amount": -5}', '{"id":"a","amount":12345678901234567890.120}')
+  expect(lines).toEqual([{ op: 'replace', path: '/amount', value: '12345678901234567890.120' }])
+  expect(readPatch(patchText(lines!))).toEqual(lines)
+  expect(patchWords(lines![0]!)).toBe('replace /amount with 12345678901234567890.120')
+})
+
+test('white space is no change, and names with slashes and tildes have their escapes', () => {
+  expect(patchFromTexts('{"a": [1, 2]}', '{\n  "a": [1,2]\n}')).toEqual([])
+  expect(patchFromTexts('{"a/b~c": 1}', '{"a/b~c": 2}')).toEqual([{ op: 'replace', path: '/a~1b~0c', value: '2' }])
+})
+
+test('a text that is no JSON, or that repeats a name, has no patch', () => {
+  expect(patchFromTexts('{', '{}')).toBeNull()
+  expect(patchFromTexts('{"a":1,"a":2}', '{"a":1,"a":3}')).toBeNull()
+})

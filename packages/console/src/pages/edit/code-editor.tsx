@@ -1,0 +1,103 @@
+// CodeMirror in a shadow root: there its styles are adopted sheets, which the content policy allows.
+
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { json } from '@codemirror/lang-json'
+import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'
+import { unifiedMergeView } from '@codemirror/merge'
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
+import { EditorState, type Extension } from '@codemirror/state'
+import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import { useEffect, useRef } from 'react'
+import styles from './edit.module.css'
+
+type Props = {
+  /** What it begins with. A later value does not replace what is typed. */
+  text: string
+  label: string
+  onChange?: (text: string) => void
+  /** Shows the difference to this, and cannot be written into. */
+  original?: string
+  onSubmit?: () => void
+}
+
+// Custom properties reach into the shadow root, so the editor wears the tokens of the page.
+const look = EditorView.theme({
+  '&': { color: 'var(--text)', backgroundColor: 'var(--surface)', fontSize: 'var(--size-mono)', maxHeight: '60vh' },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5', fontVariantLigatures: 'none' },
+  '.cm-content': { padding: '0.75rem 0', caretColor: 'var(--text)' },
+  '.cm-gutters': { backgroundColor: 'var(--panel)', color: 'var(--quiet)', border: 'none' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'var(--selected)',
+  },
+  '.cm-changedLine': { backgroundColor: 'var(--added) !important' },
+  '.cm-deletedChunk': { backgroundColor: 'var(--removed) !important', color: 'var(--text)' },
+  '.cm-changedText': { background: 'none', textDecoration: 'underline', textDecorationThickness: '2px' },
+  '.cm-deletedText': { background: 'none', textDecoration: 'line-through' },
+  '.cm-panels': { backgroundColor: 'var(--panel)', color: 'var(--text)' },
+})
+
+const colours = HighlightStyle.define([
+  { tag: tags.propertyName, color: 'var(--accent)' },
+  { tag: tags.number, color: 'var(--retrying)' },
+  { tag: [tags.bool, tags.null], color: 'var(--dead-text)' },
+])
+
+export function CodeEditor({ text, label, onChange, original, onSubmit }: Props) {
+  const host = useRef<HTMLDivElement>(null)
+  const latest = useRef({ onChange, onSubmit })
+  useEffect(() => {
+    latest.current = { onChange, onSubmit }
+  })
+  useEffect(() => {
+    const element = host.current!
+    const root = element.shadowRoot ?? element.attachShadow({ mode: 'open', delegatesFocus: true })
+    const readOnly: Extension =
+      original === undefined
+        ? []
+        : [
+            EditorState.readOnly.of(true),
+            unifiedMergeView({ original, mergeControls: false, collapseUnchanged: { margin: 3, minSize: 6 } }),
+          ]
+    const view = new EditorView({
+      doc: text,
+      root,
+      parent: root as unknown as Element,
+      extensions: [
+        keymap.of([
+          {
+            key: 'Mod-Enter',
+            run: () => {
+              latest.current.onSubmit?.()
+              return true
+            },
+          },
+          // Tab leaves the editor, as everywhere on a page; indentation has its own keys.
+          ...historyKeymap,
+          ...searchKeymap,
+          ...defaultKeymap,
+        ]),
+        history(),
+        lineNumbers(),
+        drawSelection(),
+        bracketMatching(),
+        highlightSelectionMatches(),
+        indentUnit.of('  '),
+        json(),
+        syntaxHighlighting(colours),
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ 'aria-label': label }),
+        look,
+        readOnly,
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) latest.current.onChange?.(update.state.doc.toString())
+        }),
+      ],
+    })
+    if (original === undefined) view.focus()
+    return () => view.destroy()
+  }, [label, original])
+  return <div ref={host} data-editor className={styles.editor} />
+}

@@ -1,0 +1,171 @@
+// The inbox: error groups by what is to be done with them. One key triages a group, and z takes it back.
+
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../components/controls/button.tsx'
+import { Select } from '../../components/controls/select.tsx'
+import { TextField } from '../../components/controls/text-field.tsx'
+import { useKeys } from '../../components/keys.ts'
+import { FaultText } from '../../components/show/fault.tsx'
+import { Empty, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
+import { faultOf } from '../../data/faults.ts'
+import { useLive, useNow, useSlow } from '../../data/live.ts'
+import { type ErrorGroup, type GroupChange, groupsQuery } from '../../data/queries/groups.ts'
+import { meQuery, useMissingRole } from '../../data/session.ts'
+import { type GroupTab, groupTabs, tabFilter, tabWords } from '../../domain/group-tabs.ts'
+import { numberText } from '../../domain/words.ts'
+import { snoozes, useGroupChange } from '../group/use-triage.tsx'
+import { GroupRow } from './group-row.tsx'
+import styles from './groups.module.css'
+
+const route = getRouteApi('/groups')
+const sorts = [
+  { id: 'last_seen', text: 'last seen' },
+  { id: 'first_seen', text: 'first seen' },
+  { id: 'dead', text: 'most DEAD' },
+  { id: 'pending', text: 'most waiting' },
+  { id: 'total', text: 'most messages' },
+]
+
+export function GroupsPage() {
+  const search = route.useSearch()
+  const navigate = useNavigate({ from: '/groups' })
+  const now = useNow()
+  const me = useQuery(meQuery).data?.actor ?? 'anonymous'
+  const refusal = useMissingRole('sys_operator')
+  const change = useGroupChange()
+  const [at, setAt] = useState(0)
+  const [left, setLeft] = useState<readonly string[]>([])
+  const [dayAgo] = useState(() => new Date(now - 86_400_000).toISOString())
+  const tab = groupTabs.find((one) => one === search.tab) ?? 'open'
+  const filter = {
+    ...tabFilter(tab, { me, dayAgo }),
+    ...(search.q ? { q: search.q } : {}),
+    ...(search.dlq_topic ? { dlq_topic: search.dlq_topic } : {}),
+    ...(search.owner ? { owner: search.owner } : {}),
+    ...(search.sort ? { sort: search.sort } : {}),
+  }
+  const list = useInfiniteQuery({ ...groupsQuery(filter), refetchInterval: useLive(60_000) })
+  const slow = useSlow(list.isPending)
+  const totals = list.data?.pages[0]?.totals ?? null
+  // What somebody has triaged leaves at once; undo brings it back.
+  const rows = (list.data?.pages.flatMap((page) => page.groups) ?? []).filter(({ id }) => !left.includes(id))
+  const place = Math.min(at, Math.max(0, rows.length - 1))
+  const current = rows[place]
+
+  const triage = (to: GroupChange, words: string) => {
+    if (current === undefined || refusal !== null) return
+    if (tab !== 'all' && to.state !== undefined) setLeft([...left, current.id])
+    change.mutate(
+      { group: current, change: to, words },
+      { onSettled: () => setLeft((ids) => ids.filter((id) => id !== current.id)) },
+    )
+  }
+  const setSearch = (to: Readonly<Record<string, string | undefined>>, replace = true) => {
+    setAt(0)
+    void navigate({ search: (old) => ({ ...old, ...to }), replace })
+  }
+  const move = (by: number) => {
+    const next = Math.max(0, Math.min(rows.length - 1, place + by))
+    setAt(next)
+    document.querySelectorAll<HTMLElement>('[data-group-row]')[next]?.focus()
+  }
+  const open = (group: ErrorGroup | undefined) => {
+    if (group !== undefined) void navigate({ to: '/groups/$id', params: { id: group.id } })
+  }
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    o: () => open(current),
+    a: () => triage({ owner: me }, `Yours, ${me}`),
+    s: () =>
+      triage({ state: 'snoozed', snoozed_until: snoozes[0].until(new Date()).toISOString() }, 'Snoozed for 1 hour'),
+    i: () => triage({ state: 'ignored' }, 'Ignored: still stored and retried by policy; no longer counted as burning'),
+    d: () => triage({ state: 'resolved' }, 'Resolved; it comes back by itself if it fails again'),
+    r: () => {
+      if (current !== undefined) void navigate({ to: '/runs/new', search: { kind: 'retry', group: current.id } })
+    },
+    '.': () => void list.refetch(),
+  })
+
+  return (
+    <>
+      <PageHead title="Groups" documentTitle={totals === null ? 'Groups' : `${totals.open ?? 0} open · Groups`}>
+        {list.data === undefined ? null : (
+          <Verdict dim={list.isPlaceholderData}>{tabWords(tab, rows.length, totals, list.hasNextPage)}</Verdict>
+        )}
+      </PageHead>
+      <nav className={styles.tabs} aria-label="Kinds of groups">
+        {groupTabs.map((one) => (
+          <Link
+            key={one}
+            to="/groups"
+            search={(old: object) => ({ ...old, tab: one === 'open' ? undefined : one }) as never}
+            className={styles.tab}
+            data-current={one === tab}
+            aria-current={one === tab ? 'page' : undefined}
+            activeProps={{ 'aria-current': one === tab ? 'page' : undefined } as never}
+          >
+            {tabNames[one]}
+            {totals?.[one] === undefined ? null : <data value={totals[one]}>{numberText(totals[one])}</data>}
+          </Link>
+        ))}
+      </nav>
+      <div className={styles.filters}>
+        <TextField
+          label="Search in titles"
+          hiddenLabel
+          type="search"
+          placeholder="Search in titles"
+          value={search.q ?? ''}
+          onChange={(q) => setSearch({ q: q === '' ? undefined : q })}
+        />
+        <Select
+          label="Order"
+          hiddenLabel
+          value={search.sort ?? 'last_seen'}
+          choices={sorts}
+          onChange={(sort) => setSearch({ sort: sort === 'last_seen' ? undefined : sort }, false)}
+        />
+      </div>
+      {list.error === null ? null : (
+        <FaultText fault={faultOf(list.error)} what="The groups cannot be read" onRetry={() => void list.refetch()} />
+      )}
+      {slow ? <Skeleton rows={8} tall /> : null}
+      {list.data !== undefined && rows.length === 0 ? <Empty>{tabEmpty(tab, totals)}</Empty> : null}
+      <ul className={styles.list} data-dim={list.isPlaceholderData}>
+        {rows.map((group, index) => (
+          <GroupRow key={group.id} group={group} current={index === place} onFocus={() => setAt(index)} />
+        ))}
+      </ul>
+      {list.hasNextPage ? (
+        <div>
+          <Button isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
+            {list.isFetchingNextPage ? 'Loading …' : 'More'}
+          </Button>
+        </div>
+      ) : null}
+      <p className={styles.keys}>
+        j k move · o open · a mine · s snooze · i ignore · d resolved · r retry · z take back
+      </p>
+    </>
+  )
+}
+
+const tabNames: Record<GroupTab, string> = {
+  open: 'Open',
+  mine: 'Mine',
+  new: 'New',
+  regressed: 'Came back',
+  snoozed: 'Snoozed',
+  ignored: 'Ignored',
+  resolved: 'Resolved',
+  all: 'All',
+}
+
+function tabEmpty(tab: GroupTab, totals: Readonly<Record<string, number>> | null): string {
+  const snoozed = totals?.snoozed ?? 0
+  if (tab === 'open') return snoozed === 0 ? 'Nothing is open.' : `Nothing is open. ${numberText(snoozed)} are snoozed.`
+  return 'No error group is here.'
+}

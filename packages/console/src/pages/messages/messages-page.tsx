@@ -1,0 +1,184 @@
+// Any list of messages. The filter is the address; rows are virtual, so that the list may be as long as it is.
+
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button, buttonClass } from '../../components/controls/button.tsx'
+import { Menu } from '../../components/controls/menu.tsx'
+import { Select } from '../../components/controls/select.tsx'
+import { useKeys } from '../../components/keys.ts'
+import { FaultText } from '../../components/show/fault.tsx'
+import { ActionBar, Empty, Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
+import { apiBase } from '../../data/api.ts'
+import { faultOf } from '../../data/faults.ts'
+import { useNow, useSlow } from '../../data/live.ts'
+import { type ListSort, messagesQuery } from '../../data/queries/messages.ts'
+import { filterOf, printSearch, requestFilter, type Search, unknownNames } from '../../domain/addresses.ts'
+import { totalText } from '../../domain/runs.ts'
+import { counted, listed, numberText } from '../../domain/words.ts'
+import { FilterBar } from './filter-bar.tsx'
+import { MessageRows } from './message-rows.tsx'
+import styles from './messages.module.css'
+
+const route = getRouteApi('/messages')
+const sorts: { id: ListSort; text: string }[] = [
+  { id: 'newest', text: 'newest first' },
+  { id: 'oldest', text: 'oldest first' },
+  { id: 'next_due', text: 'next due first' },
+]
+
+export function MessagesPage() {
+  const search = route.useSearch()
+  const navigate = useNavigate({ from: '/messages' })
+  const now = useNow()
+  const filter = filterOf(search as Search)
+  const sort = sorts.find(({ id }) => id === search.sort)?.id ?? 'newest'
+  const list = useInfiniteQuery({ ...messagesQuery(filter, sort), staleTime: 60_000 })
+  const slow = useSlow(list.isPending)
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [chosenFor, setChosenFor] = useState(printSearch(filter))
+  // A selection belongs to its filter: another filter drops it.
+  if (chosenFor !== printSearch(filter)) {
+    setChosenFor(printSearch(filter))
+    setChosen(new Set())
+  }
+  const pages = list.data?.pages ?? []
+  const messages = pages.flatMap((page) => page.messages)
+  const total = pages[0]?.pagination.total ?? null
+  const last = pages.at(-1)?.pagination
+  const unknown = unknownNames(search as Search)
+  const exportUrl = (format: string) =>
+    `${apiBase}/api/v1/messages/export${printSearch({ format, ...requestFilter(filter, new Date(now)) })}`
+  const setFilter = (next: Search) =>
+    void navigate({ search: { ...(search.sort === undefined ? {} : { sort: search.sort }), ...next } })
+  useKeys({ '.': () => void list.refetch() })
+
+  return (
+    <>
+      <PageHead
+        title="Messages"
+        documentTitle={total === null ? 'Messages' : `${totalText(total)} messages`}
+        aside={
+          <>
+            <Select
+              label="Order"
+              hiddenLabel
+              value={sort}
+              choices={sorts}
+              onChange={(to) =>
+                void navigate({ search: (old) => ({ ...old, sort: to === 'newest' ? undefined : to }) as never })
+              }
+            />
+            <Button onPress={() => void list.refetch()} hint=".">
+              Show new
+            </Button>
+            <Menu
+              label="Export"
+              choices={['ndjson', 'csv', 'json'].map((format) => ({
+                id: format,
+                text: format,
+                href: exportUrl(format),
+              }))}
+              onChoose={() => undefined}
+            />
+          </>
+        }
+      >
+        {list.data === undefined ? null : (
+          <Verdict dim={list.isPlaceholderData}>
+            {total === null
+              ? `${counted(messages.length, 'message')} shown.`
+              : total.relation === 'gte'
+                ? `More than ${numberText(total.value)} messages match.`
+                : `${counted(total.value, 'message matches', 'messages match')}.`}
+          </Verdict>
+        )}
+      </PageHead>
+      <FilterBar filter={filter} onChange={setFilter} />
+      {unknown.length === 0 ? null : (
+        <Notice look="plain">
+          <span>
+            {listed(unknown)} {unknown.length === 1 ? 'is no filter' : 'are no filters'}: the list is not narrowed by
+            that.
+          </span>
+          <Button look="quiet" onPress={() => setFilter(filter)}>
+            Take it away
+          </Button>
+        </Notice>
+      )}
+      {list.error === null ? null : (
+        <FaultText fault={faultOf(list.error)} what="The messages cannot be read" onRetry={() => void list.refetch()} />
+      )}
+      {slow ? <Skeleton rows={12} /> : null}
+      {chosen.size === 0 ? (
+        <Selected
+          text={total === null ? null : `All ${totalText(total)} that match`}
+          search={filter as Record<string, string>}
+        />
+      ) : (
+        <Selected
+          text={`${counted(chosen.size, 'message')} selected`}
+          search={{ ids: [...chosen].join(',') }}
+          onClear={() => setChosen(new Set())}
+        />
+      )}
+      {list.data !== undefined && messages.length === 0 && last?.bounded !== true ? (
+        <Empty>
+          <p>No dead letter matches.</p>
+          {filter.archived === 'true' ? null : (
+            <p>
+              <Link to="/messages" search={{ ...filter, archived: 'true' }}>
+                Look in the archive
+              </Link>
+            </p>
+          )}
+        </Empty>
+      ) : (
+        <MessageRows
+          messages={messages}
+          dim={list.isPlaceholderData}
+          hasMore={list.hasNextPage}
+          onMore={() => {
+            if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
+          }}
+          chosen={chosen}
+          onChoose={setChosen}
+          from={printSearch({ ...filter, sort: search.sort }).slice(1)}
+        />
+      )}
+      {last?.bounded === true ? (
+        <Notice look="plain">
+          <span>
+            {last.searched_to === null ? 'The search has not come to its end' : `Looked back to ${last.searched_to}`};{' '}
+            {counted(messages.length, 'message')} found.
+          </span>
+          <Button isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
+            {list.isFetchingNextPage ? 'Looking …' : 'Go on looking'}
+          </Button>
+        </Notice>
+      ) : null}
+    </>
+  )
+}
+
+type SelectedProps = { text: string | null; search: Readonly<Record<string, string>>; onClear?: () => void }
+
+/** What a run would touch, in words, before it is drafted. */
+function Selected({ text, search, onClear }: SelectedProps) {
+  if (text === null) return null
+  return (
+    <ActionBar label="What can be done with them">
+      <span className={styles.selected}>{text}:</span>
+      {(['retry', 'dead', 'delete'] as const).map((kind) => (
+        <Link key={kind} to="/runs/new" search={{ ...search, kind }} className={buttonClass()}>
+          {{ retry: 'Retry…', dead: 'Give up…', delete: 'Delete…' }[kind]}
+        </Link>
+      ))}
+      {onClear === undefined ? null : (
+        <Button look="quiet" onPress={onClear}>
+          Clear
+        </Button>
+      )}
+    </ActionBar>
+  )
+}

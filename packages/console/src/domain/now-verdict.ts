@@ -1,6 +1,6 @@
 // The answer of the first page: what burns, and what is about to be lost. The worst comes first, three sentences at most.
 
-import type { Heat } from './heat.ts'
+import type { Heat } from './groups/heat.ts'
 import type { StatusCounts } from './states.ts'
 import { spanText } from './time.ts'
 import { counted, listed, numberText } from './words.ts'

@@ -71,3 +71,9 @@ test('the digits of a patch reach the API as they were typed', () => {
   const patch = '[{"op":"replace","path":"/n","value":12345678901234567890.120}]'
   expect(requestText({ kind: 'edit' }, patch)).toBe(`{"kind":"edit","patch":${patch}}`)
 })
+
+test('the samples of a dry run keep the digits of the answer', () => {
+  const answer = '{"diff":[{"id":"a","before":{"n": 12345678901234567890.120},"after":{"n":1e400}}]}'
+  expect(exactDiffs(answer)).toEqual([{ before: '{"n": 12345678901234567890.120}', after: '{"n":1e400}' }])
+  expect(exactDiffs('{"eligible":1}')).toEqual([])
+})

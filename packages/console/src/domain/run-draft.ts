@@ -1,5 +1,6 @@
 // The draft of a run: what stands in its address, and the request that it becomes.
 
+import { findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { filterOf, type MessageFilter, type Search } from './addresses.ts'
 import { numberText, plural } from './words.ts'
 
@@ -98,6 +99,20 @@ export function runRequest(
 export function requestText(request: Readonly<Record<string, unknown>>, patch: string | null): string {
   const text = JSON.stringify(request)
   return patch === null ? text : `${text.slice(0, -1)},"patch":${patch}}`
+}
+
+/** What each sample is before and after its change, as the answer of the dry run has it: digits and all. */
+export function exactDiffs(answer: string): { before: string; after: string }[] {
+  const tree = parseTree(answer)
+  const textAt = (path: (string | number)[]) => {
+    const node = tree === undefined ? undefined : findNodeAtLocation(tree, path)
+    return node === undefined ? 'null' : answer.slice(node.offset, node.offset + node.length)
+  }
+  const diffs = tree === undefined ? undefined : findNodeAtLocation(tree, ['diff'])
+  return (diffs?.children ?? []).map((_, at) => ({
+    before: textAt(['diff', at, 'before']),
+    after: textAt(['diff', at, 'after']),
+  }))
 }
 
 const verbs: Record<DraftKind, string> = {

@@ -1,6 +1,6 @@
 // The last 24 hours as bars. The height is the share of the largest hour; the words beneath say the last three.
 
-import { trendWords } from '../../domain/heat.ts'
+import { trendWords } from '../../domain/groups/heat.ts'
 import styles from './strip.module.css'
 
 type Props = {

@@ -3,6 +3,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
+import { exactDiffs } from '../../domain/run-draft.ts'
 import { api } from '../api.ts'
 
 export type Run = components['schemas']['Run']
@@ -65,9 +66,20 @@ const asItIs = (text: unknown): string => String(text)
 
 export type RunSurvey = components['schemas']['RunSurvey']
 
+type Diff = NonNullable<RunSurvey['diff']>[number]
+
+/** Before and after are JSON as the API wrote it. */
+export type ExactSurvey = Omit<RunSurvey, 'diff'> & {
+  diff: (Omit<Diff, 'before' | 'after'> & { before: string; after: string })[]
+}
+
 /** The dry run: what would happen, and to how many. It needs the role sys_operator. */
-export async function surveyRun(text: string, signal: AbortSignal): Promise<RunSurvey> {
-  return (await dataOf(api.POST('/api/v1/runs', { body: text as never, bodySerializer: asItIs, signal }))) as RunSurvey
+export async function surveyRun(text: string, signal: AbortSignal): Promise<ExactSurvey> {
+  const options = { body: text as never, bodySerializer: asItIs, parseAs: 'text' as const, signal }
+  const answer = (await dataOf(api.POST('/api/v1/runs', options))) as unknown as string
+  const survey = JSON.parse(answer) as RunSurvey
+  const exact = exactDiffs(answer)
+  return { ...survey, diff: (survey.diff ?? []).map((one, at) => ({ ...one, ...exact[at]! })) }
 }
 
 export async function startRun(text: string): Promise<Run> {

@@ -29,5 +29,7 @@ test('white space is no change, and names with slashes and tildes have their esc
 
 test('a text that is no JSON, or that repeats a name, has no patch', () => {
   expect(patchFromTexts('{', '{}')).toBeNull()
+  expect(patchFromTexts('{"a":1}', '5{"a":1}')).toBeNull()
+  expect(readPatch('[{"op":"remove",')).toBeNull()
   expect(patchFromTexts('{"a":1,"a":2}', '{"a":1,"a":3}')).toBeNull()
 })

@@ -2,6 +2,7 @@
 // digits are those that were typed.
 
 import { type Node, parseTree } from 'jsonc-parser'
+import { isJson } from './value.ts'
 
 export type PatchLine = {
   readonly op: 'add' | 'remove' | 'replace' | 'test'
@@ -12,6 +13,8 @@ export type PatchLine = {
 
 /** Null where one of the texts is no JSON, or repeats a name, so that no path says which one is meant. */
 export function patchFromTexts(before: string, after: string): PatchLine[] | null {
+  // The parser forgives faults; a patch of a broken text would be another change than the one that was made.
+  if (!isJson(before) || !isJson(after)) return null
   const [from, to] = [parseTree(before), parseTree(after)]
   if (from === undefined || to === undefined || repeatsName(from) || repeatsName(to)) return null
   const lines: PatchLine[] = []
@@ -77,6 +80,7 @@ export function patchText(lines: readonly PatchLine[]): string {
 
 /** The lines of a patch as it stands in a draft; null where the text is none. */
 export function readPatch(text: string): PatchLine[] | null {
+  if (!isJson(text)) return null
   const tree = parseTree(text)
   if (tree?.type !== 'array') return null
   return (tree.children ?? []).map((node) => {

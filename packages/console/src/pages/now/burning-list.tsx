@@ -7,7 +7,7 @@ import { StatusCount } from '../../components/show/status.tsx'
 import { Strip } from '../../components/show/strip.tsx'
 import { Time } from '../../components/show/time.tsx'
 import type { ErrorGroup } from '../../data/queries/groups.ts'
-import { type Heat, heatMeaning } from '../../domain/heat.ts'
+import { type Heat, heatMeaning } from '../../domain/groups/heat.ts'
 import { counted } from '../../domain/words.ts'
 import styles from './now.module.css'
 

@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import { Button } from '../../components/controls/button.tsx'
 import { Notice } from '../../components/show/page.tsx'
-import type { RunSurvey } from '../../data/queries/runs.ts'
+import type { ExactSurvey } from '../../data/queries/runs.ts'
 import { filterOf, type Search } from '../../domain/addresses.ts'
 import { patchWords, readPatch } from '../../domain/payload/patch-from-texts.ts'
 import { type Draft, ineligibleWords, selectionWords, sends } from '../../domain/run-draft.ts'
@@ -12,7 +12,7 @@ import { counted, numberText } from '../../domain/words.ts'
 import styles from './draft.module.css'
 
 type Props = {
-  survey: RunSurvey
+  survey: ExactSurvey
   draft: Draft
   patch: string | null
   selection: Search
@@ -26,7 +26,7 @@ const problems = {
 }
 
 export function Survey({ survey, draft, patch, selection, onForce }: Props) {
-  const { eligible, matched, ineligible, remedies, topics, ages, groups, sample, diff = [], complete } = survey
+  const { eligible, matched, ineligible, remedies, topics, ages, groups, sample, diff, complete } = survey
   const filter = selection.group === undefined ? filterOf(selection) : { group_id: selection.group }
   const dead = ineligible.dead ?? 0
   return (
@@ -134,7 +134,7 @@ function PatchLines({ patch }: { patch: string }) {
   )
 }
 
-function Diffs({ diff }: { diff: NonNullable<RunSurvey['diff']> }) {
+function Diffs({ diff }: { diff: ExactSurvey['diff'] }) {
   const sorted = diff.toSorted((a, b) => Number(b.problem !== null) - Number(a.problem !== null))
   const bad = sorted.filter(({ problem }) => problem !== null).length
   return (
@@ -149,8 +149,8 @@ function Diffs({ diff }: { diff: NonNullable<RunSurvey['diff']> }) {
               <code>{id.slice(-12)}</code>
             </Link>
             {problem === null ? null : <span className={styles.problem}>{problems[problem]}</span>}
-            <code className={styles.before}>{JSON.stringify(before)}</code>
-            {problem === null ? <code className={styles.after}>{JSON.stringify(after)}</code> : null}
+            <code className={styles.before}>{before}</code>
+            {problem === null ? <code className={styles.after}>{after}</code> : null}
           </li>
         ))}
       </ul>

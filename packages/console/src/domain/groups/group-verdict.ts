@@ -1,7 +1,7 @@
 // An error group in one or two sentences.
 
-import type { StatusCounts } from './states.ts'
-import { numberText, plural } from './words.ts'
+import type { StatusCounts } from '../states.ts'
+import { numberText, plural } from '../words.ts'
 
 export type GroupWords = {
   readonly state: 'open' | 'snoozed' | 'ignored' | 'resolved'

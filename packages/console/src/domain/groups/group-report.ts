@@ -1,7 +1,7 @@
 // A report about an error group, in Markdown, for a ticket.
 
-import type { StatusCounts } from './states.ts'
-import { numberText } from './words.ts'
+import type { StatusCounts } from '../states.ts'
+import { numberText } from '../words.ts'
 
 type Report = {
   group: {

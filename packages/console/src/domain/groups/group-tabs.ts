@@ -1,6 +1,6 @@
 // The inbox's tabs: each is a filter of the API's list of groups.
 
-import { counted, numberText } from './words.ts'
+import { counted, numberText } from '../words.ts'
 
 export const groupTabs = ['open', 'mine', 'new', 'regressed', 'snoozed', 'ignored', 'resolved', 'all'] as const
 export type GroupTab = (typeof groupTabs)[number]

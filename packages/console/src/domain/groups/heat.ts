@@ -1,6 +1,6 @@
 // How much an error group burns, from its last 24 hours. The words are explained where they are shown.
 
-import { openOf, type StatusCounts, totalOf } from './states.ts'
+import { openOf, type StatusCounts, totalOf } from '../states.ts'
 
 export type Heat = 'new and rising' | 'rising' | 'new' | 'steady' | 'quiet'
 

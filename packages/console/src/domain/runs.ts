@@ -37,7 +37,8 @@ export function partsOf({ matched, progress }: RunFacts): Part[] {
     { id: 'withdrawn', label: 'withdrawn', count: progress.withdrawn, of },
     { id: 'given_back', label: 'given back', count: progress.given_back, of },
     { id: 'skipped', label: 'skipped', count: skipped, of },
-    { id: 'waiting', label: 'waiting', count: progress.waiting, of },
+    { id: 'waiting', label: 'outcome not known yet', count: progress.waiting, of },
+    { id: 'rest', label: 'not taken yet', count: Math.max(0, matched.value - progress.taken), of },
   ]
 }
 

@@ -6,7 +6,7 @@ import styles from './progress.module.css'
 type Props = { parts: readonly Part[]; label: string; small?: boolean }
 
 export function ProgressBar({ parts, label, small = false }: Props) {
-  const shown = parts.filter(({ count, id }) => count > 0 && id !== 'waiting')
+  const shown = parts.filter(({ count, id }) => count > 0 && id !== 'waiting' && id !== 'rest')
   let left = 0
   return (
     <svg
@@ -32,7 +32,7 @@ export function ProgressLegend({ parts }: { parts: readonly Part[] }) {
   return (
     <ul className={styles.legend}>
       {parts
-        .filter(({ count, id }) => count > 0 || id === 'sent' || id === 'back' || id === 'waiting')
+        .filter(({ count, id }) => count > 0 || id === 'sent' || id === 'back')
         .map(({ id, label, count }) => (
           <li key={id}>
             <svg viewBox="0 0 10 10" className={styles.key} aria-hidden="true">

@@ -88,7 +88,7 @@ export function RunPage() {
         <LiveSentence text={progressWords(run)} />
       </div>
       <RunActions run={run} active={active} />
-      {active && run.held_up_by !== null && run.held_up_by.length > 0 ? (
+      {active && run.status !== 'paused' && run.held_up_by !== null && run.held_up_by.length > 0 ? (
         <Section title="Why it does not go faster">
           <ul className={styles.reasons}>
             {run.held_up_by.map((reason) => (

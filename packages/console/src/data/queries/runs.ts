@@ -1,7 +1,7 @@
 // Bulk runs.
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
+import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { exactDiffs } from '../../domain/run-draft.ts'
 import { api } from '../api.ts'
@@ -9,25 +9,13 @@ import { api } from '../api.ts'
 export type Run = components['schemas']['Run']
 export type RunStatus = Run['status']
 
-/** Null once it is known that the API takes one status at a time. */
-let oneRequest: boolean | null = null
-
 async function readRuns(status: string, signal: AbortSignal): Promise<Run[]> {
   const query = { status: status as RunStatus, page_size: 50 }
   return (await dataOf(api.GET('/api/v1/runs', { params: { query }, signal }))).runs
 }
 
+/** The API takes one status at a time. */
 async function readActiveRuns(signal: AbortSignal): Promise<Run[]> {
-  if (oneRequest !== false) {
-    try {
-      const runs = await readRuns('running,paused,queued,cancelling', signal)
-      oneRequest = true
-      return runs
-    } catch (error) {
-      if (!(error instanceof DlqApiError) || error.status !== 400) throw error
-      oneRequest = false
-    }
-  }
   const lists = await Promise.all(['running', 'paused', 'queued'].map((status) => readRuns(status, signal)))
   return lists.flat()
 }

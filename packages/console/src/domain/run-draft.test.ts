@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   canaryOf,
+  exactDiffs,
   ineligibleWords,
   mustType,
   readDraft,

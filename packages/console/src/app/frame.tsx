@@ -11,10 +11,10 @@ import { activeRunsQuery } from '../data/queries/runs.ts'
 import { changeSettings, settings } from '../data/settings.ts'
 import { useStore } from '../data/store.ts'
 import styles from './frame.module.css'
-import { RunBar } from './run-bar.tsx'
 import { sections } from './sections.ts'
 import { TopBar } from './top-bar.tsx'
 
+const RunBar = lazy(() => import('./run-bar.tsx').then(({ RunBar }) => ({ default: RunBar })))
 const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })))
 
 export function Frame() {
@@ -49,7 +49,11 @@ export function Frame() {
       <main id="page" className={styles.page}>
         <Outlet />
       </main>
-      <RunBar runs={active} />
+      {active.length > 0 ? (
+        <Suspense>
+          <RunBar runs={active} />
+        </Suspense>
+      ) : null}
       <Toasts />
       {needsSignIn ? (
         <Suspense>

@@ -278,7 +278,7 @@ export interface paths {
         put?: never;
         /**
          * Retry one dead letter, and wait for the outcome
-         * @description Waits for an attempt that is already under way. DEAD, RESOLVED and a spent budget answer 409, unless `force` is set; `force` needs a reason.
+         * @description Waits for an attempt that is already under way. DEAD, RESOLVED and a spent budget answer 409, unless `force` is set; `force` needs a reason. A record that Kafka refuses answers 409 SYS_DLQ_PUBLISH_REFUSED, with the reason, the status of the message and what comes next as details.
          *
          *     Needs the role `sys_operator`.
          */
@@ -367,6 +367,50 @@ export interface paths {
         get: operations["getDlqMessagesByIdEditsByNumber"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dlq/messages/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring an archived dead letter back
+         * @description It is live again with its attempts, in the status that it had. A live one answers 409.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postDlqMessagesByIdRestore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dlq/messages/{id}/edits/{number}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a dead letter the content it had before an edit
+         * @description Edit 1 holds the message as it arrived. Undoing an edit also takes back all edits after it, and is an edit itself, so nothing is lost. Where the message has that content already, nothing changes.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postDlqMessagesByIdEditsByNumberUndo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -545,6 +589,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/topics/{topic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One topic
+         * @description Without `kind`, the name of a known DLQ topic means that, and any other name an original topic.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getTopicsByTopic"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Give a topic a name
+         * @description A DLQ topic or an original topic. The name is shown beside that of Kafka, which stays the id.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        patch: operations["patchTopicsByTopic"];
+        trace?: never;
+    };
     "/api/v1/consumer-groups": {
         parameters: {
             query?: never;
@@ -609,6 +681,26 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/consumer-groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Give a consumer group a name
+         * @description Needs the role `sys_operator`, and a token for all topics.
+         */
+        patch: operations["patchConsumerGroupsByGroup"];
         trace?: never;
     };
     "/api/v1/status": {
@@ -771,6 +863,28 @@ export interface paths {
          *     Needs the role `sys_operator`.
          */
         patch: operations["patchGroupsById"];
+        trace?: never;
+    };
+    "/api/v1/groups/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume the automatic retries of a paused error group
+         * @description For one original topic, or for all that the token covers. What failed again before does not count for another pause. Messages that were put off are retried at their own time; a run retries them now.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postGroupsByIdResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/policies": {
@@ -940,7 +1054,9 @@ export interface paths {
         };
         /**
          * Runs, newest first
-         * @description Needs the role `sys_auditor`.
+         * @description By pages, or from one page to the next along `next_cursor`, which newer runs do not shift.
+         *
+         *     Needs the role `sys_auditor`.
          */
         get: operations["getRuns"];
         put?: never;
@@ -992,7 +1108,7 @@ export interface paths {
         };
         /**
          * The messages of a run, by their outcome
-         * @description In the order of ids; the next page begins `after` the last one. Of the skipped messages, the first ten thousand.
+         * @description In the order of ids; the next page begins `after` the last one, the one before ends `before` the first. With `show=message` each item has what a list of messages shows. Of the skipped messages, the first ten thousand.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -1165,7 +1281,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
+                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PUBLISH_REFUSED" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
                 message: string;
                 request_id: string;
                 details: {
@@ -1521,6 +1637,8 @@ export interface components {
         /** Topic */
         Topic: {
             topic: string;
+            /** @description The name that people gave it. */
+            display_name: string | null;
             /** @enum {string} */
             kind: "dlq" | "original";
             /** @description Original topics of a DLQ topic, DLQ topics of an original topic; those with the most messages first, 20 at most. */
@@ -1596,6 +1714,8 @@ export interface components {
         /** ConsumerGroup */
         ConsumerGroup: {
             consumer_group: string | null;
+            /** @description The name that people gave it. */
+            display_name: string | null;
             /** @description 100 at most. */
             original_topics: string[];
             counts: components["schemas"]["StatusCounts"];
@@ -1609,6 +1729,18 @@ export interface components {
             topic: string;
             paused: components["schemas"]["TopicPause"] | null;
             ingestion_paused: components["schemas"]["TopicPause"] | null;
+        };
+        /** TopicName */
+        TopicName: {
+            topic: string;
+            /** @description The name that is shown now. */
+            display_name: string | null;
+        };
+        /** ConsumerGroupName */
+        ConsumerGroupName: {
+            consumer_group: string;
+            /** @description The name that is shown now. */
+            display_name: string | null;
         };
         /** Status */
         Status: {
@@ -1676,6 +1808,8 @@ export interface components {
                 /** Format: date-time */
                 since: string;
             }[];
+            /** @description Seen within the last minute. A fault may name any topic: a token that is limited to some sees none. */
+            ingesters: components["schemas"]["Ingester"][];
             /** @description A fault may name any topic: a token that is limited to some sees none. */
             retriers: {
                 id: string;
@@ -1687,6 +1821,25 @@ export interface components {
                 /** Format: date-time */
                 seen_at: string;
             }[];
+        };
+        /** Ingester */
+        Ingester: {
+            id: string;
+            /** @description What Kafka has given it to read, 1000 at most; of the topics that the token may see. */
+            partitions: {
+                cluster: string;
+                topic: string;
+                partition: number;
+                lag: number;
+            }[];
+            /** @description The records of its partitions that are not stored yet. */
+            lag: number;
+            /** @description Why it does not read or store now. */
+            fault: string | null;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            seen_at: string;
         };
         /** Position */
         Position: {
@@ -1749,6 +1902,8 @@ export interface components {
             /** @description Twenty at most. */
             dlq_topics: string[];
             counts: components["schemas"]["StatusCounts"];
+            /** @description The original topics for which its automatic retries are paused. */
+            pauses: components["schemas"]["GroupPause"][];
             /** @description Messages in each of the last 24 hours, the oldest hour first, by their records’ times; null unless asked for. */
             trend: components["schemas"]["Total"][] | null;
         };
@@ -1766,6 +1921,16 @@ export interface components {
             regressed: boolean;
             owner: string | null;
             note: string | null;
+        };
+        /** GroupPause */
+        GroupPause: {
+            original_topic: string;
+            reason: string;
+            /** Format: date-time */
+            since: string;
+            /** @description When messages are tried; null while some are. */
+            next_probe_at: string | null;
+            failed_probes: number;
         };
         /** ErrorGroupTotals */
         ErrorGroupTotals: {
@@ -2127,6 +2292,29 @@ export interface components {
             /** @description When its messages were found good, or too many came back. */
             judged_at: string | null;
         };
+        /** RunItem */
+        RunItem: {
+            id: string;
+            /** @enum {string} */
+            outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
+            detail: string | null;
+            /** @description With show=message: the message as it is now; null where it is archived or deleted. */
+            message?: {
+                original_topic: string;
+                dlq_topic: string | null;
+                consumer_group: string | null;
+                key: {
+                    value: string | null;
+                    /** @enum {string} */
+                    encoding: "text" | "number" | "base64";
+                } | null;
+                error_class: string | null;
+                error_message: string;
+                /** @enum {string} */
+                status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+                group_id: string | null;
+            } | null;
+        };
         /** Saga */
         Saga: {
             id: string;
@@ -2290,6 +2478,9 @@ export interface components {
         PatchGroupsAnswer: {
             groups: components["schemas"]["ErrorGroup"][];
         };
+        PostGroupsByIdResumeAnswer: {
+            resumed: string[];
+        };
         GetPoliciesAnswer: {
             policies: components["schemas"]["Policy"][];
             /** @description The policies of the configuration; those of `policies` override them. */
@@ -2316,14 +2507,22 @@ export interface components {
         GetRunsAnswer: {
             runs: components["schemas"]["Run"][];
             total_count: number;
+            next_cursor: string | null;
         };
         GetRunsByIdItemsAnswer: {
-            items: {
-                id: string;
-                /** @enum {string} */
-                outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
-                detail: string | null;
-            }[];
+            items: components["schemas"]["RunItem"][];
+            /** @description Of the whole run. */
+            counts: {
+                waiting: number;
+                resolved: number;
+                failed: number;
+                failed_again: number;
+                skipped: number;
+            };
+            /** @description The next page’s `after`; null at the end. */
+            next_after: string | null;
+            /** @description The `before` of the page before; null at the beginning. */
+            previous_before: string | null;
         };
         GetSagasAnswer: {
             sagas: components["schemas"]["Saga"][];
@@ -3854,7 +4053,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A retrier has settled the attempt. */
+            /** @description The message was sent, and is RESOLVED. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3917,7 +4116,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description SYS_DLQ_CONFLICT, of /api/v1/dlq/messages/:id/retry */
+            /** @description SYS_DLQ_CONFLICT or SYS_DLQ_PUBLISH_REFUSED, of /api/v1/dlq/messages/:id/retry */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4470,6 +4669,307 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/dlq/messages/:id/edits/:number */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postDlqMessagesByIdRestore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The dead letter as it is now. */
+            200: {
+                headers: {
+                    /** @description The ETag of the dead letter as it is now. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/restore */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/dlq/messages/:id/restore */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/dlq/messages/:id/restore */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id/restore */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages/:id/restore */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/dlq/messages/:id/restore */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/dlq/messages/:id/restore */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/dlq/messages/:id/restore */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/dlq/messages/:id/restore */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/dlq/messages/:id/restore */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/restore */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/restore */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/dlq/messages/:id/restore */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postDlqMessagesByIdEditsByNumberUndo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
+                "if-match"?: string;
+            };
+            path: {
+                id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The dead letter as it is now. */
+            200: {
+                headers: {
+                    /** @description The ETag of the dead letter as it is now. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PRECONDITION_FAILED, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/dlq/messages/:id/edits/:number/undo */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5359,6 +5859,12 @@ export interface operations {
             query?: {
                 /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
                 kind?: "dlq" | "original";
+                /** @description Text within the name, in any case. */
+                q?: string;
+                /** @description By name; by the number of messages, the most first; or what Kafka deletes unread first. */
+                sort?: "name" | "dead" | "pending" | "expires";
+                /** @description DLQ topics with records that are not stored and may expire, or that are lost. */
+                only?: "losing";
                 limit?: number;
                 cursor?: string;
             };
@@ -5368,7 +5874,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In the order of their names. */
+            /** @description One page. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5432,6 +5938,232 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTopicsByTopic: {
+        parameters: {
+            query?: {
+                /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
+                kind?: "dlq" | "original";
+            };
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The topic. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topic"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchTopicsByTopic: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Null: the name of the configuration, or none. */
+                    display_name: string | null;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicName"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5801,6 +6533,126 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/resume */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    patchConsumerGroupsByGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Null: the name of the configuration, or none. */
+                    display_name: string | null;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsumerGroupName"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/consumer-groups/:group */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/consumer-groups/:group */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/consumer-groups/:group */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/consumer-groups/:group */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/consumer-groups/:group */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/consumer-groups/:group */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/consumer-groups/:group */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/consumer-groups/:group */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/consumer-groups/:group */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/consumer-groups/:group */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6803,6 +7655,143 @@ export interface operations {
             };
         };
     };
+    postGroupsByIdResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    original_topic?: string;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The original topics for which it is resumed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostGroupsByIdResumeAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/groups/:id/resume */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/groups/:id/resume */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/groups/:id/resume */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/groups/:id/resume */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/groups/:id/resume */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/groups/:id/resume */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/groups/:id/resume */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/groups/:id/resume */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/groups/:id/resume */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/groups/:id/resume */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups/:id/resume */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/groups/:id/resume */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getPolicies: {
         parameters: {
             query?: never;
@@ -7793,8 +8782,14 @@ export interface operations {
             query?: {
                 page?: number;
                 page_size?: number;
-                status?: "queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed";
+                status?: ("queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed") | ("queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed")[];
                 kind?: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
+                /** @description Who created it. */
+                actor?: string;
+                target_topic?: string;
+                /** @description Runs over this error group. */
+                group_id?: string;
+                cursor?: string;
             };
             header?: never;
             path?: never;
@@ -8361,6 +9356,8 @@ export interface operations {
             query?: {
                 outcome?: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
                 after?: string;
+                before?: string;
+                show?: "message";
                 limit?: number;
             };
             header?: never;

@@ -52,6 +52,7 @@ await runService(
       readiness,
       policies: createPolicySource({ sql, log, configured: policyLayers }),
       policyLayers,
+      names: config.names,
       wakeRetriers: createWakeRetriers(sql),
       dlqPatterns: config.kafka.dlq_topic_pattern,
       retryWaitMs: config.retry.wait,

@@ -40,6 +40,7 @@ export function createTestApp(sql: Database, { auth: given, ...settings }: TestA
     readiness: createReadiness({ database: () => pingMessages(sql) }),
     policies: createPolicySource({ sql, log, configured: policyLayers }),
     policyLayers,
+    names: { topics: {}, consumer_groups: {} },
     wakeRetriers: createWakeRetriers(sql),
     dlqPatterns: ['*.dlq.v1'],
     retryWaitMs: 60_000,

@@ -4,6 +4,7 @@
 import type { RouteMode } from 'dlq-core/domain/failure/topic-routes.ts'
 import type { ReadingSettings } from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { forgetIngester, noteIngester } from 'dlq-core/queries/ingest/ingesters.ts'
 import { createMessagePartitions } from 'dlq-core/queries/ingest/message-insert.ts'
 import { beginGeneration } from 'dlq-core/queries/ingest/positions.ts'
 import type { SharedTopic } from 'dlq-core/queries/ingest/topics.ts'
@@ -25,9 +26,12 @@ import { logStored } from './store/log-stored.ts'
 import { createRouteRegister } from './store/route-register.ts'
 import { spanDeadLetters } from './store/span-dead-letters.ts'
 import { type StoreDeps, storeBatch } from './store/store-batch.ts'
+import { createIngesterState } from './watch/ingester-state.ts'
 import { createLogWatch, lookEveryMs } from './watch/watch-logs.ts'
 
 export type IngestDeps = {
+  /** Names this process in the fleet's status. */
+  ingesterId: string
   kafka: Kafka
   admin: Admin
   reader: TopicReader
@@ -46,6 +50,9 @@ export type IngestDeps = {
   /** Larger values are not stored. */
   maxValueBytes: number
 }
+
+/** The status shows ingesters that were seen within the last minute. */
+const noteIntervalMs = 10_000
 
 /** Ingests until the signal aborts. */
 export async function ingest(deps: IngestDeps): Promise<void> {
@@ -67,6 +74,8 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   // kafkajs fails for all topics while a deleted one is on the list, so a fault is a reason to look at once.
   const lookAgain = createWake()
   let cluster = ''
+  const noteAgain = createWake()
+  const state = createIngesterState({ onChange: () => noteAgain.notify() })
 
   async function discover(): Promise<void> {
     const { topics, startedOver } = await discoverTopics({ ...deps, cluster })
@@ -107,12 +116,21 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         signal: changed,
         store: async (batch, options) => {
           const stop = metrics.seconds.startTimer()
-          const outcome = await spanDeadLetters(deps, batch, () => storeBatch(store, batch, options))
+          const storing = spanDeadLetters(deps, batch, () => storeBatch(store, batch, options))
+          storing.then(state.canStore, (error: Error) => state.cannotStore(`cannot store: ${error.message}`))
+          const outcome = await storing
           stop()
           return outcome
         },
-        onFault: () => lookAgain.notify(),
-        onCrash: () => metrics.crashes.inc(),
+        onFault: () => {
+          lookAgain.notify()
+          state.cannotRead('cannot read: a broker does not answer')
+        },
+        onFetched: state.canRead,
+        onCrash: (error) => {
+          metrics.crashes.inc()
+          state.cannotRead(`cannot read: ${error.message}`)
+        },
         onRecreated: async (batch, seenOffset, lowOffset) => {
           const { topic, partition } = batch
           // Discovery sees it by the topic's id, for all partitions. Where Kafka has no ids, this partition starts over here.
@@ -126,8 +144,11 @@ export async function ingest(deps: IngestDeps): Promise<void> {
           logStored(log, batch, outcome)
         },
         onLost: ({ topic }, count) => metrics.lost(topic, count),
-        onAssigned: () => metrics.rebalances.inc(),
-      })
+        onAssigned: (assignment) => {
+          metrics.rebalances.inc()
+          state.assigned(assignment)
+        },
+      }).finally(state.unassigned)
       return { more: true }
     },
     { name: 'consume', intervalMs: 60_000, signal, log, wake: subscription.wake },
@@ -142,7 +163,19 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   })
   const following = runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log })
   const followingRoutes = runLoop(routes.refresh, { name: 'routes', intervalMs: policyPollMs, signal, log })
-  await Promise.all([discovering, consuming, watching, following, followingRoutes])
+  const noting = runLoop(
+    async () => {
+      await noteIngester(sql, { id: deps.ingesterId, cluster: cluster || null, ...state.now() })
+      return { more: false }
+    },
+    { name: 'note', intervalMs: noteIntervalMs, signal, log, wake: noteAgain },
+  )
+  try {
+    await Promise.all([discovering, consuming, watching, following, followingRoutes, noting])
+  } finally {
+    // Where the database is away, the row is forgotten after a day.
+    await forgetIngester(sql, deps.ingesterId).catch((error) => log.info({ error }, 'ingester_not_forgotten'))
+  }
 }
 
 async function readClusterId({ admin, sql, log }: IngestDeps): Promise<string> {

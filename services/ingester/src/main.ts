@@ -1,5 +1,7 @@
 // The ingester: takes dead letters out of every DLQ topic into PostgreSQL, each exactly once.
 
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
@@ -40,6 +42,7 @@ await runService(
 
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     await ingest({
+      ingesterId: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
       kafka,
       admin,
       reader,

@@ -213,15 +213,27 @@ describe('POST /api/v1/dlq/messages/:id/retry', () => {
     expect([...attempts]).toEqual([{ number: 1, actor: 'anonymous', outcome: 'published' }])
   })
 
-  test('answers 200 with the reason when Kafka has refused the record', async () => {
+  test('answers 409 with the reason, the status and what comes next when Kafka has refused the record', async () => {
     const id = await insert()
     const retrier = startRetrier(service.sql, { refusal: 'the record is too large' })
     const answer = await retry(id)
     await retrier.stop()
 
-    expect(answer).toEqual({
-      status: 200,
-      body: { id, status: 'PENDING', message: 'message retry failed: the record is too large' },
+    // The record's fault is lasting, so no policy tries it again.
+    const next = 'it is not tried again by itself; mend the cause, then retry it'
+    expect(answer).toMatchObject({
+      status: 409,
+      body: {
+        error: {
+          code: 'SYS_DLQ_PUBLISH_REFUSED',
+          message: expect.stringContaining('message was not sent: the record is too large. It is PENDING'),
+          details: [
+            { field: 'reason', message: 'the record is too large' },
+            { field: 'status', message: 'PENDING' },
+            { field: 'next', message: next },
+          ],
+        },
+      },
     })
   })
 
@@ -242,7 +254,8 @@ describe('POST /api/v1/dlq/messages/:id/retry', () => {
     const id = await insert({ next_retry_at: new Date(0) })
     const retrier = startRetrier(service.sql)
     await retrier.stop()
-    await database.sql`update dlq.dlq_messages set status = 'RETRYING' where id = ${id}`
+    // A slot holds it.
+    await database.sql`update dlq.dlq_messages set status = 'RETRYING', lease_slot = 1 where id = ${id}`
     await database.sql`delete from dlq.dlq_attempts`
 
     expect(await retry(id, { Prefer: 'wait=0' })).toMatchObject({ status: 202, body: { status: 'RETRYING' } })

@@ -23,6 +23,7 @@
 // Schemas with v.title('Thing') become components of that name in the OpenAPI document.
 
 import type { PolicyLayers } from 'dlq-core/domain/retry/effective-policy.ts'
+import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
@@ -58,6 +59,8 @@ export type ApiDeps = {
   policies: PolicySource
   /** The policies of the configuration. */
   policyLayers: Omit<PolicyLayers, 'rows'>
+  /** Names of topics and consumer groups, by their ids, where nobody has given another. */
+  names: Config['names']
   /** Tells the retriers that messages are due. Call it after the transaction has committed. */
   wakeRetriers: () => void
   /** Globs of the topics that are ingested. */

@@ -21,6 +21,10 @@ export async function auditRead(sql: Database, { by, path, params, query }: Read
     value === undefined || name === 'cursor' ? [] : [[name, searchedContent.has(name) ? '…' : value]],
   )
   const after = { path, ...(asked.length > 0 && { query: Object.fromEntries(asked) }) }
+  if (id !== undefined && path.startsWith('/api/v1/runs/')) {
+    await writeAudit(sql, { ...by, target_type: 'run', target_id: id, action: 'messages.read', after })
+    return
+  }
   if (id !== undefined) {
     const topics = await topicsOfMessage(sql, id)
     await writeAudit(sql, { ...by, ...topics, action: 'message.read', target_type: 'message', target_id: id, after })

@@ -5,7 +5,7 @@ import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-names.ts'
 import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import type { HeldMessage } from 'dlq-core/queries/change/message-change.ts'
-import { getMessage } from 'dlq-core/queries/reading/message-view.ts'
+import { getMessage, getOutlook } from 'dlq-core/queries/reading/message-view.ts'
 import { getAttempt, requestAttempt } from 'dlq-core/queries/retry/attempts.ts'
 import { refuseWithoutKafka } from '../fleet/refuse-without-kafka.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
@@ -25,7 +25,7 @@ export type RetryAnswer = { done: boolean; body: { id: string; status: string; m
 
 /**
  * @throws {ApiError} 404 where there is no such message, 409 where it may not be retried, 412 where it is not as
- *   the sender saw it, 503 where no retrier has Kafka configured
+ *   the sender saw it, 409 SYS_DLQ_PUBLISH_REFUSED where it was not sent, 503 where no retrier has Kafka configured
  */
 export async function retryMessage(
   deps: Pick<ApiDeps, 'sql' | 'policies' | 'wakeRetriers'>,
@@ -40,13 +40,7 @@ export async function retryMessage(
     const attempt = await getAttempt(sql, { message_id: id, number })
     if (attempt?.outcome === 'published' || attempt?.outcome === 'resolved')
       return { done: true, body: { id, status: 'RESOLVED', message: 'message retry initiated' } }
-    if (attempt?.outcome === 'failed') {
-      const message = await getMessage(sql, { id, scope })
-      return {
-        done: true,
-        body: { id, status: message?.status ?? 'PENDING', message: `message retry failed: ${attempt.error}` },
-      }
-    }
+    if (attempt?.outcome === 'failed') throw refused(await getOutlook(sql, { id, scope }), attempt.error)
     if (Date.now() + pollMs > deadline || signal.aborted) {
       const message = await getMessage(sql, { id, scope })
       if (!message) throw notFound(id)
@@ -57,6 +51,28 @@ export async function retryMessage(
     }
     await sleep(pollMs)
   }
+}
+
+type Outlook = Awaited<ReturnType<typeof getOutlook>>
+
+function refused(message: Outlook, error: string | null): ApiError {
+  const reason = error ?? 'no reason was given'
+  const status = message?.status ?? 'deleted'
+  const next = whatComesNext(message)
+  return new ApiError('SYS_DLQ_PUBLISH_REFUSED', `message was not sent: ${reason}. It is ${status}: ${next}`, [
+    { field: 'reason', message: reason },
+    { field: 'status', message: status },
+    { field: 'next', message: next },
+  ])
+}
+
+function whatComesNext(message: Outlook): string {
+  if (message === null) return 'somebody deleted it meanwhile'
+  if (message.status === 'DEAD') return 'no attempts are left; mend the cause, then force a retry'
+  if (message.status === 'PENDING' && message.next_retry_at === null)
+    return 'it is not tried again by itself; mend the cause, then retry it'
+  if (message.status === 'PENDING') return `it is tried again at ${message.next_retry_at!.toISOString()}`
+  return 'somebody asked for another attempt meanwhile'
 }
 
 /** Marks the message due. Returns the number of the attempt that this will be, or that is under way. */

@@ -6,12 +6,14 @@ import { consoleRoutes } from './console.ts'
 import { cronRoutes } from './fleet/cron.ts'
 import { dlqRouteRoutes } from './fleet/dlq-routes.ts'
 import { dlqStatusRoutes } from './fleet/dlq-status.ts'
+import { nameRoutes } from './fleet/names.ts'
 import { operationRoutes } from './fleet/operations.ts'
 import { positionRoutes } from './fleet/positions.ts'
 import { statusRoutes } from './fleet/status.ts'
 import { topicPauseRoutes } from './fleet/topic-pauses.ts'
 import { topicRoutes } from './fleet/topics.ts'
 import { groupListRoutes } from './group-list.ts'
+import { groupResumeRoutes } from './group-resume.ts'
 import { groupRoutes } from './groups.ts'
 import { meRoutes } from './me.ts'
 import { activityRoutes } from './messages/activity.ts'
@@ -20,6 +22,7 @@ import { messageEditRoutes } from './messages/message-edits.ts'
 import { messageFacetRoutes } from './messages/message-facets.ts'
 import { messageListRoutes } from './messages/message-lists.ts'
 import { messageReportRoutes } from './messages/message-reports.ts'
+import { messageUndoRoutes } from './messages/message-undo.ts'
 import { messageRoutes } from './messages/messages.ts'
 import { retryAllRoutes } from './messages/retry-all.ts'
 import { policyRoutes } from './policies.ts'
@@ -37,6 +40,7 @@ export const allRoutes: readonly Route[] = [
   ...messageRoutes,
   ...messageChangeRoutes,
   ...messageEditRoutes,
+  ...messageUndoRoutes,
   ...messageReportRoutes,
   ...messageListRoutes,
   ...messageFacetRoutes,
@@ -44,11 +48,13 @@ export const allRoutes: readonly Route[] = [
   ...retryAllRoutes,
   ...topicRoutes,
   ...topicPauseRoutes,
+  ...nameRoutes,
   ...statusRoutes,
   ...positionRoutes,
   ...dlqRouteRoutes,
   ...groupListRoutes,
   ...groupRoutes,
+  ...groupResumeRoutes,
   ...policyRoutes,
   ...auditRoutes,
   ...meRoutes,

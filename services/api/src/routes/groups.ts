@@ -3,6 +3,7 @@
 import { isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
+import { listPausesOfGroups } from 'dlq-core/queries/groups/group-pauses.ts'
 import { hourlyByGroup } from 'dlq-core/queries/groups/group-trend.ts'
 import {
   addGroupTopics,
@@ -23,6 +24,7 @@ import { exampleStatusCounts, noMessages, statusCountsSchema, totalSchema } from
 import { ApiError, invalidField } from '../http/api-error.ts'
 import { type Call, defineRoute } from '../http/define-route.ts'
 import { timestamp, timestampText } from '../messages/message-json.ts'
+import { exampleGroupPause, groupPauseJson, groupPauseSchema } from '../pauses/group-pause-json.ts'
 import { idOf, ifMatchHeader, instant, reason } from '../request/request-schemas.ts'
 
 const time = v.nullable(timestampText)
@@ -60,6 +62,10 @@ export const groupSchema = v.pipe(
     last_seen_at: timestampText,
     dlq_topics: v.pipe(v.array(v.string()), v.description('Twenty at most.')),
     counts: statusCountsSchema,
+    pauses: v.pipe(
+      v.array(groupPauseSchema),
+      v.description('The original topics for which its automatic retries are paused.'),
+    ),
     trend: v.pipe(
       v.nullable(v.array(totalSchema)),
       v.description(
@@ -91,6 +97,7 @@ export const exampleGroup = {
   last_seen_at: '2026-02-20T17:59:00.000+00:00',
   dlq_topics: ['orders.dlq.v1'],
   counts: exampleStatusCounts,
+  pauses: [exampleGroupPause],
   trend: null,
 }
 
@@ -318,9 +325,10 @@ export async function withCounts(
   { scope, trend }: { scope: TopicScope; trend: boolean },
 ) {
   const groupIds = groups.map(({ id }) => id)
-  const [counts, hours] = await Promise.all([
+  const [counts, hours, pauses] = await Promise.all([
     countByValue(sql, { column: 'group_id', values: groupIds, scope }),
     trend ? hourlyByGroup(sql, { groupIds, scope, now: new Date() }) : null,
+    listPausesOfGroups(sql, { groupIds, scope }),
     requireExactCounts({ sql, log }),
   ])
   return groups.map((group) => ({
@@ -335,6 +343,7 @@ export async function withCounts(
     last_seen_at: timestamp(group.last_seen_at),
     dlq_topics: group.dlq_topics,
     counts: counts.get(group.id) ?? noMessages,
+    pauses: pauses.filter(({ group_id }) => group_id === group.id).map(groupPauseJson),
     trend: hours?.get(group.id) ?? null,
   }))
 }

@@ -12,6 +12,7 @@ import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Consumer, EachBatchPayload, Kafka, Batch as KafkaBatch, KafkaMessage } from 'kafkajs'
 import type { Batch, StoreOutcome } from '../store/store-batch.ts'
 import { askTogether } from '../watch/ask-together.ts'
+import { followPauses, type PausedTopics } from '../watch/follow-pauses.ts'
 import type { DecodePool } from './decode-budget.ts'
 import { noRoomNow } from './kafka-codecs.ts'
 import { missingAcl } from './missing-acl.ts'
@@ -36,10 +37,12 @@ export type ConsumeDeps = {
   store: (batch: Batch, options?: { lowOffset: bigint }) => Promise<StoreOutcome>
   /** The consumer met a fault, which kafkajs may or may not mend by itself. Called again while it lasts. */
   onFault: () => void
+  /** A broker has answered a fetch. */
+  onFetched: () => void
   /** kafkajs gave the consumer up; it may start it again. */
-  onCrash: () => void
-  /** Kafka has given it its partitions. */
-  onAssigned: () => void
+  onCrash: (error: Error) => void
+  /** Kafka has given it its partitions: those of each topic. */
+  onAssigned: (assignment: Record<string, number[]>) => void
   /** The topic was deleted and created again, so its offsets begin again. */
   onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
   onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
@@ -79,7 +82,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       log.warn({ error: payload.error, restart: payload.restart }, 'consumer_crashed')
       if (payload.restart) void nameMissingAcl(deps, payload.error)
-      deps.onCrash()
+      deps.onCrash(payload.error)
       deps.onFault()
       if (!payload.restart)
         reject(
@@ -87,7 +90,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
         )
     })
   })
-  watchForFailedFetches(consumer, deps.onFault)
+  watchForFailedFetches(consumer, deps)
   // The listener runs in the context of the fetch.
   consumer.on(consumer.events.FETCH_START, ({ payload: { nodeId } }) => deps.pool.begin(nodeId))
   const watchdog = watchForStall(consumer)
@@ -95,9 +98,10 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   ended.catch(() => {})
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     log.info({ groupId, memberId: payload.memberId, assignment: payload.memberAssignment }, 'partitions_assigned')
-    deps.onAssigned()
+    deps.onAssigned(payload.memberAssignment)
     seekToPositions(deps, consumer, payload.memberAssignment).catch((error) => log.warn({ error }, 'seek_failed'))
   })
+  let pauses: PausedTopics | null = null
   let passed: Promise<void> = Promise.resolve()
   consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }) => {
     if (payload.batchSize > 0) return
@@ -112,13 +116,23 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: 2,
       eachBatch: (payload) =>
-        eachBatch({ ...deps, store: (...args) => passed.then(() => deps.store(...args)) }, consumer, payload),
+        eachBatch(
+          {
+            ...deps,
+            store: (...args) => passed.then(() => deps.store(...args)),
+            isPaused: (topic) => pauses?.has(topic) ?? false,
+          },
+          consumer,
+          payload,
+        ),
     })
+    pauses = await followPauses({ ...deps, consumer })
     await Promise.race([ended, watchdog.stalled])
   } catch (error) {
     await nameMissingAcl(deps, error)
     throw error
   } finally {
+    await pauses?.stop()
     watchdog.stop()
     deps.pool.clear()
     await consumer.disconnect()
@@ -131,13 +145,16 @@ async function nameMissingAcl(deps: ConsumeDeps, error: unknown): Promise<void> 
 }
 
 /** kafkajs tells of fetches that succeed; one that failed shows when the broker is asked once more. */
-function watchForFailedFetches(consumer: Consumer, onFailed: () => void): void {
+function watchForFailedFetches(consumer: Consumer, { onFault, onFetched }: ConsumeDeps): void {
   const asked = new Set<number>()
   consumer.on(consumer.events.FETCH_START, ({ payload: { nodeId } }) => {
-    if (asked.has(nodeId)) onFailed()
+    if (asked.has(nodeId)) onFault()
     asked.add(nodeId)
   })
-  consumer.on(consumer.events.FETCH, ({ payload }) => void asked.delete(payload.nodeId))
+  consumer.on(consumer.events.FETCH, ({ payload }) => {
+    asked.delete(payload.nodeId)
+    onFetched()
+  })
 }
 
 /**
@@ -196,13 +213,17 @@ async function passOver(
   })
 }
 
-async function eachBatch(deps: ConsumeDeps, consumer: Consumer, payload: EachBatchPayload): Promise<void> {
+type BatchDeps = ConsumeDeps & { isPaused: (topic: string) => boolean }
+
+async function eachBatch(deps: BatchDeps, consumer: Consumer, payload: EachBatchPayload): Promise<void> {
   const { resolveOffset, commitOffsetsIfNecessary, uncommittedOffsets } = payload
   const { topic, partition, messages, fetchedOffset } = payload.batch as FetchedBatch
   const left = messages.find(({ undecodable }) => undecodable?.reason === noRoomNow)
   if (left && left === messages[0])
     return consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
   for (const part of partsOfBatch(toBatch(payload.batch, deps, left))) {
+    // It is read again, from the position, when the pause is over.
+    if (deps.isPaused(topic)) return consumer.seek({ topic, partition, offset: String(part.fetchedOffset) })
     if (!(await storePart(deps, consumer, payload, part))) return
     // kafkajs throws a TypeError, and ends the consumer, where the topic is not ours any more.
     if (payload.isStale() || !payload.isRunning()) return

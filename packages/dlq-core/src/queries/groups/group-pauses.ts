@@ -3,6 +3,7 @@
 
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
 import { type Sql, toJson } from '../sql.ts'
+import { type TopicScope, topicInScope } from '../topic-scope.ts'
 
 /** Pauses are per original topic, because whether a retry fails depends on the topic that it is sent to. */
 export type PausableGroup = { original_topic: string; group_id: string }
@@ -126,6 +127,31 @@ export async function listPauses(sql: Sql): Promise<GroupPause[]> {
     ) t on true
     where p.resumed_at is null
     order by p.original_topic, p.group_id`
+}
+
+export type ShownPause = PausableGroup & {
+  reason: string
+  paused_at: Date
+  /** Null while probes are under way. */
+  next_probe_at: Date | null
+  failed_probes: number
+}
+
+/** The pauses in force of these groups, of original topics in the scope. */
+export async function listPausesOfGroups(
+  sql: Sql,
+  { groupIds, scope }: { groupIds: readonly string[]; scope: TopicScope },
+): Promise<ShownPause[]> {
+  if (groupIds.length === 0) return []
+  return sql<ShownPause[]>`
+    select p.original_topic, p.group_id, p.reason, p.paused_at, p.failed_probes,
+           case when not exists (
+             select from dlq.dlq_group_probes b where b.original_topic = p.original_topic and b.group_id = p.group_id
+           ) then p.probe_at end as next_probe_at
+    from dlq.dlq_group_pauses p
+    where p.group_id = any(${sql.array([...groupIds])}::uuid[]) and p.resumed_at is null
+      and ${topicInScope(sql, scope, 'p.original_topic')}
+    order by p.paused_at, p.original_topic`
 }
 
 /** The number of a topic's waiting messages among which messages for a probe are looked for. */

@@ -128,9 +128,19 @@ export type IngestLag = {
 /** The lag of each topic that exists in Kafka, of all topics or of the given ones. */
 export async function listIngestLag(
   sql: Sql,
-  { scope = null, topics }: { scope?: TopicScope; topics?: readonly string[] } = {},
+  { scope = null, topics }: { scope?: TopicScope; topics?: readonly string[] | undefined } = {},
 ): Promise<IngestLag[]> {
   return sql<IngestLag[]>`
+    ${ingestLags(sql, { scope, topics })}
+    order by t.cluster, t.topic collate "C"`
+}
+
+/** A query of it, without an order. */
+export function ingestLags(
+  sql: Sql,
+  { scope = null, topics }: { scope?: TopicScope; topics?: readonly string[] | undefined } = {},
+) {
+  return sql`
     select t.cluster, t.topic, coalesce(sum(lag), 0)::bigint as lag, coalesce(sum(lost), 0)::bigint as lost,
            min(unread_at) as oldest_unread_at,
            case when t.retention_ms >= 0 and t.cleanup_policy like '%delete%'
@@ -150,6 +160,5 @@ export async function listIngestLag(
     ) partitions on true
     where t.gone_at is null and ${topicInScope(sql, scope, 't.topic')}
       ${topics === undefined ? sql`` : sql`and t.topic = any(${sql.array([...topics])}::text[])`}
-    group by t.cluster, t.topic
-    order by t.cluster, t.topic collate "C"`
+    group by t.cluster, t.topic`
 }

@@ -46,6 +46,16 @@ export async function getMessage(
   return row ?? null
 }
 
+/** What is to become of a live message; null where there is none. */
+export async function getOutlook(
+  sql: Sql,
+  { id, scope }: { id: string; scope: TopicScope },
+): Promise<{ status: Status; next_retry_at: Date | null } | null> {
+  const [row] = await sql<{ status: Status; next_retry_at: Date | null }[]>`
+    select status, next_retry_at from dlq.dlq_messages where id = ${id} and ${messageInScope(sql, scope)}`
+  return row ?? null
+}
+
 /** The message's record headers as they are stored. Null where there is no such message, or it has no record. */
 export async function getRecordHeaders(sql: Sql, id: string): Promise<string | null> {
   const [row] = await sql<{ record_headers: string | null }[]>`

@@ -1,5 +1,6 @@
 // The processes of the fleet and their work, for the overview. The overview's counts come from the summary.
 
+import { type Ingester, listIngesters } from '../ingest/ingesters.ts'
 import type { HeldTopic, Publishes } from '../retry/retriers.ts'
 import { listTopicPauses, type TopicPause } from '../retry/topic-pauses.ts'
 import type { Sql } from '../sql.ts'
@@ -15,12 +16,13 @@ export type FleetStatus = {
   paused_topics: TopicPause[]
   /** Topics that a retrier only probes, because records for them are refused; those held for longest first. */
   held_topics: HeldTopic[]
+  ingesters: Ingester[]
   retriers: { id: string; publishes: Publishes; fault: string | null; started_at: Date; seen_at: Date }[]
 }
 
 export async function readFleetStatus(sql: Sql, { scope }: { scope: TopicScope }): Promise<FleetStatus> {
-  const [[numbers], retriers, heldTopics, pausedTopics] = await Promise.all([
-    sql<[Omit<FleetStatus, 'retriers' | 'held_topics' | 'paused_topics'>]>`
+  const [[numbers], retriers, heldTopics, pausedTopics, ingesters] = await Promise.all([
+    sql<[Omit<FleetStatus, 'retriers' | 'held_topics' | 'paused_topics' | 'ingesters'>]>`
       select
         (select count(*)::int from dlq.dlq_topics t where gone_at is null and ${topicInScope(sql, scope, 't.topic')}) as dlq_topics,
         (select max(updated_at) from dlq.dlq_positions p where ${topicInScope(sql, scope, 'p.topic')}) as stored_at,
@@ -36,6 +38,7 @@ export async function readFleetStatus(sql: Sql, { scope }: { scope: TopicScope }
       where r.seen_at > now() - interval '1 minute' and ${topicInScope(sql, scope, 'held.topic')}
       group by held.topic order by since, topic limit 1000`,
     listTopicPauses(sql, { scope }),
+    listIngesters(sql, { scope }),
   ])
-  return { ...numbers, paused_topics: [...pausedTopics], held_topics: [...heldTopics], retriers }
+  return { ...numbers, paused_topics: [...pausedTopics], held_topics: [...heldTopics], retriers, ingesters }
 }

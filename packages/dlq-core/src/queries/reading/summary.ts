@@ -53,19 +53,17 @@ export async function countByTopicAndStatus(sql: Sql): Promise<StatusCount[]> {
 export type ConsumerCount = {
   original_topic: string
   consumer_group: string | null
-  /** The name that people gave the DLQ topic, if they did. */
-  display_name: string | null
+  dlq_topics: string[]
   dead: number
 }
 
 /** The number of DEAD messages of every original topic and consumer group that has any messages. */
 export async function countDeadByConsumer(sql: Sql, { scope }: { scope: TopicScope }): Promise<ConsumerCount[]> {
   return sql<ConsumerCount[]>`
-    select original_topic, consumer_group, min(known.display_name) as display_name,
+    select original_topic, consumer_group,
+           coalesce(array_agg(distinct dlq_topic) filter (where dlq_topic is not null), '{}') as dlq_topics,
            coalesce(sum(count) filter (where status = 'DEAD'), 0)::float8 as dead
     from ${lines(sql)}
-    left join (select topic, min(display_name) as display_name from dlq.dlq_topics group by topic) known
-      on known.topic = line.dlq_topic
     where ${countInScope(sql, scope, 'line')}
     group by original_topic, consumer_group
     having sum(count) > 0
@@ -154,22 +152,6 @@ export async function listTopicPairs(
     having sum(count) > 0
     order by original_topic, dlq_topic
     limit ${limit}`
-}
-
-/** The original topics behind `after` that have messages, in the order of their names. */
-export async function listOriginalTopics(
-  sql: Sql,
-  { scope, after, limit }: { scope: TopicScope; after: string | null; limit: number },
-): Promise<string[]> {
-  const rows = await sql<{ topic: string }[]>`
-    select original_topic as topic
-    from ${lines(sql)}
-    where original_topic > ${after ?? ''} and ${countInScope(sql, scope, 'line')}
-    group by original_topic
-    having sum(count) > 0
-    order by original_topic
-    limit ${limit}`
-  return rows.map(({ topic }) => topic)
 }
 
 /** The original topics of each DLQ topic, or the DLQ topics of each original topic, the one with most messages first. */

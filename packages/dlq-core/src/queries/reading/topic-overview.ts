@@ -1,40 +1,7 @@
-// dlq_topics, dlq_positions and dlq_messages: the overview of topics for people.
+// dlq_positions and dlq_messages: the overview of topics for people. The list of topics: topic-list.ts.
 
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
-
-export type DlqTopic = {
-  cluster: string
-  topic: string
-  display_name: string | null
-  partitions: number
-  found_at: Date
-  gone_at: Date | null
-  /** When a message was last stored. Null before the first one. */
-  stored_at: Date | null
-  /** The sum of the positions of all partitions. Null before the first one. */
-  read_to: bigint | null
-}
-
-export type TopicPlace = { topic: string; cluster: string }
-
-/** The DLQ topics behind `after`, in the order of their names. */
-export async function listDlqTopics(
-  sql: Sql,
-  { scope, after, limit }: { scope: TopicScope; after: TopicPlace | null; limit: number },
-): Promise<DlqTopic[]> {
-  return sql<DlqTopic[]>`
-    select t.cluster, t.topic, t.display_name, t.partitions, t.found_at, t.gone_at, p.stored_at, p.read_to
-    from dlq.dlq_topics t
-    left join lateral (
-      select max(updated_at) as stored_at, sum(next_offset)::bigint as read_to
-      from dlq.dlq_positions p where p.cluster = t.cluster and p.topic = t.topic
-    ) p on true
-    where ${topicInScope(sql, scope, 't.topic')}
-      ${after === null ? sql`` : sql`and (t.topic, t.cluster) > (${after.topic}, ${after.cluster})`}
-    order by t.topic, t.cluster
-    limit ${limit}`
-}
 
 /** Only so many of a topic's messages are looked through for the first one in the scope. */
 const maxLookedThrough = 10_000

@@ -2,6 +2,7 @@
 // dlq_run_skipped those that it left alone.
 
 import { smallestId } from '../../domain/record/message-id.ts'
+import type { Status } from '../../domain/retry/message-state.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
@@ -10,18 +11,28 @@ export type RunOutcome = (typeof runOutcomes)[number]
 
 export type RunItem = { id: string; outcome: RunOutcome; detail: string | null }
 
-/** The run's messages behind `after` in the order of ids, with this outcome or with any. */
+/** The run's messages behind `after`, or the last ones before `before`, in the order of ids, with this outcome or with any. */
 export async function listRunItems(
   sql: Sql,
   {
     runId,
     outcome,
     after,
+    before = null,
     limit,
     scope,
-  }: { runId: string; outcome: RunOutcome | null; after: string | null; limit: number; scope: TopicScope },
+  }: {
+    runId: string
+    outcome: RunOutcome | null
+    after: string | null
+    before?: string | null
+    limit: number
+    scope: TopicScope
+  },
 ): Promise<RunItem[]> {
-  const from = after ?? smallestId
+  const order = before === null ? sql`asc` : sql`desc`
+  const inPage = (id: 'a.message_id' | 's.message_id' | 'id') =>
+    before === null ? sql`${sql(id)} > ${after ?? smallestId}` : sql`${sql(id)} < ${before}`
   // A deleted message has no topic, so a scope cannot include it.
   const seen = (column: 'a.message_id' | 's.message_id') =>
     scope === null
@@ -30,23 +41,52 @@ export async function listRunItems(
   const attempted = (of: RunOutcome, which: ReturnType<Sql>) => sql`
     (select a.message_id as id, ${of}::text as outcome, coalesce(a.failed_again_message, a.error) as detail
      from dlq.dlq_attempts a
-     where a.run_id = ${runId} and a.message_id > ${from} and ${which} and ${seen('a.message_id')}
-     order by a.message_id limit ${limit})`
+     where a.run_id = ${runId} and ${inPage('a.message_id')} and ${which} and ${seen('a.message_id')}
+     order by a.message_id ${order} limit ${limit})`
   const arms = {
     waiting: sql`
       (select id, 'waiting' as outcome, lower(status) as detail from dlq.dlq_messages
-       where run_id = ${runId} and id > ${from} and ${messageInScope(sql, scope)} order by id limit ${limit})`,
+       where run_id = ${runId} and ${inPage('id')} and ${messageInScope(sql, scope)} order by id ${order} limit ${limit})`,
     skipped: sql`
       (select s.message_id as id, 'skipped' as outcome, s.reason as detail from dlq.dlq_run_skipped s
-       where s.run_id = ${runId} and s.message_id > ${from} and ${seen('s.message_id')} order by s.message_id limit ${limit})`,
+       where s.run_id = ${runId} and ${inPage('s.message_id')} and ${seen('s.message_id')} order by s.message_id ${order} limit ${limit})`,
     resolved: attempted('resolved', sql`a.outcome = 'published' and a.failed_again_at is null`),
     failed: attempted('failed', sql`a.outcome = 'failed' and a.failed_again_at is null`),
     failed_again: attempted('failed_again', sql`a.failed_again_at is not null`),
   }
   const chosen = outcome === null ? Object.values(arms) : [arms[outcome]]
-  return sql<RunItem[]>`
+  const items = await sql<RunItem[]>`
     select id, outcome, detail from (${chosen.reduce((all, arm) => sql`${all} union all ${arm}`)}) items
-    order by id limit ${limit}`
+    order by id ${order} limit ${limit}`
+  return before === null ? [...items] : items.toReversed()
+}
+
+/** What is shown of a live message beside its outcome. */
+export type ItemMessage = {
+  id: string
+  original_topic: string
+  dlq_topic: string | null
+  consumer_group: string | null
+  record_key: Buffer | null
+  error_class: string | null
+  error_message: string
+  status: Status
+  group_id: string | null
+}
+
+/** The live messages of these ids, by their ids. */
+export async function readItemMessages(
+  sql: Sql,
+  { ids, scope }: { ids: readonly string[]; scope: TopicScope },
+): Promise<Map<string, ItemMessage>> {
+  const rows = await sql<ItemMessage[]>`
+    select m.id, m.original_topic, m.dlq_topic, m.consumer_group, m.record_key, m.error_class, m.error_message, m.status,
+           m.group_id
+    from unnest(${sql.array([...ids])}::uuid[]) as chosen (id)
+    cross join lateral (
+      select * from dlq.dlq_messages where id = chosen.id and ${messageInScope(sql, scope)}
+    ) m`
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** The ids of messages that failed again in a run, behind `after`. */

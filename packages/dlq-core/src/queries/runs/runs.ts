@@ -238,7 +238,7 @@ function viewOf(sql: Sql) {
     select r.id, r.kind, r.is_forced, r.status, r.status_reason, r.actor, r.reason, r.selection, r.cutoff, r.matched::float8 as matched,
            r.matched_relation, r.target_topic, r.patch, r.rate_per_second::float8 as rate_per_second, r.canary, r.on_refailure,
            r.max_refailure::float8 as max_refailure, r.step, r.step_taken::float8 as step_taken, r.step_entered_at, r.judged_at,
-           r.last_settled_at, r.saga_id, r.skipped, r.created_at, r.started_at, r.ended_at,
+           r.last_settled_at, r.saga_id, r.skipped, r.created_at, (r.created_at at time zone 'UTC')::text || '+00' as place, r.started_at, r.ended_at,
            r.taken::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as given_back,
            (r.resolved + d.resolved)::float8 as resolved, (r.failed + d.failed)::float8 as failed,
            (r.failed_again + d.failed_again)::float8 as failed_again
@@ -261,23 +261,40 @@ export async function getRun(sql: Sql, { id, scope }: { id: string; scope: Topic
   return run ?? null
 }
 
+export type RunFilter = {
+  status?: readonly RunStatus[] | undefined
+  kind?: RunKind | undefined
+  actor?: string | undefined
+  target_topic?: string | undefined
+  /** Runs whose filter names this error group. */
+  group_id?: string | undefined
+}
+
+/** The place of a run in the list; `at` is text, with microseconds. */
+export type RunPlace = { at: string; id: string }
+
 /** One page of runs, newest first, and the number of all. */
 export async function listRuns(
   sql: Sql,
   {
     scope,
-    status,
-    kind,
+    filter: { status, kind, actor, target_topic: targetTopic, group_id: groupId },
+    after = null,
     limit,
-    offset,
-  }: { scope: TopicScope; status?: RunStatus | undefined; kind?: RunKind | undefined; limit: number; offset: number },
-): Promise<{ runs: RunView[]; total: number }> {
+    offset = 0,
+  }: { scope: TopicScope; filter: RunFilter; after?: RunPlace | null; limit: number; offset?: number },
+): Promise<{ runs: (RunView & { place: string })[]; total: number }> {
   const where = sql`
     where ${visible(sql, scope)}
-      ${status === undefined ? sql`` : sql`and r.status = ${status}`} ${kind === undefined ? sql`` : sql`and r.kind = ${kind}`}`
-  const runs = await sql<
-    RunView[]
-  >`${viewOf(sql)} ${where} order by r.created_at desc, r.id limit ${limit} offset ${offset}`
+      ${status === undefined ? sql`` : sql`and r.status = any(${sql.array([...status])}::text[])`}
+      ${kind === undefined ? sql`` : sql`and r.kind = ${kind}`}
+      ${actor === undefined ? sql`` : sql`and r.actor = ${actor}`}
+      ${targetTopic === undefined ? sql`` : sql`and r.target_topic = ${targetTopic}`}
+      ${groupId === undefined ? sql`` : sql`and r.selection #>> '{filter,group_id}' = ${groupId}`}`
+  const runs = await sql<(RunView & { place: string })[]>`
+    ${viewOf(sql)} ${where}
+      ${after === null ? sql`` : sql`and (r.created_at, r.id) < (${after.at}::text::timestamptz, ${after.id}::uuid)`}
+    order by r.created_at desc, r.id desc limit ${limit} offset ${offset}`
   const [row] = await sql<{ total: number }[]>`select count(*)::int as total from dlq.dlq_runs r ${where}`
   return { runs: [...runs], total: row!.total }
 }

@@ -204,6 +204,14 @@ const archive = v.strictObject({
   audit_retention: v.optional(v.pipe(anyDuration, v.minValue(86_400_000, 'must be at least 1d')), '730d'),
 })
 
+const nameById = v.record(text, v.pipe(text, v.maxLength(200, 'must be at most 200 characters')))
+
+/** What people call topics and consumer groups, by their ids in Kafka; a name that was given by the API goes first. */
+const names = v.strictObject({
+  topics: v.optional(nameById, {}),
+  consumer_groups: v.optional(nameById, {}),
+})
+
 /** Which reads the audit has an entry of. */
 export const auditReads = ['none', 'payloads'] as const
 
@@ -258,6 +266,7 @@ export const configSchema = v.strictObject({
   worker: v.optional(worker, {}),
   cron: v.optional(cron, {}),
   archive: v.optional(archive, {}),
+  names: v.optional(names, {}),
   audit: v.optional(audit, {}),
   policies: v.nullish(policyListSchema, []),
   auth: v.optional(auth, {}),

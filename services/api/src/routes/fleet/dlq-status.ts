@@ -12,6 +12,7 @@ import { noConsumer } from '../../fleet/no-consumer.ts'
 import { ApiError, notFound } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { idOf, topicPath } from '../../request/request-schemas.ts'
+import { namesOf } from '../../topics/names-of.ts'
 
 const consumerPath = { channelId: topicPath.entries.topic, consumerId: topicPath.entries.topic }
 
@@ -75,12 +76,21 @@ export const dlqStatusRoutes = [
     async (call) => {
       await requireExactCounts(call)
       const counts = await countDeadByConsumer(call.sql, { scope: call.access.topics })
+      const topics = counts.flatMap(({ original_topic, dlq_topics }) => [original_topic, ...dlq_topics])
+      const groups = counts.flatMap(({ consumer_group: group }) => (group === null ? [] : [group]))
+      const [topicName, groupName] = await Promise.all([
+        namesOf(call, 'topic', topics),
+        namesOf(call, 'consumer_group', groups),
+      ])
+      // A name that was given to its DLQ topic only is the name of the channel, too.
+      const channelName = (topic: string, dlqTopics: readonly string[]) =>
+        topicName(topic) ?? dlqTopics.map(topicName).find((name) => name !== null) ?? topic
       return call.c.json({
-        consumers: counts.map(({ original_topic, consumer_group, display_name, dead }) => ({
+        consumers: counts.map(({ original_topic, consumer_group, dlq_topics, dead }) => ({
           channelId: original_topic,
-          channelName: display_name ?? original_topic,
+          channelName: channelName(original_topic, dlq_topics),
           consumerId: consumer_group ?? noConsumer,
-          consumerName: consumer_group ?? 'no consumer group',
+          consumerName: consumer_group === null ? 'no consumer group' : (groupName(consumer_group) ?? consumer_group),
           deadCount: dead,
         })),
       })

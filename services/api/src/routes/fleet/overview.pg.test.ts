@@ -1,6 +1,7 @@
 // The resources around the messages: topics, consumer groups, positions, status.
 
 import { listAudit } from 'dlq-core/queries/change/audit.ts'
+import { forgetIngester, noteIngester } from 'dlq-core/queries/ingest/ingesters.ts'
 import { resetPosition } from 'dlq-core/queries/ingest/positions.ts'
 import { recordLogBounds, recordTopicSettings } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
@@ -31,6 +32,8 @@ beforeEach(async () => {
     'dlq.dlq_topics',
     'dlq.dlq_policies',
     'dlq.dlq_retriers',
+    'dlq.dlq_ingesters',
+    'dlq.dlq_names',
     'dlq.dlq_audit',
   )
   const topics = ['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1']
@@ -38,6 +41,141 @@ beforeEach(async () => {
     cluster: 'c',
     found: topics.map((topic) => ({ topic, topic_id: null, partitions: 2 })),
   })
+})
+
+describe('one topic', () => {
+  test('is found by its name, as a DLQ topic where one has it', async () => {
+    await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1' })
+    await insert({ original_topic: 'pay.dlq.v1', dlq_topic: 'orders.dlq.v1' })
+    expect(await bodyOf('topics/pay.dlq.v1')).toMatchObject({
+      kind: 'dlq',
+      counts: { PENDING: 1 },
+      found: { cluster: 'c' },
+    })
+    expect(await bodyOf('topics/pay.dlq.v1?kind=original')).toMatchObject({ kind: 'original', counts: { PENDING: 1 } })
+    expect(await bodyOf('topics/pay.in')).toMatchObject({ kind: 'original', counterparts: ['pay.dlq.v1'] })
+    for (const [path, app] of [
+      ['nothing', request],
+      ['pay.in?kind=dlq', request],
+      ['orders.dlq.v1', limited],
+    ] as const)
+      expect((await answerOf(app(`GET /api/v1/topics/${path}`))).status, path).toBe(404)
+    expect((await answerOf(limited('GET /api/v1/topics/pay.in'))).status).toBe(200)
+  })
+
+  test('gets a name that people know, within the topics of a token, with its audit', async () => {
+    await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1' })
+    await insert({ original_topic: 'shared', dlq_topic: 'pay.dlq.v1' })
+    const rename = (path: string, display_name: unknown, app = request) =>
+      answerOf(
+        app(`PATCH /api/v1/${path}`, {
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ display_name, reason: 'r' }),
+        }),
+      )
+    expect(await rename('topics/pay.in', ' Payments ', limited)).toEqual({
+      ...{ status: 200, body: { topic: 'pay.in', display_name: 'Payments' } },
+    })
+    expect(await bodyOf('topics/pay.in')).toMatchObject({ display_name: 'Payments' })
+    expect((await rename('topics/shared', 'Ours', limited)).status).toBe(403)
+    expect((await rename('topics/orders.dlq.v1', 'Ours', limited)).status).toBe(404)
+    expect((await rename('topics/nothing', 'x')).status).toBe(404)
+    expect((await rename('topics/pay.in', '')).status).toBe(400)
+    expect((await rename('consumer-groups/billing', 'Billing', limited)).status).toBe(403)
+    expect((await rename('consumer-groups/billing', 'Billing')).status).toBe(200)
+    expect((await rename('topics/pay.in', null)).body).toEqual({ topic: 'pay.in', display_name: null })
+    const entries = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 9 })
+    expect(entries.map(({ action, before, after }) => [action, before, after])).toEqual([
+      ['topic.rename', '{"display_name":"Payments"}', '{"display_name":null}'],
+      ['consumer_group.rename', '{"display_name":null}', '{"display_name":"Billing"}'],
+      ['topic.rename', '{"display_name":null}', '{"display_name":"Payments"}'],
+    ])
+  })
+})
+
+describe('the list of topics', () => {
+  const names = async (query: string, app = request) =>
+    ((await bodyOf(`topics?${query}`, app)) as { topics: { topic: string }[] }).topics.map(({ topic }) => topic)
+  beforeEach(async () => {
+    await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1', status: 'DEAD' })
+    await insert({ original_topic: 'orders', dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
+    await insert({ original_topic: 'orders', dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
+    await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1' })
+  })
+
+  test('is searched and sorted, also page by page', async () => {
+    expect(await names('q=DLQ')).toEqual(['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1'])
+    expect(await names('q=Un')).toEqual(['unused.dlq.v1'])
+    expect(await names('q=%25')).toEqual([])
+    expect(await names('kind=original&q=pay')).toEqual(['pay.in'])
+    expect(await names('sort=pending')).toEqual(['pay.dlq.v1', 'orders.dlq.v1', 'unused.dlq.v1'])
+    expect(await names('sort=dead', limited)).toEqual(['pay.dlq.v1'])
+    for (const kind of ['dlq', 'original']) {
+      const seen = []
+      for (let cursor = ''; ; ) {
+        const page = await bodyOf(`topics?kind=${kind}&sort=dead&limit=1${cursor && `&cursor=${cursor}`}`)
+        seen.push(...(page.topics as { topic: string }[]).map(({ topic }) => topic))
+        if (page.next_cursor === null) break
+        cursor = page.next_cursor as string
+      }
+      expect(seen).toEqual(kind === 'dlq' ? ['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1'] : ['orders', 'pay.in'])
+    }
+  })
+
+  test('has those first whose records expire first, or only those', async () => {
+    const seen = { partition: 0, log_start_offset: 0n, log_end_offset: 5n }
+    const at = (topic: string, hour: number) => ({
+      topic,
+      partition: 0,
+      offset: 0n,
+      timestamp: Date.UTC(2026, 1, 20, hour),
+    })
+    await recordLogBounds(service.sql, {
+      cluster: 'c',
+      bounds: ['orders.dlq.v1', 'pay.dlq.v1'].map((topic) => ({ topic, ...seen })),
+      unread: [at('orders.dlq.v1', 10), at('pay.dlq.v1', 9)],
+    })
+    const settings = { retention_ms: 604_800_000n, retention_bytes: null, cleanup_policy: 'delete' }
+    await recordTopicSettings(service.sql, {
+      cluster: 'c',
+      settings: ['orders.dlq.v1', 'pay.dlq.v1'].map((topic) => ({ topic, ...settings })),
+    })
+    expect(await names('sort=expires')).toEqual(['pay.dlq.v1', 'orders.dlq.v1', 'unused.dlq.v1'])
+    expect(await names('sort=expires&only=losing&limit=1')).toEqual(['pay.dlq.v1'])
+    expect(await names('only=losing')).toEqual(['orders.dlq.v1', 'pay.dlq.v1'])
+    expect(await names('only=losing', limited)).toEqual(['pay.dlq.v1'])
+    for (const query of ['sort=expires', 'only=losing'])
+      expect((await answerOf(request(`GET /api/v1/topics?kind=original&${query}`))).status).toBe(400)
+  })
+})
+
+test('the status names the ingesters with what they read and how far they are behind', async () => {
+  const assignment = [
+    { topic: 'orders.dlq.v1', partitions: [0, 1] },
+    { topic: 'pay.dlq.v1', partitions: [0] },
+  ]
+  await noteIngester(service.sql, { id: 'i', cluster: 'c', assignment: [], fault: null })
+  await noteIngester(service.sql, { id: 'i', cluster: 'c', assignment, fault: 'orders.dlq.v1 is gone' })
+  await noteIngester(service.sql, { id: 'gone', cluster: 'c', assignment, fault: null })
+  await database.sql`update dlq.dlq_ingesters set seen_at = now() - interval '2 minutes' where id = 'gone'`
+  await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 0, next_offset: 3n })
+  const bounds = { log_start_offset: 0n, log_end_offset: 5n }
+  await recordLogBounds(service.sql, {
+    cluster: 'c',
+    bounds: [
+      { topic: 'orders.dlq.v1', partition: 0, ...bounds },
+      { topic: 'pay.dlq.v1', partition: 0, ...bounds },
+    ],
+    unread: [],
+  })
+  const mine = { cluster: 'c', topic: 'pay.dlq.v1', partition: 0, lag: 5 }
+  const of = (partition: number, lag: number) => ({ ...mine, topic: 'orders.dlq.v1', partition, lag })
+  expect((await bodyOf('status')).ingesters).toMatchObject([
+    { id: 'i', partitions: [of(0, 2), of(1, 0), mine], lag: 7, fault: 'orders.dlq.v1 is gone' },
+  ])
+  expect((await bodyOf('status', limited)).ingesters).toMatchObject([{ partitions: [mine], lag: 5, fault: null }])
+  await forgetIngester(service.sql, 'i')
+  expect((await bodyOf('status')).ingesters).toEqual([])
 })
 
 describe('the topics', () => {

@@ -56,6 +56,27 @@ const statusSchema = v.pipe(
       v.array(v.strictObject({ topic: v.string(), reason: v.string(), since: timestampText })),
       v.description('Topics that are only probed, because records for them are refused in a row.'),
     ),
+    ingesters: v.pipe(
+      v.array(
+        v.pipe(
+          v.strictObject({
+            id: v.string(),
+            partitions: v.pipe(
+              v.array(v.strictObject({ cluster: v.string(), topic: v.string(), partition: count, lag: count })),
+              v.description('What Kafka has given it to read, 1000 at most; of the topics that the token may see.'),
+            ),
+            lag: v.pipe(count, v.description('The records of its partitions that are not stored yet.')),
+            fault: v.pipe(v.nullable(v.string()), v.description('Why it does not read or store now.')),
+            started_at: timestampText,
+            seen_at: timestampText,
+          }),
+          v.title('Ingester'),
+        ),
+      ),
+      v.description(
+        'Seen within the last minute. A fault may name any topic: a token that is limited to some sees none.',
+      ),
+    ),
     retriers: v.pipe(
       v.array(
         v.strictObject({
@@ -115,6 +136,16 @@ export const statusRoutes = [
                 since: '2026-02-20T10:29:00.000+00:00',
               },
             ],
+            ingesters: [
+              {
+                id: 'ingester-0-7-1c9e5a3c',
+                partitions: [{ cluster: 'bqzHLZgsR8ahKlMZHYcfLg', topic: 'orders.dlq.v1', partition: 0, lag: 3 }],
+                lag: 3,
+                fault: null,
+                started_at: '2026-02-20T08:00:00.000+00:00',
+                seen_at: '2026-02-20T10:30:01.000+00:00',
+              },
+            ],
             retriers: [
               {
                 id: 'retrier-7f9c',
@@ -131,12 +162,13 @@ export const statusRoutes = [
     async (call) => {
       const { c, sql, access } = call
       const state = await requireExactCounts(call)
-      const [lines, activity, lags, { retriers, stored_at, paused_topics, held_topics, ...fleet }] = await Promise.all([
-        countByConsumer(sql, { scope: access.topics, limit: maxLines }),
-        countActivity(sql, { scope: access.topics }),
-        listIngestLag(sql, { scope: access.topics }),
-        readFleetStatus(sql, { scope: access.topics }),
-      ])
+      const [lines, activity, lags, { retriers, ingesters, stored_at, paused_topics, held_topics, ...fleet }] =
+        await Promise.all([
+          countByConsumer(sql, { scope: access.topics, limit: maxLines }),
+          countActivity(sql, { scope: access.topics }),
+          listIngestLag(sql, { scope: access.topics }),
+          readFleetStatus(sql, { scope: access.topics }),
+        ])
       const waiting = lines.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
       const oldest = await oldestWaiting(sql, {
         status: 'PENDING',
@@ -170,6 +202,12 @@ export const statusRoutes = [
           ...{ topic: pause.topic, what: pause.what, ...topicPauseJson(pause) },
         })),
         held_topics: held_topics.map((held) => ({ ...held, since: timestamp(held.since) })),
+        ingesters: ingesters.map(({ started_at, seen_at, ...ingester }) => ({
+          ...ingester,
+          fault: access.topics === null ? ingester.fault : null,
+          started_at: timestamp(started_at),
+          seen_at: timestamp(seen_at),
+        })),
         retriers: retriers.map(({ started_at, seen_at, ...retrier }) => ({
           ...retrier,
           fault: access.topics === null ? retrier.fault : null,

@@ -1,38 +1,33 @@
 // The topics of the dead letters, and the consumer groups that failed.
 
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
-import {
-  countByConsumerGroup,
-  countByValue,
-  listCounterparts,
-  listOriginalTopics,
-} from 'dlq-core/queries/reading/summary.ts'
-import {
-  countRecentFailures,
-  type DlqTopic,
-  listDlqTopics,
-  oldestPendingOf,
-} from 'dlq-core/queries/reading/topic-overview.ts'
+import { countByConsumerGroup, countByValue, listCounterparts } from 'dlq-core/queries/reading/summary.ts'
+import { type DlqTopic, topicSorts } from 'dlq-core/queries/reading/topic-list.ts'
+import { countRecentFailures, oldestPendingOf } from 'dlq-core/queries/reading/topic-overview.ts'
 import { listTopicPauses } from 'dlq-core/queries/retry/topic-pauses.ts'
 import * as v from 'valibot'
 import { requireExactCounts } from '../../fleet/exact-counts.ts'
 import { exampleLossClock, lossClockJson, lossClockSchema } from '../../fleet/loss-clock.ts'
 import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../../fleet/policy-json.ts'
 import { exampleStatusCounts, noMessages, statusCountsSchema } from '../../fleet/totals-json.ts'
+import { ApiError, invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
 import { count, timestamp, timestampText } from '../../messages/message-json.ts'
 import { exampleTopicPause, pauseOf, topicPauseSchema } from '../../pauses/pause-json.ts'
-import { wholeNumber } from '../../request/request-schemas.ts'
+import { topicPath, wholeNumber } from '../../request/request-schemas.ts'
+import { type FoundTopic, findTopic, findTopics, type TopicKind, topicKinds } from '../../topics/find-topics.ts'
+import { namesOf } from '../../topics/names-of.ts'
+import { groupText } from '../groups.ts'
 
 const time = v.nullable(timestampText)
-const kinds = ['dlq', 'original'] as const
 const maxCounterparts = 20
 
 const topicSchema = v.pipe(
   v.strictObject({
     topic: v.string(),
-    kind: v.picklist(kinds),
+    display_name: v.pipe(v.nullable(v.string()), v.description('The name that people gave it.')),
+    kind: v.picklist(topicKinds),
     counterparts: v.pipe(
       v.array(v.string()),
       v.description(
@@ -72,6 +67,7 @@ const topicSchema = v.pipe(
 
 const exampleTopic = {
   topic: 'orders.dlq.v1',
+  display_name: 'Order Events',
   kind: 'dlq',
   counterparts: ['orders.events.v1'],
   counts: exampleStatusCounts,
@@ -94,8 +90,17 @@ const examinedForGroups = 5000
 const maxGroups = 1000
 const maxTopicsPerGroup = 100
 
-/** Topic and cluster; the cluster is empty for original topics. */
-const topicKey = v.strictTuple([keyParts.text, keyParts.text])
+const kind = v.pipe(
+  v.picklist(topicKinds, `must be one of ${topicKinds.join(', ')}`),
+  v.description('DLQ topics that were found in Kafka, or original topics of the messages.'),
+)
+
+/** What the list is sorted by, topic and cluster; the cluster is empty for original topics. */
+const topicKey = v.strictTuple([
+  v.pipe(v.string(), v.regex(/^(-?\d+(\.\d+)?(e\+\d+)?|Infinity)$/)),
+  keyParts.text,
+  keyParts.text,
+])
 
 export const topicRoutes = [
   defineRoute(
@@ -105,19 +110,27 @@ export const topicRoutes = [
       summary: 'The topics of the dead letters',
       role: 'read',
       query: v.strictObject({
-        kind: v.optional(
+        kind: v.optional(kind, 'dlq'),
+        q: v.exactOptional(v.pipe(groupText(200), v.description('Text within the name, in any case.'))),
+        sort: v.optional(
           v.pipe(
-            v.picklist(kinds, `must be one of ${kinds.join(', ')}`),
-            v.description('DLQ topics that were found in Kafka, or original topics of the messages.'),
+            v.picklist(topicSorts, `must be one of ${topicSorts.join(', ')}`),
+            v.description('By name; by the number of messages, the most first; or what Kafka deletes unread first.'),
           ),
-          'dlq',
+          'name',
+        ),
+        only: v.exactOptional(
+          v.pipe(
+            v.picklist(['losing'], 'must be losing'),
+            v.description('DLQ topics with records that are not stored and may expire, or that are lost.'),
+          ),
         ),
         limit: v.optional(wholeNumber('limit', { min: 1, max: 200 }), '50'),
         cursor: v.exactOptional(v.string('must be given once')),
       }),
       answers: {
         200: {
-          description: 'In the order of their names.',
+          description: 'One page.',
           schema: v.strictObject({ topics: v.array(topicSchema), next_cursor: v.nullable(v.string()) }),
           example: { topics: [exampleTopic], next_cursor: null },
         },
@@ -125,24 +138,41 @@ export const topicRoutes = [
     },
     async (call) => {
       const { c, sql, access, query } = call
-      const { kind, limit, cursor } = query
-      const scope = access.topics
-      const binding = bindingOf('topics', kind)
-      const key = cursor === undefined ? null : decodeCursor(cursor, binding, topicKey)
+      const { kind, q, sort, only, limit, cursor } = query
+      if (kind === 'original' && sort === 'expires')
+        throw invalidField('sort', 'only records of DLQ topics expire unread')
+      if (kind === 'original' && only !== undefined) throw invalidField('only', 'only DLQ topics lose records')
+      const binding = bindingOf('topics', kind, q, sort, only)
+      const after = cursor === undefined ? null : decodeCursor(cursor, binding, topicKey)
       // One more than is shown, to know whether there are more.
-      const found: Found[] =
-        kind === 'dlq'
-          ? await listDlqTopics(sql, { scope, after: key && { topic: key[0], cluster: key[1] }, limit: limit + 1 })
-          : (await listOriginalTopics(sql, { scope, after: key?.[0] ?? null, limit: limit + 1 })).map((topic) => ({
-              topic,
-              cluster: null,
-            }))
+      const asked = { scope: access.topics, q, sort, losing: only !== undefined, after, limit: limit + 1 }
+      const found = await findTopics(sql, kind, asked)
       const shown = found.slice(0, limit)
       const last = found.length > limit ? shown.at(-1)! : null
       return c.json({
         topics: await describeTopics(call, kind, shown),
-        next_cursor: last && encodeCursor([last.topic, last.cluster ?? ''], binding),
+        next_cursor: last && encodeCursor([last.rank, last.topic, last.cluster ?? ''], binding),
       })
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/topics/:topic',
+      summary: 'One topic',
+      description: 'Without `kind`, the name of a known DLQ topic means that, and any other name an original topic.',
+      role: 'read',
+      params: topicPath,
+      query: v.strictObject({ kind: v.exactOptional(kind) }),
+      answers: { 200: { description: 'The topic.', schema: topicSchema, example: exampleTopic } },
+      faults: ['SYS_DLQ_NOT_FOUND'],
+    },
+    async (call) => {
+      const { c, sql, access, params, query } = call
+      const one = await findTopic(sql, { ...params, kind: query.kind, scope: access.topics })
+      if (!one) throw new ApiError('SYS_DLQ_NOT_FOUND', `topic not found: ${params.topic}`)
+      return c.json((await describeTopics(call, one.kind, [one.found]))[0]!)
     },
   ),
 
@@ -161,6 +191,7 @@ export const topicRoutes = [
               v.pipe(
                 v.strictObject({
                   consumer_group: v.nullable(v.string()),
+                  display_name: v.pipe(v.nullable(v.string()), v.description('The name that people gave it.')),
                   original_topics: v.pipe(v.array(v.string()), v.description(`${maxTopicsPerGroup} at most.`)),
                   counts: statusCountsSchema,
                   recent: v.pipe(count, v.description(`Of the newest ${examinedForGroups} messages.`)),
@@ -177,6 +208,7 @@ export const topicRoutes = [
             consumer_groups: [
               {
                 consumer_group: 'billing',
+                display_name: 'Billing',
                 original_topics: ['orders.events.v1'],
                 counts: exampleStatusCounts,
                 recent: 12,
@@ -187,16 +219,19 @@ export const topicRoutes = [
         },
       },
     },
-    async ({ c, sql, log, access: { topics: scope } }) => {
+    async ({ c, sql, log, names, access: { topics: scope } }) => {
       const [groups, recent] = await Promise.all([
         countByConsumerGroup(sql, { scope, limit: maxGroups }),
         countRecentFailures(sql, { scope, examine: examinedForGroups }),
         requireExactCounts({ sql, log }),
       ])
+      const known = groups.flatMap(({ consumer_group: group }) => (group === null ? [] : [group]))
+      const nameOf = await namesOf({ sql, names }, 'consumer_group', known)
       const recentOf = new Map(recent.map(({ consumer_group, ...rest }) => [consumer_group, rest]))
       return c.json({
         consumer_groups: groups.map(({ consumer_group, original_topics, ...counts }) => ({
           consumer_group,
+          display_name: consumer_group === null ? null : nameOf(consumer_group),
           original_topics: original_topics.slice(0, maxTopicsPerGroup),
           counts,
           recent: recentOf.get(consumer_group)?.count ?? 0,
@@ -207,21 +242,20 @@ export const topicRoutes = [
   ),
 ]
 
-type Found = DlqTopic | { topic: string; cluster: null }
-
 async function describeTopics(
-  { sql, log, policies, access: { topics: scope } }: Pick<Call, 'sql' | 'log' | 'policies' | 'access'>,
-  kind: (typeof kinds)[number],
-  found: readonly Found[],
+  { sql, log, names, policies, access: { topics: scope } }: Pick<Call, 'sql' | 'log' | 'names' | 'policies' | 'access'>,
+  kind: TopicKind,
+  found: readonly FoundTopic[],
 ) {
   const column = kind === 'dlq' ? 'dlq_topic' : 'original_topic'
   const topics = [...new Set(found.map(({ topic }) => topic))]
-  const [counts, counterparts, oldest, lags, pauses] = await Promise.all([
+  const [counts, counterparts, oldest, lags, pauses, nameOf] = await Promise.all([
     countByValue(sql, { column, values: topics, scope }),
     listCounterparts(sql, { column, topics, scope }),
     oldestPendingOf(sql, { column, topics, scope }),
     kind === 'dlq' ? listIngestLag(sql, { topics }) : [],
     listTopicPauses(sql, { scope, topics }),
+    namesOf({ sql, names }, 'topic', topics),
     requireExactCounts({ sql, log }),
     policies.refresh(),
   ])
@@ -238,13 +272,14 @@ async function describeTopics(
     )
     return {
       topic,
+      display_name: nameOf(topic),
       kind,
       counterparts: others.slice(0, maxCounterparts),
       counts: counts.get(topic) ?? noMessages,
       oldest_pending_at: timestampOrNull(oldest.get(topic)),
       ...(entry.cluster === null
         ? { found: null, ingestion: null }
-        : foundJson(entry, { lag: lagOf.get(`${entry.cluster} ${topic}`), now })),
+        : foundJson(entry, { lag: lagOf.get(`${entry.cluster} ${topic}`), name: nameOf(topic), now })),
       paused: pauseOf(pauses, topic, 'retries'),
       ingestion_paused: pauseOf(pauses, topic, 'ingestion'),
       policy: effectivePolicyJson(policy),
@@ -252,10 +287,19 @@ async function describeTopics(
   })
 }
 
-function foundJson(topic: DlqTopic, { lag, now }: { lag: IngestLag | undefined; now: Date }) {
-  const { cluster, display_name, partitions, found_at, gone_at, stored_at, read_to } = topic
+function foundJson(
+  topic: DlqTopic,
+  { lag, name, now }: { lag: IngestLag | undefined; name: string | null; now: Date },
+) {
+  const { cluster, partitions, found_at, gone_at, stored_at, read_to } = topic
   return {
-    found: { cluster, display_name, partitions, found_at: timestamp(found_at), gone_at: timestampOrNull(gone_at) },
+    found: {
+      cluster,
+      display_name: name,
+      partitions,
+      found_at: timestamp(found_at),
+      gone_at: timestampOrNull(gone_at),
+    },
     ingestion: {
       stored_at: timestampOrNull(stored_at),
       read_to: read_to === null ? null : String(read_to),

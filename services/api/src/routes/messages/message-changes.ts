@@ -26,8 +26,8 @@ import {
 const retryAnswer = v.strictObject({ id: v.string(), status: v.string(), message: v.string() })
 const exampleId = exampleMessage.id
 
-const changeFaults = ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT', 'SYS_DLQ_PRECONDITION_FAILED'] as const
-const changedAnswer = {
+export const changeFaults = ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT', 'SYS_DLQ_PRECONDITION_FAILED'] as const
+export const changedAnswer = {
   200: {
     description: 'The dead letter as it is now.',
     schema: messageSchema,
@@ -36,7 +36,7 @@ const changedAnswer = {
   },
 }
 
-const reasonBody = v.optional(v.strictObject({ reason }), {})
+export const reasonBody = v.optional(v.strictObject({ reason }), {})
 
 export const messageChangeRoutes = [
   defineRoute(
@@ -46,7 +46,8 @@ export const messageChangeRoutes = [
       summary: 'Retry one dead letter, and wait for the outcome',
       description: [
         'Waits for an attempt that is already under way. DEAD, RESOLVED and a spent budget answer 409, unless',
-        '`force` is set; `force` needs a reason.',
+        '`force` is set; `force` needs a reason. A record that Kafka refuses answers 409 SYS_DLQ_PUBLISH_REFUSED, with the',
+        'reason, the status of the message and what comes next as details.',
       ].join(' '),
       role: 'write',
       params: messagePath,
@@ -70,7 +71,7 @@ export const messageChangeRoutes = [
       waits: true,
       answers: {
         200: {
-          description: 'A retrier has settled the attempt.',
+          description: 'The message was sent, and is RESOLVED.',
           schema: retryAnswer,
           example: { id: exampleId, status: 'RESOLVED', message: 'message retry initiated' },
         },
@@ -84,7 +85,7 @@ export const messageChangeRoutes = [
           },
         },
       },
-      faults: [...changeFaults, 'SYS_DLQ_KAFKA_UNAVAILABLE'],
+      faults: [...changeFaults, 'SYS_DLQ_PUBLISH_REFUSED', 'SYS_DLQ_KAFKA_UNAVAILABLE'],
     },
     async (call) => {
       const { c, headers, body, signal, retryWaitMs } = call
@@ -230,7 +231,7 @@ type ChangeCall = Pick<Call, 'access' | 'by'> & {
   body: { reason?: string | undefined }
 }
 
-function askedOf({ params, access, by, headers, body }: ChangeCall): Asked {
+export function askedOf({ params, access, by, headers, body }: ChangeCall): Asked {
   return { id: params.id, scope: access.topics, by, ifMatch: headers['if-match'], reason: body.reason ?? null }
 }
 
@@ -249,7 +250,7 @@ async function move(
   return sendMessage(c, message!)
 }
 
-function sendMessage(c: Call['c'], message: MessageView): Response {
+export function sendMessage(c: Call['c'], message: MessageView): Response {
   c.header('ETag', message.etag)
   return sendJsonText(c, messageJson(message))
 }

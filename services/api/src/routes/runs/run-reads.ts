@@ -2,19 +2,34 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runKinds, runStatuses } from 'dlq-core/domain/message/run.ts'
-import { listRunItems, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
+import { listRunItems, readItemMessages, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
 import { listRuns } from 'dlq-core/queries/runs/runs.ts'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as v from 'valibot'
 import { actAs } from '../../access/access.ts'
+import { invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
-import { idOf, pageQuery, wholeNumber } from '../../request/request-schemas.ts'
+import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
+import { idOf, listOf, pageQuery, wholeNumber } from '../../request/request-schemas.ts'
 import { describeRun } from '../../runs/describe-run.ts'
 import { findRun } from '../../runs/find-run.ts'
 import { exampleRun, runJson, runSchema } from '../../runs/run-json.ts'
+import { exampleRunItem, outcomeCounts, runItemJson, runItemSchema } from './run-item-json.ts'
 
 const runPath = v.object({ id: idOf('run') })
 const count = v.pipe(v.number(), v.integer())
+type Counts = Record<(typeof runOutcomes)[number], typeof count>
+
+const shortText = v.pipe(
+  v.string('must be text, given once'),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(255, 'must be at most 255 characters'),
+  v.metadata({ pattern: '^[^\\u0000]*$' }),
+  v.check((text) => !text.includes('\0') && text.isWellFormed(), 'must be well-formed text without NUL'),
+)
+
+/** When a run was created, and its id. */
+const runKey = v.strictTuple([keyParts.time, keyParts.uuid])
 
 export const runReadRoutes = [
   defineRoute(
@@ -23,28 +38,44 @@ export const runReadRoutes = [
       path: '/api/v1/runs',
       summary: 'Runs, newest first',
       role: 'read',
+      description: 'By pages, or from one page to the next along `next_cursor`, which newer runs do not shift.',
       query: v.strictObject({
         ...pageQuery.entries,
-        status: v.optional(v.picklist(runStatuses)),
-        kind: v.optional(v.picklist(runKinds)),
+        status: v.exactOptional(v.pipe(listOf(runStatuses), v.description('One or more, repeated or with commas.'))),
+        kind: v.exactOptional(v.picklist(runKinds)),
+        actor: v.exactOptional(v.pipe(shortText, v.description('Who created it.'))),
+        target_topic: v.exactOptional(shortText),
+        group_id: v.exactOptional(v.pipe(idOf('group'), v.description('Runs over this error group.'))),
+        cursor: v.exactOptional(v.string('must be given once')),
       }),
       answers: {
         200: {
           description: 'One page.',
-          schema: v.strictObject({ runs: v.array(runSchema), total_count: count }),
-          example: { runs: [exampleRun], total_count: 1 },
+          schema: v.strictObject({
+            runs: v.array(runSchema),
+            total_count: count,
+            next_cursor: v.nullable(v.string()),
+          }),
+          example: { runs: [exampleRun], total_count: 1, next_cursor: null },
         },
       },
     },
-    async ({ c, sql, access, query: { page, page_size: limit, status, kind } }) => {
+    async ({ c, sql, access, query: { page, page_size: limit, cursor, ...filter } }) => {
+      if (cursor !== undefined && page !== 1) throw invalidField('page', 'goes without a cursor')
+      const binding = bindingOf('runs', Object.entries(filter).sort())
+      const key = cursor === undefined ? null : decodeCursor(cursor, binding, runKey)
       const { runs, total } = await listRuns(sql, {
-        scope: access.topics,
-        status,
-        kind,
-        limit,
-        offset: (page - 1) * limit,
+        ...{ scope: access.topics, filter, after: key && { at: key[0], id: key[1] } },
+        // One more than is shown, to know whether there are more.
+        ...{ limit: limit + 1, offset: (page - 1) * limit },
       })
-      return c.json({ runs: runs.map((run) => runJson(run)), total_count: total })
+      const shown = runs.slice(0, limit)
+      const last = runs.length > limit ? shown.at(-1)! : null
+      return c.json({
+        runs: shown.map((run) => runJson(run)),
+        total_count: total,
+        next_cursor: last && encodeCursor([last.place, last.id], binding),
+      })
     },
   ),
 
@@ -72,31 +103,60 @@ export const runReadRoutes = [
       method: 'get',
       path: '/api/v1/runs/:id/items',
       summary: 'The messages of a run, by their outcome',
-      description:
-        'In the order of ids; the next page begins `after` the last one. Of the skipped messages, the first ten thousand.',
+      description: [
+        'In the order of ids; the next page begins `after` the last one, the one before ends `before` the first. With',
+        '`show=message` each item has what a list of messages shows. Of the skipped messages, the first ten thousand.',
+      ].join(' '),
       role: 'read',
+      showsPayloads: true,
       params: runPath,
       query: v.strictObject({
         outcome: v.optional(v.picklist(runOutcomes, `must be one of ${runOutcomes.join(', ')}`)),
         after: v.optional(idOf('message')),
+        before: v.optional(idOf('message')),
+        show: v.exactOptional(v.picklist(['message'], 'must be message')),
         limit: v.optional(wholeNumber('limit', { min: 1, max: 1000 }), '100'),
       }),
       answers: {
         200: {
           description: 'One page.',
           schema: v.strictObject({
-            items: v.array(
-              v.strictObject({ id: v.string(), outcome: v.picklist(runOutcomes), detail: v.nullable(v.string()) }),
+            items: v.array(runItemSchema),
+            counts: v.pipe(
+              v.strictObject(Object.fromEntries(runOutcomes.map((outcome) => [outcome, count])) as Counts),
+              v.description('Of the whole run.'),
+            ),
+            next_after: v.pipe(v.nullable(v.string()), v.description('The next page’s `after`; null at the end.')),
+            previous_before: v.pipe(
+              v.nullable(v.string()),
+              v.description('The `before` of the page before; null at the beginning.'),
             ),
           }),
-          example: { items: [{ id: exampleRun.id, outcome: 'failed_again', detail: 'no such customer' }] },
+          example: {
+            items: [exampleRunItem],
+            counts: { waiting: 0, resolved: 2989, failed: 0, failed_again: 11, skipped: 2 },
+            ...{ next_after: null, previous_before: null },
+          },
         },
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access: { topics: scope }, params: { id }, query: { outcome = null, after = null, limit } }) => {
-      await findRun(sql, { id, scope })
-      return c.json({ items: [...(await listRunItems(sql, { runId: id, outcome, after, limit, scope }))] })
+    async ({ c, sql, access: { topics: scope }, params: { id }, query }) => {
+      const { outcome = null, after = null, before = null, show, limit } = query
+      if (after !== null && before !== null) throw invalidField('before', 'goes without after')
+      const run = await findRun(sql, { id, scope })
+      // One more than is shown, to know whether there are more.
+      const found = await listRunItems(sql, { runId: id, outcome, after, before, limit: limit + 1, scope })
+      const hasMore = found.length > limit
+      const items = before === null ? found.slice(0, limit) : found.slice(-limit)
+      const shown = show === undefined ? null : await readItemMessages(sql, { ids: items.map(({ id }) => id), scope })
+      const [first, last] = [items[0]?.id ?? null, items.at(-1)?.id ?? null]
+      return c.json({
+        items: items.map((item) => runItemJson(item, shown)),
+        counts: outcomeCounts(run),
+        next_after: before !== null || hasMore ? last : null,
+        previous_before: before === null ? (after === null ? null : first) : hasMore ? first : null,
+      })
     },
   ),
 

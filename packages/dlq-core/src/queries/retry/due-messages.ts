@@ -1,0 +1,126 @@
+// dlq_messages: which messages a claim takes, as parts of its statement (batches.ts). A share `s` is what may be claimed
+// of one topic, by itself or for one run; `m` is a row of dlq_messages.
+
+import type postgres from 'postgres'
+import type { Sql } from '../sql.ts'
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>
+
+/** How many due messages of an ordered topic a claim reads to find some that need not wait. */
+const orderedWindow = 20_000
+
+/** About how much memory a message takes. PostgreSQL knows the sizes without reading values stored out of line. */
+export function bytesOf(sql: Sql) {
+  return sql`
+    coalesce(octet_length(m.record_value), pg_column_size(m.payload), 0) + coalesce(octet_length(m.record_key), 0) + coalesce(pg_column_size(m.record_headers), 0)`
+}
+
+/** Whether the paused groups of share s allow message m. */
+function notPaused(sql: Sql) {
+  return sql`(s.paused = '{}' or m.retry_requested or m.group_id is null or m.group_id <> all (s.paused))`
+}
+
+/** Whether the topics that somebody has paused allow message m of share s. */
+function notOfPausedTopic(sql: Sql) {
+  return sql`(s.paused_topics = '{}' or m.dlq_topic is null or m.dlq_topic <> all (s.paused_topics))`
+}
+
+/**
+ * Whether the message of the share that comes first is of a paused DLQ topic. Then many may be, and only a window of
+ * the share's messages is read for others.
+ */
+export function beginsPaused(sql: Sql) {
+  const first = (where: Fragment, order: Fragment) => sql`
+    (select m.dlq_topic = any(paused.topics) from dlq.dlq_messages m
+     where m.original_topic = s.topic and m.status = 'PENDING' and ${where} order by ${order} limit 1)`
+  return sql`
+    paused.topics <> '{}' and coalesce(
+      case when s.run is null then ${first(sql`m.run_id is null and m.next_retry_at <= now()`, sql`m.next_retry_at, m.id`)}
+           else ${first(sql`m.run_id = s.run`, sql`m.id`)} end, false)`
+}
+
+/** The messages of share s to claim, and their order. Each of the two sources goes along its own index. */
+type Source = {
+  shares: Fragment
+  due: Fragment
+  /** As `due`, also of paused topics. */
+  waits: Fragment
+  order: Fragment
+}
+
+function sourcesOf(sql: Sql): Source[] {
+  const due = sql`m.status = 'PENDING' and m.run_id is null and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}`
+  const held = sql`m.status = 'PENDING' and m.run_id = s.run and m.retry_count < m.max_retries and not m.held_by_route`
+  return [
+    // Messages that are due by themselves and in no run.
+    {
+      shares: sql`s.run is null`,
+      due: sql`${due} and ${notOfPausedTopic(sql)}`,
+      waits: due,
+      order: sql`m.next_retry_at, m.id`,
+    },
+    // Messages that a run holds, due by themselves or not. Somebody asked for them, so no pause of their group counts.
+    {
+      shares: sql`s.run is not null`,
+      due: sql`${held} and ${notOfPausedTopic(sql)}`,
+      waits: held,
+      order: sql`m.id`,
+    },
+  ]
+}
+
+/** Locks the due messages of the shares that are neither ordered nor partly paused. */
+function dueOfFreeTopics(sql: Sql, { shares, due, order }: Source) {
+  return sql`
+    select oldest.id, oldest.bytes
+    from owner
+    cross join share s
+    cross join lateral (
+      select id, ${bytesOf(sql)} as bytes from dlq.dlq_messages m
+      where m.original_topic = s.topic and ${due}
+      order by ${order}
+      limit s.quota
+      for update skip locked
+    ) oldest
+    where not s.windowed and ${shares}`
+}
+
+/** Locks the due messages of the other shares: those in a window that are not paused and need not wait for another of their key. */
+function dueInWindow(sql: Sql, { shares, due, waits, order }: Source) {
+  return sql`
+    select first.id, first.bytes
+    from owner
+    cross join share s
+    cross join lateral (
+      select m.id, ${bytesOf(sql)} as bytes
+      from dlq.dlq_messages m
+      -- Locks only here, so that the messages that this passes over stay unlocked.
+      where m.id = any(array(
+        select w.id
+        from (
+          select m.id, m.dlq_topic, m.order_key, m.original_partition, m.original_offset from dlq.dlq_messages m
+          where m.original_topic = s.topic and ${waits}
+          order by ${order}
+          limit ${orderedWindow}
+        ) w
+        -- An earlier message that this snapshot sees as unresolved may be resolved by now. The reverse cannot happen.
+        where (s.paused_topics = '{}' or w.dlq_topic is null or w.dlq_topic <> all (s.paused_topics))
+          and (not s.ordered or w.order_key is null or not exists (
+          select from dlq.dlq_messages e
+          where e.original_topic = s.topic and e.order_key = w.order_key and e.status in ('PENDING', 'RETRYING')
+            and (coalesce(e.original_partition, -1), coalesce(e.original_offset, -1), e.id)
+              < (coalesce(w.original_partition, -1), coalesce(w.original_offset, -1), w.id)))
+        limit s.quota
+      ))
+        and ${due}
+      for update skip locked
+    ) first
+    where s.windowed and ${shares}`
+}
+
+/** Locks the messages that all shares may claim: their ids and sizes. */
+export function dueMessages(sql: Sql) {
+  return sourcesOf(sql)
+    .flatMap((source) => [dueOfFreeTopics(sql, source), dueInWindow(sql, source)])
+    .reduce((all, due) => sql`${all} union all ${due}`)
+}

@@ -1,0 +1,62 @@
+// A message of a run with its outcome, as the API shows it.
+
+import { waitingOf } from 'dlq-core/domain/message/run.ts'
+import { statuses } from 'dlq-core/domain/retry/message-state.ts'
+import { type ItemMessage, type RunItem, type RunOutcome, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
+import type { RunView } from 'dlq-core/queries/runs/runs.ts'
+import * as v from 'valibot'
+import { readable } from '../../messages/readable-record.ts'
+
+const text = v.nullable(v.string())
+
+export const runItemSchema = v.pipe(
+  v.strictObject({
+    id: v.string(),
+    outcome: v.picklist(runOutcomes),
+    detail: v.nullable(v.string()),
+    message: v.exactOptional(
+      v.pipe(
+        v.nullable(
+          v.strictObject({
+            original_topic: v.string(),
+            dlq_topic: text,
+            consumer_group: text,
+            key: v.nullable(v.strictObject({ value: text, encoding: v.picklist(['text', 'number', 'base64']) })),
+            error_class: text,
+            error_message: v.string(),
+            status: v.picklist(statuses),
+            group_id: text,
+          }),
+        ),
+        v.description('With show=message: the message as it is now; null where it is archived or deleted.'),
+      ),
+    ),
+  }),
+  v.title('RunItem'),
+)
+
+export const exampleRunItem = {
+  id: '0194f2c8-7a51-7e64-9d0a-2f8f2b9a3c11',
+  outcome: 'failed_again',
+  detail: 'no such customer',
+  message: {
+    ...{ original_topic: 'orders', dlq_topic: 'orders.dlq.v1', consumer_group: 'billing' },
+    ...{ key: { value: 'customer-7', encoding: 'text' }, error_class: 'com.example.NoSuchCustomer' },
+    ...{ error_message: 'no such customer', status: 'PENDING', group_id: null },
+  },
+}
+
+/** `shown`: the messages by their ids; null where they were not asked for. */
+export function runItemJson(item: RunItem, shown: ReadonlyMap<string, ItemMessage> | null) {
+  if (shown === null) return item
+  const message = shown.get(item.id)
+  if (message === undefined) return { ...item, message: null }
+  const { id: _, record_key: key, ...rest } = message
+  return { ...item, message: { ...rest, key: key && readable(key) } }
+}
+
+export function outcomeCounts(run: RunView): Record<RunOutcome, number> {
+  const skipped = Object.values(JSON.parse(run.skipped) as Record<string, number>).reduce((sum, n) => sum + n, 0)
+  const { resolved, failed, failed_again } = run
+  return { waiting: waitingOf(run), resolved, failed, failed_again, skipped }
+}

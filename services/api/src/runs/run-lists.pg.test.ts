@@ -1,0 +1,77 @@
+// Lists of runs by filter and cursor, and the messages of one run.
+
+import { describe, expect, test } from 'vitest'
+import { answerOf } from '../test-app.ts'
+import type { RunJson } from './run-json.ts'
+import { orders, useRuns } from './test-run-requests.ts'
+import { workOnRuns } from './test-runs.ts'
+
+const { database, service, request, insert, begin } = useRuns()
+
+type List = { runs: RunJson[]; total_count: number; next_cursor: string | null }
+const list = async (query: string) => (await answerOf(request(`GET /api/v1/runs?${query}`))).body as List
+
+describe('the list of runs', () => {
+  test('is filtered by several statuses, group, actor and target topic', async () => {
+    const group = '1c9e5a3c-6d7e-8f00-a1b2-c3d4e5f60718'
+    const plain = await begin({})
+    const ofGroup = await begin({ selection: { group } })
+    const redirect = await begin({ kind: 'redirect', target_topic: 'elsewhere' })
+    await database.sql`update dlq.dlq_runs set status = 'paused' where id = ${plain}`
+    await database.sql`update dlq.dlq_runs set status = 'running' where id = ${ofGroup}`
+    const idsOf = async (query: string) => (await list(query)).runs.map(({ id }) => id)
+    expect(await idsOf('status=paused,running')).toEqual([ofGroup, plain])
+    expect(await idsOf('status=paused&status=queued')).toEqual([redirect, plain])
+    expect(await idsOf(`group_id=${group}`)).toEqual([ofGroup])
+    expect(await idsOf('target_topic=elsewhere')).toEqual([redirect])
+    expect(await idsOf('actor=anonymous')).toHaveLength(3)
+    expect(await idsOf('actor=nobody')).toEqual([])
+    expect((await request('GET /api/v1/runs?status=lost')).status).toBe(400)
+  })
+
+  test('continues along a cursor, whatever began since', async () => {
+    const ids = []
+    for (let n = 0; n < 5; n += 1) ids.unshift(await begin({}))
+    const first = await list('page_size=2')
+    await begin({})
+    const second = await list(`page_size=2&cursor=${first.next_cursor}`)
+    const third = await list(`page_size=2&cursor=${second.next_cursor}`)
+    expect([first, second, third].flatMap(({ runs }) => runs.map(({ id }) => id))).toEqual(ids)
+    expect(third.next_cursor).toBeNull()
+    expect((await request(`GET /api/v1/runs?page_size=2&kind=edit&cursor=${first.next_cursor}`)).status).toBe(400)
+    expect((await request(`GET /api/v1/runs?page=2&cursor=${first.next_cursor}`)).status).toBe(400)
+  })
+})
+
+test('the messages of a run are paged both ways, counted by outcome, and described where asked for', async () => {
+  const good = []
+  for (let n = 0; n < 3; n += 1)
+    good.push(await insert({ record_key: Buffer.from(`key ${n}`), consumer_group: 'billing', error_class: 'com.Down' }))
+  good.sort()
+  const dead = await insert({ status: 'DEAD' })
+  const id = await begin({ selection: { ids: [...good, dead] } })
+  await workOnRuns(service.sql)
+  type Items = { items: { id: string }[]; next_after: string | null; previous_before: string | null; counts: object }
+  const items = async (query: string) =>
+    (await answerOf(request(`GET /api/v1/runs/${id}/items?outcome=waiting&limit=2${query}`))).body as Items
+  const first = await items('')
+  expect(first).toMatchObject({
+    items: [{ id: good[0] }, { id: good[1] }],
+    counts: { waiting: 3, resolved: 0, failed: 0, failed_again: 0, skipped: 1 },
+    next_after: good[1],
+    previous_before: null,
+  })
+  const second = await items(`&after=${first.next_after}`)
+  expect(second).toMatchObject({ items: [{ id: good[2] }], next_after: null, previous_before: good[2] })
+  const back = await items(`&before=${second.previous_before}`)
+  expect(back).toMatchObject({ items: [{ id: good[0] }, { id: good[1] }], next_after: good[1], previous_before: null })
+  expect(first.items[0]).not.toHaveProperty('message')
+  const keys = (await items('&show=message')).items.map((item) => (item as { message?: object }).message)
+  expect(keys[0]).toMatchObject({
+    ...{ original_topic: orders.filter.topic, consumer_group: 'billing', error_class: 'com.Down', status: 'PENDING' },
+    key: { value: expect.stringMatching(/^key \d$/), encoding: 'text' },
+  })
+  await database.sql`delete from dlq.dlq_messages where id = ${dead}`
+  const skipped = (await answerOf(request(`GET /api/v1/runs/${id}/items?outcome=skipped&show=message`))).body
+  expect(skipped).toMatchObject({ items: [{ id: dead, outcome: 'skipped', detail: 'dead', message: null }] })
+})

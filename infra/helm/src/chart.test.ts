@@ -81,7 +81,8 @@ describe.skipIf(!helm)('the chart', () => {
         yaml,
         env: withoutCertificates(envOf(manifest)),
         needs: needs[manifest.metadata.labels['app.kubernetes.io/component']!]!,
-        readSecret: (path) => (/url$/.test(path) ? 'postgres://app@db/dlq' : 'a-secret-of-more-than-thirty-two-characters'),
+        readSecret: (path) =>
+          /url$/.test(path) ? 'postgres://app@db/dlq' : 'a-secret-of-more-than-thirty-two-characters',
       })
       expect(warnings).toEqual([])
       expect(config.server).toMatchObject({ host: '0.0.0.0', port: 8080 })

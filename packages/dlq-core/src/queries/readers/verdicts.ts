@@ -1,4 +1,4 @@
-// What became of attempts after they were published, by dlq.verdict (migration 027): counted for runs, and asked by the
+// What became of attempts after they were published, by dlq.verdict (migration 025): counted for runs, and asked by the
 // canary. Nothing is written per message.
 
 import { type Sql, toJson } from '../sql.ts'

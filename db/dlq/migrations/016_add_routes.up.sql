@@ -138,7 +138,8 @@ begin
     select substring(relname from 'dlq_messages_archive_(.*)') into v_suffix
     from pg_inherits join pg_class on pg_class.oid = inhrelid
     cross join lateral (
-        select substring(pg_get_expr(relpartbound, pg_class.oid) from 'TO \(''(.+)''\)')::timestamptz as until
+        -- A time: the plan may ask the other tables' partitions too, whose bounds are ids.
+        select substring(pg_get_expr(relpartbound, pg_class.oid) from 'TO \(''(\d{4,}-\d\d-\d\d .+)''\)')::timestamptz as until
     ) bound
     where inhparent = 'dlq.dlq_messages_archive'::regclass and until <= p_before
     order by until limit 1;

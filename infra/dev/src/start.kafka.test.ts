@@ -102,7 +102,10 @@ test('the demo shows messages resolve and one go DEAD; a killed service is resta
   const stack = await until('the fleet is ready', fleet.stack)
   expect(Object.keys(stack.pids).sort()).toEqual(['api', 'ingester', 'kafka', 'postgres', 'retrier', 'runner'])
 
-  expect(fleet.output()).toMatch(/running\.\s+Console +http:\/\/127\.0\.0\.1:\d+\/console\/ /)
+  // The file is written a moment before the words.
+  await until('the console is named first', () =>
+    /running\.\s+Console +http:\/\/127\.0\.0\.1:\d+\/console\/ /.test(fleet.output()),
+  )
   expect(await (await fetch(stack.console)).text()).toContain('<base href="/console/">')
 
   const second = start([], fleet.dir)

@@ -11,6 +11,7 @@ import {
 import { Frame } from './app/frame.tsx'
 import { NotFound } from './app/not-found.tsx'
 import { type MessageFilter, parseSearch, printSearch } from './domain/addresses.ts'
+import { NowPage } from './pages/now/now-page.tsx'
 
 type Context = { queryClient: QueryClient }
 
@@ -49,7 +50,8 @@ const root = createRootRouteWithContext<Context>()({ component: Frame, notFoundC
 const now = createRoute({
   getParentRoute: () => root,
   path: '/',
-  component: lazyRouteComponent(() => import('./pages/now/now-page.tsx'), 'NowPage'),
+  // Part of the first load: it is what people open, and in one file with the frame it is smaller.
+  component: NowPage,
 })
 
 const groups = createRoute({

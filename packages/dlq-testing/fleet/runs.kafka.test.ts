@@ -46,7 +46,8 @@ beforeAll(async () => {
 afterAll(() => release?.disposeAsync())
 
 beforeEach(async () => {
-  await sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_runs, dlq.dlq_run_deltas, dlq.dlq_run_skipped, dlq.dlq_run_undo`
+  await sql`truncate dlq.dlq_messages, dlq.dlq_attempts, dlq.dlq_runs, dlq.dlq_run_deltas, dlq.dlq_run_skipped, dlq.dlq_run_undo,
+    dlq.dlq_run_verdicts`
   await sql`truncate saga.saga_states, saga.saga_step_logs, graphile_worker._private_jobs`
   fleet = createFleet({
     ...{ databaseUrl: stack.databaseUrl, kafkaBrokers: stack.kafkaBrokers, reaper, logDir: logs.path },

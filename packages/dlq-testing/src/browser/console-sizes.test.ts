@@ -9,7 +9,7 @@ import { type Manifest, type Sizes, sizesOf } from './console-sizes.ts'
 
 const kB = 1000
 /** What may be large because it is loaded by who edits or looks at a chart, and by nobody else. */
-const isEditor = (source: string) => /codemirror|editor|diff/i.test(source)
+const isEditor = (source: string) => /codemirror|editor|diff|pages\/edit\//i.test(source)
 
 test('a part is as large as what it adds to the first load', () => {
   const manifest: Manifest = {

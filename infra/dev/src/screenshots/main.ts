@@ -78,7 +78,8 @@ async function take(browser: Browser, { name, path, group, colors, screen, words
   try {
     const page = await context.newPage()
     const id = group === undefined ? '' : await idOfGroup(group)
-    await page.goto(`${origin}/console/${path.replace('{group}', id)}`)
+    const message = path.includes('{message}') ? await newestOf(id) : ''
+    await page.goto(`${origin}/console/${path.replace('{group}', id).replace('{message}', message)}`)
     await page.getByText(words).first().waitFor({ timeout: patienceMs })
     await page.evaluate('document.fonts.ready')
     await page.screenshot({ path: `${folder}${name}.png` })
@@ -93,6 +94,12 @@ async function idOfGroup(errorClass: string): Promise<string> {
   const found = groups.find(({ error_class }) => error_class.includes(errorClass))
   if (found === undefined) throw new Error(`no group is of ${errorClass}`)
   return found.id
+}
+
+async function newestOf(group: string): Promise<string> {
+  const { text } = await fleet.request(`/api/v1/messages?group_id=${group}&limit=1`)
+  const { messages } = JSON.parse(text) as { messages: { id: string }[] }
+  return messages[0]!.id
 }
 
 function stopAfter(): AbortSignal {

@@ -3,7 +3,7 @@
 export type Shot = {
   /** Of the file in infra/docs/console/, without ".png". */
   name: string
-  /** Below /console/; `{group}` is the id of the group whose error class has `group` in it. */
+  /** Below /console/; `{group}` is the id of the group whose error class has `group` in it, `{message}` that of its newest message. */
   path: string
   group?: string
   colors: 'light' | 'dark'
@@ -16,4 +16,48 @@ export const shots: readonly Shot[] = [
   { name: 'now-light', path: '', colors: 'light', screen: 'desktop', words: /InvalidAmount/ },
   { name: 'now-dark', path: '', colors: 'dark', screen: 'desktop', words: /InvalidAmount/ },
   { name: 'now-phone', path: '', colors: 'light', screen: 'phone', words: /InvalidAmount/ },
+  { name: 'groups-light', path: 'groups', colors: 'light', screen: 'desktop', words: /InvalidAmount/ },
+  {
+    name: 'group-light',
+    path: 'groups/{group}',
+    group: 'Layout',
+    colors: 'light',
+    screen: 'desktop',
+    words: /InvoiceReader/,
+  },
+  {
+    name: 'group-dark',
+    path: 'groups/{group}',
+    group: 'Layout',
+    colors: 'dark',
+    screen: 'desktop',
+    words: /InvoiceReader/,
+  },
+  {
+    name: 'group-phone',
+    path: 'groups/{group}',
+    group: 'Layout',
+    colors: 'light',
+    screen: 'phone',
+    words: /InvoiceReader/,
+  },
+  { name: 'messages-light', path: 'messages', colors: 'light', screen: 'desktop', words: /invoices/ },
+  { name: 'messages-phone', path: 'messages', colors: 'dark', screen: 'phone', words: /invoices|orders/ },
+  {
+    name: 'message-light',
+    path: 'messages/{message}',
+    group: 'Layout',
+    colors: 'light',
+    screen: 'desktop',
+    words: /InvoiceReader/,
+  },
+  {
+    name: 'edit-light',
+    path: 'messages/{message}/edit',
+    group: 'Layout',
+    colors: 'light',
+    screen: 'desktop',
+    words: /amount/,
+  },
+  { name: 'runs-dark', path: 'runs', colors: 'dark', screen: 'desktop', words: /Runs/ },
 ]

@@ -26,6 +26,27 @@ export type AttemptFacts = {
   readonly settled_at: string | null
   readonly target: { readonly topic: string; readonly partition: number | null; readonly offset: string | null } | null
   readonly failed_again: { readonly at: string; readonly error_changed: boolean | null } | null
+  readonly verdict: string | null
+  readonly judged_by: string | null
+}
+
+/** What is known of a published record. Never "succeeded": a commit says that it was read. */
+export function verdictWords({ verdict, judged_by }: Pick<AttemptFacts, 'verdict' | 'judged_by'>): string {
+  const who = judged_by ?? 'its consumer'
+  switch (verdict) {
+    case 'sent':
+      return `not read by ${who} yet`
+    case 'passed':
+      return `read by ${who}, not back so far`
+    case 'consumed':
+      return `read by ${who}, nothing came back`
+    case 'skipped':
+      return `jumped over: somebody moved the offset of ${who}`
+    case 'expired':
+      return 'deleted by Kafka before it was read'
+    default:
+      return 'has not come back; whether it was read cannot be told'
+  }
 }
 
 /** One or two sentences: what happens next by itself, or why nothing does. */
@@ -60,11 +81,13 @@ function sentWords({ attempts }: MessageFacts, now: number): string {
   if (last === null || last.settled_at === null) return 'Sent, or settled by hand; no attempt is kept.'
   const verb = last.outcome === 'resolved' ? 'Settled by its application' : 'Sent'
   if (last.failed_again !== null) return `${verb}, and it came back.`
-  return `${verb} ${relativeTime(Date.parse(last.settled_at), now, spanText)}, has not come back.`
+  const when = `${verb} ${relativeTime(Date.parse(last.settled_at), now, spanText)}`
+  return last.outcome === 'published' ? `${when}: ${verdictWords(last)}.` : `${when}, has not come back.`
 }
 
 /** One attempt: "Sent to orders 0/2305" and what became of it. */
-export function attemptWords({ outcome, error, target, failed_again }: AttemptFacts): string {
+export function attemptWords({ outcome, error, target, failed_again, verdict, judged_by }: AttemptFacts): string {
+  const words = verdictWords({ verdict, judged_by })
   const to =
     target === null
       ? ''
@@ -76,7 +99,7 @@ export function attemptWords({ outcome, error, target, failed_again }: AttemptFa
     failed: `Refused${to}${error === null ? '' : `: ${error}`}`,
     unknown: `Not known whether it was sent${to}; it is repeated under the same id`,
   }[outcome]
-  if (failed_again === null) return became
+  if (failed_again === null) return outcome === 'published' && verdict !== null ? `${became}; ${words}` : became
   return `${became}; came back${failed_again.error_changed ? ' with another error' : ''}`
 }
 

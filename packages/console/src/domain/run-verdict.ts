@@ -1,6 +1,6 @@
 // A run in sentences. A run that sent everything is not good until what it sent has stayed away.
 
-import { activeStatuses, type RunFacts, totalText } from './runs.ts'
+import { activeStatuses, type RunFacts, type RunVerdicts, totalText } from './runs.ts'
 import { spanText } from './time.ts'
 import { counted, numberText, plural } from './words.ts'
 
@@ -17,7 +17,9 @@ export function runVerdict(run: RunFacts & RunTimes, now: number): string {
     const back = progress.failed_again === 0 ? '' : ` ${counted(progress.failed_again, 'came back', 'came back')}.`
     const state =
       { queued: 'Queued', running: 'Running', paused: 'Paused', cancelling: 'Being cancelled' }[status] ?? status
-    return `${state}: ${numberText(acted)} of ${totalText(matched)} ${sending ? 'sent' : 'done'}.${back}`
+    const read = sending ? readWords(progress.verdicts) : null
+    const rest = read === null ? '' : ` ${read}`
+    return `${state}: ${numberText(acted)} of ${totalText(matched)} ${sending ? 'sent' : 'done'}.${back}${rest}`
   }
   const ended = run.ended_at === null ? 0 : now - Date.parse(run.ended_at)
   const how = status === 'completed' ? '' : status === 'cancelled' ? 'Cancelled: ' : 'Failed: '
@@ -28,7 +30,21 @@ export function runVerdict(run: RunFacts & RunTimes, now: number): string {
     quiet === 0
       ? 'none has stayed away'
       : `${numberText(quiet)} ${plural(quiet, 'has', 'have')} been quiet for ${spanText(ended)}`
-  return `${how}${numberText(sent)} sent. ${capital(stayed)}, ${numberText(progress.failed_again)} came back.`
+  const read = readWords(progress.verdicts)
+  return `${how}${numberText(sent)} sent. ${capital(stayed)}, ${numberText(progress.failed_again)} came back.${read === null ? '' : ` ${read}`}`
+}
+
+/** "612 were read; 31 nobody has read yet." Null where nothing is counted, or nobody can tell of any. */
+export function readWords(verdicts: RunVerdicts | null): string | null {
+  if (verdicts === null) return null
+  const read = verdicts.passed + verdicts.consumed
+  const lost = verdicts.skipped + verdicts.expired
+  if (read + verdicts.sent + lost === 0) return null
+  const words = [`${numberText(read)} ${plural(read, 'was', 'were')} read`]
+  if (verdicts.sent > 0) words.push(`${numberText(verdicts.sent)} nobody has read yet`)
+  if (lost > 0) words.push(`${numberText(lost)} ${plural(lost, 'was', 'were')} jumped over or deleted unread`)
+  if (verdicts.unknown > 0) words.push(`of ${numberText(verdicts.unknown)} nobody can tell`)
+  return `${words.join('; ')}.`
 }
 
 function capital(text: string): string {

@@ -20,8 +20,14 @@ export type RunFacts = {
     readonly skipped: Readonly<Record<string, number>>
     readonly rate: number | null
     readonly eta_seconds: number | null
+    /** Null before they were counted. */
+    readonly verdicts: RunVerdicts | null
   }
 }
+
+export type RunVerdicts = Readonly<
+  Record<'sent' | 'passed' | 'consumed' | 'came_back' | 'skipped' | 'expired' | 'unknown', number>
+>
 
 export type Part = { readonly id: string; readonly label: string; readonly count: number; readonly of: number }
 

@@ -42,7 +42,6 @@ export const shots: readonly Shot[] = [
     words: /InvoiceReader/,
   },
   { name: 'messages-light', path: 'messages', colors: 'light', screen: 'desktop', words: /invoices/ },
-  { name: 'messages-phone', path: 'messages', colors: 'dark', screen: 'phone', words: /invoices|orders/ },
   {
     name: 'message-light',
     path: 'messages/{message}',
@@ -51,13 +50,4 @@ export const shots: readonly Shot[] = [
     screen: 'desktop',
     words: /InvoiceReader/,
   },
-  {
-    name: 'edit-light',
-    path: 'messages/{message}/edit',
-    group: 'Layout',
-    colors: 'light',
-    screen: 'desktop',
-    words: /amount/,
-  },
-  { name: 'runs-dark', path: 'runs', colors: 'dark', screen: 'desktop', words: /Runs/ },
 ]

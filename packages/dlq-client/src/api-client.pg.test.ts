@@ -32,8 +32,12 @@ let ids: string[]
 beforeAll(async () => {
   client = connect(() => 'secret')
   ids = []
-  for (let n = 0; n < 7; n += 1)
-    ids.push(await insertMessageRow(database.sql, { status: n % 2 ? 'DEAD' : 'PENDING', payload: { n } }))
+  // Ids of one millisecond in an order of our own; PostgreSQL's would be random within it.
+  const time = Date.now().toString(16).padStart(12, '0')
+  for (let n = 0; n < 7; n += 1) {
+    const id = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-00000000000${n}`
+    ids.push(await insertMessageRow(database.sql, { id, status: n % 2 ? 'DEAD' : 'PENDING', payload: { n } }))
+  }
 })
 
 test('lists are read page by page, only as far as the caller reads', async () => {

@@ -21,6 +21,7 @@ import { consumeTopics } from './read/consume-topics.ts'
 import type { DecodePools } from './read/decode-budget.ts'
 import { discoverTopics } from './read/discover-topics.ts'
 import { fetchOriginals } from './read/fetch-originals.ts'
+import { isRefused } from './read/missing-acl.ts'
 import { createGroupRegister } from './store/group-register.ts'
 import { logStored } from './store/log-stored.ts'
 import { createRouteRegister } from './store/route-register.ts'
@@ -85,7 +86,10 @@ export async function ingest(deps: IngestDeps): Promise<void> {
     }
     const gone = subscription.update(topics)
     // Kafka does not list topics that a client may not see.
-    if (gone.length > 0) log.warn({ topics: gone, cause: 'deleted, or an ACL hides them' }, 'topics_gone')
+    if (gone.length === 0) return
+    log.warn({ topics: gone, cause: 'deleted, or an ACL hides them' }, 'topics_gone')
+    for (const topic of gone)
+      if (await isRefused(reader, topic)) log.error({ missing: `Read on Topic ${topic}` }, 'acl_missing')
   }
 
   const discovering = runLoop(

@@ -25,7 +25,8 @@ export async function missingAcl(error: unknown, { reader, groupId, topics }: As
   return `Read on one of the topics ${topics.join(', ')}`
 }
 
-async function isRefused(reader: AskDeps['reader'], topic: string): Promise<boolean> {
+/** Whether Kafka refuses the topic to the ingester; false also where it says that there is none. */
+export async function isRefused(reader: AskDeps['reader'], topic: string): Promise<boolean> {
   try {
     const [first] = await reader.fetchLogBounds([topic])
     if (first)

@@ -4,11 +4,10 @@
 // DLQ_CLUSTER_MESSAGES and DLQ_CLUSTER_MINUTES say how much; without them 100,000 in 30 minutes.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { auditCluster } from 'dlq-testing/cluster/audit-cluster.ts'
+import { auditLoad } from 'dlq-testing/cluster/audit-cluster.ts'
 import { clusterFaults } from 'dlq-testing/cluster/cluster-faults.ts'
-import { type ClusterFleet, members, openClusterFleet, retryDelayMs } from 'dlq-testing/cluster/cluster-fleet.ts'
+import { type ClusterFleet, members, openClusterFleet } from 'dlq-testing/cluster/cluster-fleet.ts'
 import { startLoad } from 'dlq-testing/cluster/cluster-load.ts'
-import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
 import { kafkaVersion } from 'dlq-testing/kafka/kafka-settings.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -61,37 +60,15 @@ async function killAtRandom(isOver: () => boolean): Promise<Map<string, number>>
   return kills
 }
 
-async function counts(): Promise<{ rows: number; resolved: number }> {
-  const [row] = await opened.sql<{ rows: number; resolved: number }[]>`
-    select count(*)::int as rows, count(*) filter (where status = 'RESOLVED')::int as resolved from dlq.dlq_messages`
-  return row!
-}
-
 test('random faults of brokers, retriers and ingesters lose nothing and double nothing', async () => {
-  const { cluster, kafka, sql, java } = opened
   const begun = Date.now()
   const perSecond = total / (minutes * 60)
-  const load = await startLoad({ kafka, original, dlq, partitions, perSecond, limit: total })
+  const load = await startLoad({ kafka: opened.kafka, original, dlq, partitions, perSecond, limit: total })
   const isOver = () => load.acknowledged() >= total || Date.now() > begun + minutes * 60_000
   const [faults, kills] = await Promise.all([failAtRandom(isOver), killAtRandom(isOver)])
   await load.stop()
-  await eventually(async () => {
-    const { rows, resolved } = await counts()
-    expect(rows).toBeGreaterThanOrEqual(load.acknowledged())
-    expect(resolved).toBe(rows)
-  })
+  const audit = await auditLoad(opened, load, { dlqTopic: dlq, targetTopic: original })
   const took = (Date.now() - begun) / 60_000
-  const acknowledged = load.times
-  const options = {
-    java,
-    sql,
-    brokers: cluster.brokers,
-    dlqTopic: dlq,
-    targetTopic: original,
-    acknowledged,
-    retryDelayMs,
-  }
-  const audit = await auditCluster(options)
   console.log(`Kafka ${kafkaVersion}, ${took.toFixed(1)} minutes`, audit)
   console.log('faults', Object.fromEntries(faults), 'kills', Object.fromEntries(kills))
   const { lost, doubled, attemptsSpent, unresolved } = audit

@@ -3,9 +3,9 @@
 //
 // DLQ_CLUSTER_FAULTS=disk,SIGSTOP tries only the faults with these words in their names.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Audit, auditCluster } from 'dlq-testing/cluster/audit-cluster.ts'
+import { type Audit, auditLoad, countStored } from 'dlq-testing/cluster/audit-cluster.ts'
 import { clusterFaults, type FaultContext, type FaultDone } from 'dlq-testing/cluster/cluster-faults.ts'
-import { type ClusterFleet, members, openClusterFleet, retryDelayMs } from 'dlq-testing/cluster/cluster-fleet.ts'
+import { type ClusterFleet, members, openClusterFleet } from 'dlq-testing/cluster/cluster-fleet.ts'
 import { startLoad } from 'dlq-testing/cluster/cluster-load.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
@@ -46,22 +46,16 @@ function printTable(): void {
 const seconds = (ms: number) => (ms / 1000).toFixed(1)
 
 async function tryFault(name: string, at: number): Promise<void> {
-  const { cluster, sql, kafka, java, fleet } = opened
+  const { kafka, fleet } = opened
   const [original, dlq] = [`fault-${at}`, `fault-${at}.dlq.v1`]
   await opened.createTopics([original, dlq], partitions)
   const context: FaultContext = { ...opened, dlqTopic: dlq, targetTopic: original }
-  const counts = async () => {
-    const [row] = await sql<{ rows: number; resolved: number }[]>`
-      select count(*)::int as rows, count(*) filter (where status = 'RESOLVED')::int as resolved
-        from dlq.dlq_messages where dlq_topic = ${dlq}`
-    return row!
-  }
   const load = await startLoad({ kafka, original, dlq, partitions, perSecond })
   let done: FaultDone
   let spentMs: number
   let [before, after] = [opened.activity(), opened.activity()]
   try {
-    await eventually(async () => expect((await counts()).resolved).toBeGreaterThan(0))
+    await eventually(async () => expect((await countStored(opened.sql, dlq)).resolved).toBeGreaterThan(0))
     await sleep(calmMs)
     const since = performance.now()
     before = opened.activity()
@@ -72,22 +66,7 @@ async function tryFault(name: string, at: number): Promise<void> {
   } finally {
     await load.stop()
   }
-  await eventually(async () => {
-    const { rows, resolved } = await counts()
-    expect(rows).toBeGreaterThanOrEqual(load.acknowledged())
-    expect(resolved).toBe(rows)
-  })
-  const acknowledged = load.times
-  const options = {
-    java,
-    sql,
-    brokers: cluster.brokers,
-    dlqTopic: dlq,
-    targetTopic: original,
-    acknowledged,
-    retryDelayMs,
-  }
-  const audit = await auditCluster(options)
+  const audit = await auditLoad(opened, load, { dlqTopic: dlq, targetTopic: original })
   const ended = members.filter((member) => fleet.get(member).hasExited())
   lines.push(
     lineOf(name, { done, audit, ended: ended.length }, (what) => (after[what] - before[what]) / (spentMs / 1000)),

@@ -1,17 +1,16 @@
 // The runs that are active, one line each, on every page: what goes wrong is stopped from where it was seen.
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../components/controls/button.tsx'
-import { Dialog, DialogActions } from '../components/controls/dialog.tsx'
-import { Menu } from '../components/controls/menu.tsx'
+import { CancelDialog, RateMenu } from '../components/runs/run-controls.tsx'
 import { FaultText } from '../components/show/fault.tsx'
 import { ProgressBar } from '../components/show/progress.tsx'
 import { faultOf } from '../data/faults.ts'
-import { actOnRun, changeRunRate, type Run, type RunAction } from '../data/queries/runs.ts'
+import { useRunControls } from '../data/queries/run-controls.ts'
+import type { Run } from '../data/queries/runs.ts'
 import { useMissingRole } from '../data/session.ts'
-import { partsOf, progressWords, rateChoices, rateText, runTitle } from '../domain/runs.ts'
+import { partsOf, progressWords, runTitle } from '../domain/runs.ts'
 import styles from './run-bar.module.css'
 
 export function RunBar({ runs }: { runs: readonly Run[] }) {
@@ -27,17 +26,9 @@ export function RunBar({ runs }: { runs: readonly Run[] }) {
 }
 
 function RunLine({ run }: { run: Run }) {
-  const client = useQueryClient()
   const refusal = useMissingRole('sys_operator')
   const [confirming, setConfirming] = useState(false)
-  const settled = async () => {
-    await client.invalidateQueries({ queryKey: ['runs'] })
-    await client.invalidateQueries({ queryKey: ['run', run.id] })
-  }
-  const act = useMutation({ mutationFn: (action: RunAction) => actOnRun(run.id, action), onSettled: settled })
-  const rate = useMutation({ mutationFn: (value: number | null) => changeRunRate(run.id, value), onSettled: settled })
-  const paused = run.status === 'paused'
-  const fault = act.error ?? rate.error
+  const { paused, isPending, fault, toggle, cancel, changeRate } = useRunControls(run)
   return (
     <div className={styles.line} data-status={run.status}>
       <Link to="/runs/$id" params={{ id: run.id }} className={styles.title}>
@@ -45,42 +36,17 @@ function RunLine({ run }: { run: Run }) {
       </Link>
       <ProgressBar parts={partsOf(run)} label={progressWords(run)} small />
       <span className={styles.words}>{progressWords(run)}</span>
-      <Button
-        refusal={refusal}
-        isPending={act.isPending}
-        onPress={() => act.mutate(paused ? 'resume' : 'pause')}
-        isDisabled={run.status === 'cancelling'}
-      >
+      <Button refusal={refusal} isPending={isPending} onPress={toggle} isDisabled={run.status === 'cancelling'}>
         {paused ? 'Resume' : 'Pause'}
       </Button>
-      <Menu
-        label={`Rate: ${rateText(run.rate_per_second)}`}
-        refusal={refusal}
-        choices={rateChoices.map(({ id, text }) => ({ id, text }))}
-        onChoose={(id) => rate.mutate(rateChoices.find((choice) => choice.id === id)!.value)}
-      />
+      <RateMenu run={run} refusal={refusal} onChange={changeRate} />
       <Button refusal={refusal} onPress={() => setConfirming(true)} isDisabled={run.status === 'cancelling'}>
         Cancel
       </Button>
       {confirming ? (
-        <Dialog title="Cancel this run?" onClose={() => setConfirming(false)}>
-          <p>
-            {runTitle(run)}: {progressWords(run)}. What it has not sent yet stays as it is. What is sent, is sent.
-          </p>
-          <DialogActions>
-            <Button onPress={() => setConfirming(false)}>Go on with it</Button>
-            <Button
-              look="danger"
-              autoFocus
-              onPress={() => {
-                setConfirming(false)
-                act.mutate('cancel')
-              }}
-            >
-              Cancel the run
-            </Button>
-          </DialogActions>
-        </Dialog>
+        <CancelDialog onCancel={cancel} onClose={() => setConfirming(false)}>
+          {runTitle(run)}: {progressWords(run)}. What it has not sent yet stays as it is. What is sent, is sent.
+        </CancelDialog>
       ) : null}
       {fault === null ? null : <FaultText fault={faultOf(fault)} />}
     </div>

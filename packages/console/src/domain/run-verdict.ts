@@ -62,8 +62,11 @@ export function runStages(
   return names.map((name, index) => ({ name, state: index < at ? 'done' : index === at ? 'now' : 'next' }))
 }
 
+/** Of the steps that take messages; before them a run has sent nothing, and after them it has taken all. */
+const stageSteps = ['first', 'share', 'all']
+
 function stageOf(step: string | null, count: number): number {
   if (count === 1 || step === null) return 0
-  if (/share|then|second|canary.?2|part/i.test(step)) return 1
-  return /first|canary|one/i.test(step) ? 0 : /all|rest|settle/i.test(step) ? 2 : 0
+  if (step === 'settle') return count - 1
+  return Math.max(0, stageSteps.indexOf(step))
 }

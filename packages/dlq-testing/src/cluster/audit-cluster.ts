@@ -4,8 +4,10 @@ import type postgres from 'postgres'
 import { eventually } from '../eventually.ts'
 import type { JavaProgram } from '../kafka/java.ts'
 import { readHeaderWithKcat } from '../kafka/kcat.ts'
+import { type ClusterFleet, retryDelayMs } from './cluster-fleet.ts'
+import type { ClusterLoad } from './cluster-load.ts'
 
-export type AuditOptions = {
+type AuditOptions = {
   java: JavaProgram
   brokers: readonly string[]
   sql: postgres.Sql
@@ -32,8 +34,29 @@ export type Audit = {
 
 type Row = { id: string; partition: number; offset: string; status: string; retries: number; created: Date; sent: Date }
 
-/** Call it when everything is settled. */
-export async function auditCluster(options: AuditOptions): Promise<Audit> {
+/** How many dead letters of a DLQ topic are stored, and how many of these are RESOLVED. */
+export async function countStored(sql: postgres.Sql, dlqTopic: string): Promise<{ rows: number; resolved: number }> {
+  const [row] = await sql<{ rows: number; resolved: number }[]>`
+    select count(*)::int as rows, count(*) filter (where status = 'RESOLVED')::int as resolved
+      from dlq.dlq_messages where dlq_topic = ${dlqTopic}`
+  return row!
+}
+
+/** Waits until all that Kafka acknowledged of the load is stored and RESOLVED, and compares. */
+export async function auditLoad(
+  { cluster, java, sql }: Pick<ClusterFleet, 'cluster' | 'java' | 'sql'>,
+  load: ClusterLoad,
+  topics: Pick<AuditOptions, 'dlqTopic' | 'targetTopic'>,
+): Promise<Audit> {
+  await eventually(async () => {
+    const { rows, resolved } = await countStored(sql, topics.dlqTopic)
+    if (rows < load.acknowledged() || resolved !== rows)
+      throw new Error(`${load.acknowledged()} acknowledged, ${rows} stored, ${resolved} RESOLVED`)
+  })
+  return auditCluster({ ...topics, java, sql, brokers: cluster.brokers, acknowledged: load.times, retryDelayMs })
+}
+
+async function auditCluster(options: AuditOptions): Promise<Audit> {
   const { java, brokers, sql, dlqTopic, targetTopic, acknowledged, retryDelayMs } = options
   const rows = await sql<Row[]>`
     select m.id, m.dlq_partition as partition, m.dlq_offset as offset, m.status, m.retry_count as retries,

@@ -90,6 +90,7 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
     if (targets.length > 0) {
       await listAll()
       const expected = await listExpectedReaders(sql, targets)
+      const isExpected = new Set(expected.map(keyOf))
       const groups = await askGroups(deps, groupsToAsk(new Set(expected.map((of) => of.consumer_group))))
       const bounds = Map.groupBy(await askTogether(targets, reader.fetchLogBounds, log), ({ topic }) => topic)
       const stored = await listStoredUntil(sql, { topics: targets, lookMs: longestLookMs })
@@ -99,13 +100,14 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       const seen = targets.flatMap((topic) =>
         groups.flatMap((group) => {
           const reader = { target_topic: topic, consumer_group: group.id }
-          const before = known.get(keyOf(reader)) ?? null
+          const key = keyOf(reader)
+          const before = known.get(key) ?? null
           return judgeReader(reader, group, before, {
             bounds: bounds.get(topic) ?? [],
             storedUntilMs: stored.get(topic) ?? null,
             horizonMs: horizons(reader),
             nowMs,
-            isExpected: expected.some((of) => keyOf(of) === keyOf(reader)),
+            isExpected: isExpected.has(key),
           })
         }),
       )

@@ -1,13 +1,12 @@
 // One run as it goes: what it does, why it stands still, how to stop it; and afterwards whether what it sent stayed away.
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
-import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
-import { Menu } from '../../components/controls/menu.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { CancelDialog, RateMenu } from '../../components/runs/run-controls.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
 import { ActionBar, Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { ProgressBar, ProgressLegend } from '../../components/show/progress.tsx'
@@ -16,20 +15,13 @@ import { say } from '../../components/toasts.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { changeGroup } from '../../data/queries/groups.ts'
-import { actOnRun, changeRunRate, type Run, type RunAction, runItemsQuery, runQuery } from '../../data/queries/runs.ts'
+import { useRunControls } from '../../data/queries/run-controls.ts'
+import { type Run, runItemsQuery, runQuery } from '../../data/queries/runs.ts'
 import { useRunEvents } from '../../data/run-events.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { ineligibleWords, selectionWords } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
-import {
-  activeStatuses,
-  partsOf,
-  progressWords,
-  rateChoices,
-  rateText,
-  runTitle,
-  totalText,
-} from '../../domain/runs.ts'
+import { activeStatuses, partsOf, progressWords, runTitle, totalText } from '../../domain/runs.ts'
 import { counted } from '../../domain/words.ts'
 import styles from './run.module.css'
 
@@ -154,40 +146,27 @@ function LiveSentence({ text }: { text: string }) {
 }
 
 function RunActions({ run, active }: { run: Run; active: boolean }) {
-  const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useMissingRole('sys_operator')
   const [confirming, setConfirming] = useState(false)
-  const onSettled = async () => {
-    await client.invalidateQueries({ queryKey: runQuery(run.id).queryKey })
-    await client.invalidateQueries({ queryKey: ['runs'] })
-  }
-  const act = useMutation({ mutationFn: (action: RunAction) => actOnRun(run.id, action), onSettled })
-  const rate = useMutation({ mutationFn: (value: number | null) => changeRunRate(run.id, value), onSettled })
+  const { paused, isPending, fault: failed, onSettled, toggle, cancel, changeRate } = useRunControls(run)
   const resolve = useMutation({
     mutationFn: (group: string) => changeGroup(group, { state: 'resolved' }),
     onSuccess: () => say('Resolved; it comes back by itself if it fails again'),
     onSettled,
   })
-  const paused = run.status === 'paused'
   const group = run.selection.filter?.group_id
-  const fault = act.error ?? rate.error ?? resolve.error
-  const toggle = () => act.mutate(paused ? 'resume' : 'pause')
+  const fault = failed ?? resolve.error
   useKeys(active ? { 'Shift+p': toggle } : {})
   return (
     <>
       <ActionBar label="What can be done with this run">
         {active ? (
           <>
-            <Button look="primary" refusal={refusal} isDisabled={act.isPending} onPress={toggle}>
+            <Button look="primary" refusal={refusal} isDisabled={isPending} onPress={toggle}>
               {paused ? 'Resume all the same' : 'Pause'}
             </Button>
-            <Menu
-              label={`Rate: ${rateText(run.rate_per_second)}`}
-              refusal={refusal}
-              choices={rateChoices.map(({ id, text }) => ({ id, text }))}
-              onChoose={(id) => rate.mutate(rateChoices.find((choice) => choice.id === id)!.value)}
-            />
+            <RateMenu run={run} refusal={refusal} onChange={changeRate} />
             <Button look="danger" refusal={refusal} onPress={() => setConfirming(true)}>
               Cancel…
             </Button>
@@ -215,22 +194,9 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
       </ActionBar>
       {fault === null ? null : <FaultText fault={faultOf(fault)} what="Not done" />}
       {confirming ? (
-        <Dialog title="Cancel this run?" onClose={() => setConfirming(false)}>
-          <p>{progressWords(run)}. What it has not taken yet stays as it is. What is sent, is sent.</p>
-          <DialogActions>
-            <Button onPress={() => setConfirming(false)}>Go on with it</Button>
-            <Button
-              look="danger"
-              autoFocus
-              onPress={() => {
-                setConfirming(false)
-                act.mutate('cancel')
-              }}
-            >
-              Cancel the run
-            </Button>
-          </DialogActions>
-        </Dialog>
+        <CancelDialog onCancel={cancel} onClose={() => setConfirming(false)}>
+          {progressWords(run)}. What it has not taken yet stays as it is. What is sent, is sent.
+        </CancelDialog>
       ) : null}
     </>
   )

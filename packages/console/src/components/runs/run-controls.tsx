@@ -1,0 +1,45 @@
+// What an operator does with a run that is active, on its page and in the bar of every page.
+
+import type { ReactNode } from 'react'
+import type { Run } from '../../data/queries/runs.ts'
+import { rateChoices, rateText } from '../../domain/runs.ts'
+import { Button } from '../controls/button.tsx'
+import { Dialog, DialogActions } from '../controls/dialog.tsx'
+import { Menu } from '../controls/menu.tsx'
+
+type RateMenuProps = { run: Run; refusal: string | null; onChange: (rate: number | null) => void }
+
+export function RateMenu({ run, refusal, onChange }: RateMenuProps) {
+  return (
+    <Menu
+      label={`Rate: ${rateText(run.rate_per_second)}`}
+      refusal={refusal}
+      choices={rateChoices.map(({ id, text }) => ({ id, text }))}
+      onChoose={(id) => onChange(rateChoices.find((choice) => choice.id === id)!.value)}
+    />
+  )
+}
+
+type CancelDialogProps = { onCancel: () => void; onClose: () => void; children: ReactNode }
+
+/** Asks before a run is cancelled. `children`: what it has done, and what stays as it is. */
+export function CancelDialog({ onCancel, onClose, children }: CancelDialogProps) {
+  return (
+    <Dialog title="Cancel this run?" onClose={onClose}>
+      <p>{children}</p>
+      <DialogActions>
+        <Button onPress={onClose}>Go on with it</Button>
+        <Button
+          look="danger"
+          autoFocus
+          onPress={() => {
+            onClose()
+            onCancel()
+          }}
+        >
+          Cancel the run
+        </Button>
+      </DialogActions>
+    </Dialog>
+  )
+}

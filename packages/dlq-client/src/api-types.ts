@@ -1417,6 +1417,8 @@ export interface components {
                  * @enum {string}
                  */
                 encoding: "text" | "number" | "base64";
+                /** @description The bytes of a number, to write them again. */
+                base64?: string;
             }[] | null;
             value_bytes: number | null;
             record_timestamp: string | null;

@@ -4,6 +4,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { type MessageFilter, requestFilter } from '../../domain/addresses.ts'
+import type { EditRequest } from '../../domain/payload/edit-draft.ts'
 import { api, rawRequest } from '../api.ts'
 import { serverNow } from '../server-clock.ts'
 
@@ -81,14 +82,9 @@ export async function retryMessage(
   return { status: (await answer).response.status, message }
 }
 
-export type Written = { text: string } | { base64: string } | null
-
-export type MessageChange = {
-  value?: Written
-  key?: Written
-  headers?: readonly { name: string; value: { text: string } | { base64: string } | null }[]
-  target_topic?: string | null
+export type MessageChange = EditRequest & {
   next_retry_at?: string | null
+  max_retries?: number
   reason?: string
 }
 

@@ -141,7 +141,7 @@ export function EditSteps({ message, etag, stored, begin, oneLine, whyFile, onRe
             autoFocus
           />
           <ActionBar label="Save">
-            <Button type="submit" look="primary" refusal={refusal} isDisabled={save.isPending} hint="⌘↵">
+            <Button type="submit" look="primary" refusal={refusal} isDisabled={save.isPending} hint="Mod+Enter">
               {save.isPending ? 'Saving …' : 'Save and retry'}
             </Button>
             <Button refusal={refusal} isDisabled={save.isPending} onPress={() => save.mutate(false)}>
@@ -155,7 +155,7 @@ export function EditSteps({ message, etag, stored, begin, oneLine, whyFile, onRe
       ) : null}
       {reviewing ? null : (
         <ActionBar label="Change">
-          <Button look="primary" isDisabled={!changed || faults.length > 0} onPress={next} hint="⌘↵">
+          <Button look="primary" isDisabled={!changed || faults.length > 0} onPress={next} hint="Mod+Enter">
             Review
           </Button>
           <Button look="quiet" onPress={() => void navigate({ to: '/messages/$id', params: { id }, search: {} })}>

@@ -157,7 +157,13 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
   })
   const group = run.selection.filter?.group_id
   const fault = failed ?? resolve.error
-  useKeys(active ? { 'Shift+p': toggle } : {})
+  const mayResolve = !active && group !== undefined && run.status === 'completed'
+  // While the run is active its keys are those of the bar at the bottom.
+  useKeys({
+    d: () => {
+      if (mayResolve && refusal === null && !resolve.isPending) resolve.mutate(group)
+    },
+  })
   return (
     <>
       <ActionBar label="What can be done with this run">
@@ -181,9 +187,15 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
             Retry those that came back
           </Link>
         ) : null}
-        {!active && group !== undefined && run.status === 'completed' ? (
-          <Button refusal={refusal} isDisabled={resolve.isPending} onPress={() => resolve.mutate(group)}>
-            Resolve group
+        {mayResolve ? (
+          <Button
+            look="primary"
+            refusal={refusal}
+            isDisabled={resolve.isPending || resolve.isSuccess}
+            onPress={() => resolve.mutate(group)}
+            hint="d"
+          >
+            {resolve.isSuccess ? 'Resolved' : 'Resolve group'}
           </Button>
         ) : null}
         {group === undefined ? null : (

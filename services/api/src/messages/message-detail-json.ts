@@ -56,8 +56,8 @@ export const detailSchema = v.pipe(
     record_timestamp_type: v.nullable(v.picklist(['create', 'append'])),
     record_source: v.picklist(['dlq', 'origin']),
     failure_count: count,
-    first_failed_at: timestampText,
-    last_failed_at: timestampText,
+    first_failed_at: v.pipe(timestampText, v.description('When its dead letter was written.')),
+    last_failed_at: v.pipe(timestampText, v.description('The same, until it fails again; then when that was stored.')),
     run_id: text,
     successor_of: text,
     related_to: v.pipe(

@@ -50,7 +50,9 @@ export function GroupsPage() {
   const slow = useSlow(list.isPending)
   const totals = list.data?.pages[0]?.totals ?? null
   // What somebody has triaged leaves at once; undo brings it back.
-  const rows = (list.data?.pages.flatMap((page) => page.groups) ?? []).filter(({ id }) => !left.includes(id))
+  const rows = (list.data?.pages ?? [])
+    .flatMap(({ groups }) => (search.sort === undefined ? byLastSeen(groups) : groups))
+    .filter(({ id }) => !left.includes(id))
   const place = Math.min(at, Math.max(0, rows.length - 1))
   const current = rows[place]
 
@@ -169,6 +171,11 @@ const tabNames: Record<GroupTab, string> = {
   ignored: 'Ignored',
   resolved: 'Resolved',
   all: 'All',
+}
+
+/** The API lists them by when they were stored; each page goes by what it shows. */
+function byLastSeen(groups: readonly ErrorGroup[]): ErrorGroup[] {
+  return groups.toSorted((a, b) => Date.parse(b.last_seen_at) - Date.parse(a.last_seen_at))
 }
 
 function tabEmpty(tab: GroupTab, totals: Readonly<Record<string, number>> | null): string {

@@ -3,6 +3,7 @@
 
 import type { Header } from 'dlq-core/domain/record/record.ts'
 import { eventually } from '../eventually.ts'
+import { createTopics } from '../kafka/create-topics.ts'
 import type { TestTopics } from '../kafka/test-topics.ts'
 import { springDeadLetter } from '../rows/spring-dead-letter.ts'
 import type { TestConsole } from './use-console.ts'
@@ -29,15 +30,18 @@ const trace = (error: Error) =>
     '\tat java.base/java.lang.Thread.run(Thread.java:1583)',
   ].join('\n')
 
-/** @param name also the class of its errors, so that no other test has its error group */
+/** A topic X and its DLQ topic X.dlq.v1: only to the topic of its name it may send without being asked about. */
 export async function createConsoleTopics(topics: TestTopics, name: string): Promise<ConsoleTopics> {
-  const [original, dlq] = await Promise.all([
-    topics.createTopic(`browser-${name}`),
-    topics.createTopic(`browser-${name}`, { suffix: '.dlq.v1' }),
-  ])
+  const original = topics.topicName(`browser-${name}`)
+  const dlq = topics.claimTopic(`${original}.dlq.v1`)
+  await createTopics(
+    topics.admin,
+    [original, dlq].map((topic) => ({ topic, numPartitions: 1 })),
+  )
   return { original, dlq, consumerGroup: topics.groupName(`browser-${name}-readers`) }
 }
 
+/** An error of a class of its own, so that no other test has its error group. */
 export function failureNamed(name: string, message: string): Error {
   const error = Object.assign(new Error(message), { name: `com.example.${name}` })
   error.stack = trace(error)

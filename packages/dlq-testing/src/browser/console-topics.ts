@@ -2,8 +2,10 @@
 // topic that exists, and can fail there once more.
 
 import type { Header } from 'dlq-core/domain/record/record.ts'
+import type { Kafka, Message } from 'kafkajs'
 import { eventually } from '../eventually.ts'
 import { createTopics } from '../kafka/create-topics.ts'
+import type { TopicRecord } from '../kafka/read-topic.ts'
 import type { TestTopics } from '../kafka/test-topics.ts'
 import { springDeadLetter } from '../rows/spring-dead-letter.ts'
 import type { TestConsole } from './use-console.ts'
@@ -57,30 +59,46 @@ export async function sendLetters(
 ): Promise<string[]> {
   const [{ stored }] = await sql<[{ stored: number }]>`
     select count(*)::int as stored from dlq.dlq_messages where dlq_topic = ${dlq}`
-  const producer = kafka.producer({ allowAutoTopicCreation: false })
-  await producer.connect()
-  try {
-    await producer.send({
-      topic: dlq,
-      messages: letters.map(({ value, key, headers = [], error, at = Date.now() }, n) => {
-        const failed = springDeadLetter({
-          ...{ topic: original, group: consumerGroup, partition: 0, headers },
-          // Offsets that no retry reaches.
-          ...{ offset: 1_000_000_000n + BigInt(stored + n), timestamp: BigInt(at) },
-          key: key === null ? null : Buffer.from(key ?? `key-${n}`),
-          value: value === null ? null : Buffer.from(value),
-          error: error ?? failureNamed('Failure', 'the order cannot be read'),
-        })
-        return { ...failed, timestamp: String(at) }
-      }),
+  const messages = letters.map(({ value, key, headers = [], error, at = Date.now() }, n) => {
+    const failed = springDeadLetter({
+      ...{ topic: original, group: consumerGroup, partition: 0, headers },
+      // Offsets that no retry reaches.
+      ...{ offset: 1_000_000_000n + BigInt(stored + n), timestamp: BigInt(at) },
+      key: key === null ? null : Buffer.from(key ?? `key-${n}`),
+      value: value === null ? null : Buffer.from(value),
+      error: error ?? failureNamed('Failure', 'the order cannot be read'),
     })
-  } finally {
-    await producer.disconnect()
-  }
+    return { ...failed, timestamp: String(at) }
+  })
+  await write(kafka, dlq, messages)
   return eventually(async () => {
     const rows = await sql<{ id: string }[]>`
       select id from dlq.dlq_messages where dlq_topic = ${dlq} order by dlq_partition, dlq_offset offset ${stored}`
     if (rows.length < letters.length) throw new Error(`${rows.length} of ${letters.length} are stored`)
     return rows.map(({ id }) => id)
   })
+}
+
+/** The record that was sent again fails again, as its consumer would write it. */
+export async function failAgain(
+  { kafka }: TestTopics,
+  { original, dlq, consumerGroup }: ConsoleTopics,
+  { partition, offset, timestamp, key, value, headerPairs }: TopicRecord,
+  error: Error,
+): Promise<void> {
+  const again = springDeadLetter({
+    ...{ topic: original, group: consumerGroup, partition, key, value, error },
+    ...{ offset: BigInt(offset), timestamp: BigInt(timestamp), headers: headerPairs as Header[] },
+  })
+  await write(kafka, dlq, [again])
+}
+
+async function write(kafka: Kafka, topic: string, messages: Message[]): Promise<void> {
+  const producer = kafka.producer({ allowAutoTopicCreation: false })
+  await producer.connect()
+  try {
+    await producer.send({ topic, messages })
+  } finally {
+    await producer.disconnect()
+  }
 }

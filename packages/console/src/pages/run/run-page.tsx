@@ -23,6 +23,7 @@ import { ineligibleWords, selectionWords } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
 import { activeStatuses, partsOf, progressWords, runTitle, totalText } from '../../domain/runs.ts'
 import { counted } from '../../domain/words.ts'
+import { RateChart } from './rate-chart.tsx'
 import styles from './run.module.css'
 
 const route = getRouteApi('/runs/$id')
@@ -78,6 +79,7 @@ export function RunPage() {
         <ProgressBar parts={parts} label={progressWords(run)} />
         <ProgressLegend parts={parts} />
         <LiveSentence text={progressWords(run)} />
+        <RateChart key={id} run={run} />
       </div>
       <RunActions run={run} active={active} />
       {active && run.status !== 'paused' && run.held_up_by !== null && run.held_up_by.length > 0 ? (
@@ -261,9 +263,12 @@ function Items({ id, outcome, active }: { id: string; outcome: string; active: b
         {items.data?.slice(0, 200).map((item) => (
           <li key={item.id}>
             <Link to="/messages/$id" params={{ id: item.id }} search={{}}>
-              <code>{item.id}</code>
+              <code>{item.message?.key?.value ?? item.id.slice(-12)}</code>
             </Link>
-            <span className={styles.quiet}>{item.detail ?? words}</span>
+            <span className={styles.quiet}>
+              {item.message == null ? 'archived or deleted' : `${item.message.status} · ${item.message.original_topic}`}{' '}
+              · {item.detail ?? item.message?.error_message ?? words}
+            </span>
           </li>
         ))}
       </ul>

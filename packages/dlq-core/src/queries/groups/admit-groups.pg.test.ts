@@ -76,7 +76,7 @@ test('a group that was seen is touched at most every thirty seconds', async () =
 })
 
 test('a group has failed since the first of its records, and last when the last was written, but never in the future', async () => {
-  const at = (minutesAgo: number) => Date.now() - minutesAgo * 60_000
+  const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString()
   const times = async () => {
     const [row] = await database.sql<{ since: number; topic_since: number; last: number }[]>`
       select round(extract(epoch from now() - g.first_seen_at) / 60)::int as since,

@@ -74,7 +74,8 @@ export function connectDatabase(
     types,
     max: config.max_open_conns,
     max_lifetime: config.conn_max_lifetime / 1000,
-    ...{ idle_timeout: idleTimeouts({ kept: config.max_idle_conns, surplusIdle }) },
+    // The types know no function, though the driver takes one for each of its times.
+    idle_timeout: idleTimeouts({ kept: config.max_idle_conns, surplusIdle }) as unknown as number,
     connect_timeout: 5,
     prepare: config.prepare,
     // Waits between attempts to connect, in seconds.

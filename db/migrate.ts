@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ConfigError } from 'dlq-core/runtime/config/config.ts'
+import { versionFault, versionQuery } from 'dlq-core/runtime/database/server-version.ts'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
@@ -157,6 +158,10 @@ async function withLock<T>(options: MigrateOptions, work: (client: pg.Client) =>
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'dlq-migrate' })
   await client.connect()
   try {
+    const { rows } = await client.query(versionQuery)
+    const fault = versionFault(rows[0].version)
+    if (fault?.level === 'error') throw new Error(fault.message)
+    if (fault) log?.(`warning: ${fault.message}`)
     const deadline = Date.now() + lockTimeoutMs
     for (let polls = 0; !(await tryLock(client)); polls += 1) {
       if (polls === 0) log?.('another process is migrating; waiting for it')

@@ -148,6 +148,13 @@ test('who comes back hears what happened meanwhile, and otherwise that something
   expect(await stranger.next()).toMatchObject({ missed: true, groups: [] })
 })
 
+test('it ends after so many seconds, with its first event at least', async () => {
+  const headers = { authorization: 'Bearer all' }
+  const response = await app('GET /api/v1/events?seconds=0', { headers })
+  expect((await response.text()).match(/^event: changed$/gm)).toHaveLength(1)
+  expect((await app('GET /api/v1/events?seconds=-1', { headers })).status).toBe(400)
+})
+
 test('it ends with the token, and a token holds ten at most', async () => {
   const { next } = await listen('short')
   while ((await next()) !== null);

@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { actAs } from '../../access/access.ts'
 import { requireExactCounts } from '../../fleet/exact-counts.ts'
 import { type Call, defineRoute, type noFields } from '../../http/define-route.ts'
+import { wholeNumber } from '../../request/request-schemas.ts'
 
 const eventHeaders = v.object({
   'last-event-id': v.optional(
@@ -12,7 +13,16 @@ const eventHeaders = v.object({
   ),
 })
 
-type EventCall = Call<typeof noFields, typeof noFields, typeof eventHeaders>
+const eventQuery = v.strictObject({
+  seconds: v.exactOptional(
+    v.pipe(
+      wholeNumber('seconds', { min: 0, max: 86_400 }),
+      v.description('The stream ends after so many seconds, though not before its first event; else with the token.'),
+    ),
+  ),
+})
+
+type EventCall = Call<typeof noFields, typeof eventQuery, typeof eventHeaders>
 
 export const eventRoutes = [
   defineRoute(
@@ -28,6 +38,7 @@ export const eventRoutes = [
         'token’s topics alone, and ends with the token. Streams are limited as those of runs are.',
       ].join(' '),
       role: 'read',
+      query: eventQuery,
       headers: eventHeaders,
       answers: { 200: { description: 'Server-sent events.', types: ['text/event-stream'] } },
     },
@@ -41,14 +52,18 @@ export const eventRoutes = [
 
 /** How often the sender's permission is looked at. */
 const lookMs = 1000
+/** How long a stream that should end waits for its first event; one that continues may have none. */
+const firstWithinMs = 5000
 /** Proxies cut off what is silent for longer. */
 const silenceMs = 15_000
 
 /** Until the sender's permission ends. */
 async function writeChanges(call: EventCall, stream: SSEStreamingApi): Promise<void> {
-  const { c, access, signal, fleetEvents, headers } = call
+  const { c, access, signal, fleetEvents, headers, query } = call
+  const endsAt = Date.now() + (query.seconds ?? Number.POSITIVE_INFINITY) * 1000
   const permission = JSON.stringify(access)
   const listener = fleetEvents.listen({ scope: access.topics, after: headers['last-event-id'] })
+  let begun = false
   let writtenAt = Date.now()
   try {
     while (!stream.aborted && !signal.aborted) {
@@ -56,7 +71,10 @@ async function writeChanges(call: EventCall, stream: SSEStreamingApi): Promise<v
         .get('identifyAgain')()
         .catch(() => null)
       if (JSON.stringify(now && actAs(now, 'read')) !== permission) return
-      const news = await listener.next({ waitMs: lookMs, signal })
+      const waitMs = Math.min(lookMs, Math.max(endsAt - Date.now(), 50))
+      const news = await listener.next({ waitMs, signal })
+      begun ||= news !== null
+      if (news === null && Date.now() >= endsAt + (begun ? 0 : firstWithinMs)) return
       if (news === null && Date.now() - writtenAt < silenceMs) continue
       if (news === null) await stream.write(': nothing has changed\n\n')
       else {

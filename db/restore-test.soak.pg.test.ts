@@ -145,3 +145,11 @@ test.skipIf(missing.length > 0)('full backups are kept for thirty days, and all 
   expect(text).toContain('repo1-retention-full=30')
   expect(text).toContain('repo1-retention-archive=7')
 })
+
+test.skipIf(missing.length > 0)('the specification’s commands make backups, too', async () => {
+  const server = `-h 127.0.0.1 -p ${port} -U postgres`
+  await succeed(`mkdir -m 700 ${place('spool')}/base && pg_basebackup ${server} -D ${place('spool')}/base -Ft -z -P`)
+  await succeed(`tar -tzf ${place('spool')}/base/base.tar.gz | grep -q '^backup_label'`)
+  await succeed(`pg_dump ${server} -d dlq -n saga -Fc -f ${place('spool')}/saga.dump`)
+  expect(await succeed(`pg_restore --list ${place('spool')}/saga.dump`)).toContain('TABLE DATA saga saga_step_logs')
+})

@@ -1,5 +1,5 @@
 // Migrates the schemas dlq and saga up or down: node-pg-migrate runs the numbered NNN_name.up.sql / .down.sql files,
-// each in its own transaction. The set "worker" is graphile-worker's schema.
+// each in its own transaction (or none, load-migrations.ts). The set "worker" is graphile-worker's schema.
 // Two parts are ours: a polled try-lock, so that any number of processes may start at once (a session
 // that waits inside pg_advisory_lock would hold a snapshot and deadlock with an index built
 // concurrently), and checksums, so that an applied file that was changed is refused.
@@ -14,6 +14,7 @@ import { versionFault, versionQuery } from 'dlq-core/runtime/database/server-ver
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
+import { loadMigrations } from './load-migrations.ts'
 import { mendArchiveProcedure } from './lone-archive-procedure.ts'
 import { isSetAside, isSpecified, moveRows, setAside } from './specified-rows.ts'
 import { dropWorkerSchema, installWorkerSchema, workerMigration } from './worker-schema.ts'
@@ -199,7 +200,7 @@ export async function runFiles(
     count,
     migrationsTable: set,
     migrationsSchema: 'migrations',
-    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: 'sql' }],
+    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadMigrations }],
     singleTransaction: false,
     noLock: true,
     checkOrder: true,

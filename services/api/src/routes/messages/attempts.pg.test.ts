@@ -138,6 +138,6 @@ test.each(planCacheModes)(
     const read = nodes.filter((node) => tables.includes(node['Relation Name'] ?? ''))
     expect(read.length).toBeGreaterThan(2)
     expect(read.map((node) => node['Node Type']).filter((type) => !/^Index (Only )?Scan$/.test(type))).toEqual([])
-    expect(read.some((node) => node['Index Name'] === 'idx_dlq_attempts_settled_at')).toBe(true)
+    expect(read.some((node) => node['Index Name'] === 'idx_dlq_attempts_settled')).toBe(true)
   },
 )

@@ -12,12 +12,13 @@ import { copyMessages, ensureMessagePartition } from 'dlq-core/queries/ingest/me
 import { lockPosition, movePosition, type PartitionOf } from 'dlq-core/queries/ingest/positions.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { isDatabaseAway, isMissingPartition } from 'dlq-core/runtime/database/database-errors.ts'
+import { FramesGone, type FramesRegister } from '../registers/frames-register.ts'
+import type { GroupRegister } from '../registers/group-register.ts'
+import type { RouteRegister } from '../registers/route-register.ts'
 import { type CorrelateDeps, correlateByAttempt } from './correlate-by-attempt.ts'
 import { correlateByPlace } from './correlate-by-place.ts'
-import type { GroupRegister } from './group-register.ts'
 import { insertReducing } from './insert-reducing.ts'
 import { reopenRepublished } from './reopen-republished.ts'
-import type { RouteRegister } from './route-register.ts'
 
 export type Batch = PartitionOf & {
   /** Where the fetch began. `records` has every committed record from there to `nextOffset`. */
@@ -50,6 +51,7 @@ export type StoreDeps = {
   sql: Database
   settings: ReadingSettings
   groups: GroupRegister
+  frames: FramesRegister
   routes: RouteRegister
   /** Fetches the originals of dead letters without bytes. */
   complete: (records: readonly DeadLetterRecord[]) => Promise<readonly DeadLetterRecord[]>
@@ -63,19 +65,24 @@ export type StoreDeps = {
  * before they were read: a position below it is then no hole.
  */
 export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n } = {}): Promise<StoreOutcome> {
-  const { settings, groups, routes, complete, now, random } = deps
+  const { settings, groups, frames, routes, complete, now, random } = deps
   const read = (await complete(batch.records)).map((record) => readDeadLetter(record, settings, now(), random()))
   const letters = await correlateByAttempt(deps, read)
   await groups.assign(letters)
   await routes.admit(letters)
+  const learn = () => frames.learn(letters.map(({ message }) => message))
+  await learn()
   const work: Work = { deps, batch, letters, lowOffset, mayRefuse: false }
-  for (let partitionsMade = false; ; ) {
+  for (let partitionsMade = false, framesStored = false; ; ) {
     try {
       return await storeLetters(work)
     } catch (error) {
       if (isMissingPartition(error) && !partitionsMade) {
         await makePartitions(deps.sql, letters)
         partitionsMade = true
+      } else if (error instanceof FramesGone && !framesStored) {
+        await learn()
+        framesStored = true
       } else if (!isDatabaseAway(error) && !work.mayRefuse) {
         // Rare: PostgreSQL refuses a row, or has it already. COPY does not say which; inserting finds out.
         work.mayRefuse = true
@@ -97,16 +104,20 @@ async function storeLetters({ deps, batch, letters, lowOffset, mayRefuse }: Work
       sql,
       letters.filter(({ message }) => message.dlq_offset >= position),
     )
-    const insert = mayRefuse ? insertReducing : copyWhole
+    const store = async (messages: readonly NewMessage[]) => {
+      const shortened = deps.frames.shorten(messages)
+      await deps.frames.confirm(sql, shortened)
+      return (mayRefuse ? insertReducing : copyWhole)(sql, shortened)
+    }
     const fresh = unseen.filter(({ republished }) => republished === null).map(({ message }) => message)
-    const first = await insert(sql, fresh)
+    const first = await store(fresh)
     // After the insert: a failure and its re-failure may stand in the same batch.
     const { reopened, added } = await reopenRepublished(
       sql,
       unseen.filter(({ republished }) => republished !== null),
       { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random },
     )
-    const second = await insert(sql, added)
+    const second = await store(added)
     if (batch.nextOffset > position) await movePosition(sql, { ...batch, next_offset: batch.nextOffset })
     return {
       kind: 'stored',

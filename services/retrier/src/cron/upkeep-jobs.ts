@@ -3,6 +3,7 @@
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import { deleteOldAudit, deleteOldIdempotencyKeys } from 'dlq-core/queries/change/audit.ts'
 import { forgetEmptyGroups } from 'dlq-core/queries/groups/empty-groups.ts'
+import { sweepFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import { foldSummary, getSummaryState, reconcileSummary } from 'dlq-core/queries/reading/summary.ts'
 import { releaseExpiredLeases } from 'dlq-core/queries/retry/expired-leases.ts'
 import { forgetDeadRetriers } from 'dlq-core/queries/retry/retriers.ts'
@@ -87,6 +88,7 @@ export function upkeepJobs({ sql, log, policies, dlqPatterns, schedules, retenti
         return {
           ...(await dropExpired({ sql, archiveRetentionMs: retentions.retention }, context)),
           groups_forgotten: await forgetGroups(sql, context.signal),
+          stack_frames_swept: await sql.begin((sql) => sweepFrames(sql)),
           audit: await inPieces(ago(retentions.audit_retention), deleteOldAudit),
           idempotency_keys: await inPieces(ago(idempotencyKeysKeptMs), deleteOldIdempotencyKeys),
           runs: await inPieces(ago(retentions.audit_retention), deleteOldRuns),

@@ -44,7 +44,9 @@ export type NewMessage = {
   /** Where the bytes come from: the dead letter, or the original record that it only names. */
   record_source: 'dlq' | 'origin'
   error_class: string | null
+  /** Whole, unless `frames_id` is set: then without the frames that it names (stack-frames.ts). */
   error_stacktrace: string | null
+  frames_id: string | null
   group_id: string | null
   next_retry_at: Date | null
   successor_of: string | null
@@ -99,6 +101,7 @@ export function readDeadLetter(
     id: deriveMessageId(record),
     original_topic: topic,
     ...failure,
+    frames_id: null,
     max_retries: policy.maxRetries,
     payload: policy.payload === 'derived' ? null : projectPayload(record.value),
     dlq_cluster: record.cluster,

@@ -28,6 +28,7 @@ const columnTypes: CopyColumns<NewMessage> = {
   record_source: 'text',
   error_class: 'text',
   error_stacktrace: 'text',
+  frames_id: 'uuid',
   group_id: 'uuid',
   next_retry_at: 'timestamptz',
   successor_of: 'uuid',
@@ -38,7 +39,7 @@ const columnTypes: CopyColumns<NewMessage> = {
 }
 const columns = Object.keys(columnTypes) as (keyof NewMessage)[]
 
-/** Rows per statement: 500 × 29 parameters stay well under the protocol's 65,535. */
+/** Rows per statement: 500 × 30 parameters stay well under the protocol's 65,535. */
 const rowsPerStatement = 500
 
 /** One piece is written to the socket while PostgreSQL stores the previous one. */

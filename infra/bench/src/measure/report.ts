@@ -7,12 +7,23 @@ import { formatNumber, formatTable } from './table.ts'
 /** One line of the table: the measurements of a variant, round by round. */
 export type Variant = { name: string; rounds: readonly Measurement[] }
 
-const columns = ['', 'rows/s', 'of floor', 'CPU of floor', 'client µs/row', 'PostgreSQL µs/row', 'peak MiB']
+const columns = [
+  '',
+  'rows/s',
+  'of floor',
+  'CPU of floor',
+  'client µs/row',
+  'PostgreSQL µs/row',
+  'peak MiB',
+  'WAL bytes/row',
+  'bytes/row',
+]
 
 /** Medians, and the ratios to the floor of the same round. */
 export function formatVariants(variants: readonly Variant[], floor: Variant): string {
+  const hasBytes = variants.some(({ rounds }) => rounds.some(({ walBytes }) => walBytes !== undefined))
   return formatTable(
-    columns,
+    hasBytes ? [...columns, ...byteColumns] : columns,
     variants.map(({ name, rounds }) => [
       name,
       formatNumber(median(rounds.map(rate))),
@@ -21,6 +32,12 @@ export function formatVariants(variants: readonly Variant[], floor: Variant): st
       formatNumber(medianOf(rounds, ({ clientMicros }) => clientMicros)),
       formatNumber(medianOf(rounds, ({ postgresMicros }) => postgresMicros)),
       formatNumber(medianOf(rounds, ({ peakMemoryMiB }) => peakMemoryMiB)),
+      ...(hasBytes
+        ? [
+            formatNumber(medianOf(rounds, ({ walBytes }) => walBytes ?? null)),
+            formatNumber(medianOf(rounds, ({ storedBytes }) => storedBytes ?? null)),
+          ]
+        : []),
     ]),
   )
 }

@@ -1535,6 +1535,11 @@ export interface components {
                 searched_to: string | null;
                 /** @description The rows that were looked at for this page, at least. */
                 examined: number;
+                /**
+                 * @description The filter has `payload`, and came upon a time in which a backlog was stored without payloads (`payload: auto` of a policy): messages of it may be missing, until the cron job `payloads` has stored theirs.
+                 * @constant
+                 */
+                payloads_deferred?: true;
             };
         };
         /** ListedMessage */
@@ -2011,7 +2016,7 @@ export interface components {
             timestamp?: "keep" | "now";
             weight?: number;
             /** @enum {string} */
-            payload?: "stored" | "derived";
+            payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
@@ -2044,7 +2049,7 @@ export interface components {
             timestamp?: "keep" | "now";
             weight?: number;
             /** @enum {string} */
-            payload?: "stored" | "derived";
+            payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
@@ -2074,7 +2079,7 @@ export interface components {
             timestamp?: "keep" | "now";
             weight?: number;
             /** @enum {string} */
-            payload?: "stored" | "derived";
+            payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
@@ -8180,7 +8185,7 @@ export interface operations {
                     ordering?: ("none" | "per-key") | null;
                     timestamp?: ("keep" | "now") | null;
                     weight?: (number | string) | null;
-                    payload?: ("stored" | "derived") | null;
+                    payload?: ("stored" | "derived" | "auto") | null;
                     refailure_threshold?: (number | string) | null;
                     refailure_share?: (number | string) | null;
                     refailure_window?: (number | string) | null;

@@ -10,7 +10,8 @@ import {
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { copyMessages, ensureMessagePartition } from 'dlq-core/queries/ingest/message-insert.ts'
 import { lockPosition, movePosition, type PartitionOf } from 'dlq-core/queries/ingest/positions.ts'
-import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { deferPayloads } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
+import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import { isDatabaseAway, isMissingPartition } from 'dlq-core/runtime/database/database-errors.ts'
 import { FramesGone, type FramesRegister } from '../registers/frames-register.ts'
 import type { GroupRegister } from '../registers/group-register.ts'
@@ -60,13 +61,19 @@ export type StoreDeps = {
   random: () => number
 }
 
+/** More records than this behind a batch are a backlog. An ingester that keeps up has a few hundred. */
+const backlogFrom = 1000n
+
 /**
  * Stores a batch. `lowOffset` is where the log begins now. The caller gives it when retention may have deleted records
  * before they were read: a position below it is then no hole.
  */
 export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n } = {}): Promise<StoreOutcome> {
   const { settings, groups, frames, routes, complete, now, random } = deps
-  const read = (await complete(batch.records)).map((record) => readDeadLetter(record, settings, now(), random()))
+  const hasBacklog = batch.highWatermark - batch.nextOffset > backlogFrom
+  const read = (await complete(batch.records)).map((record) =>
+    readDeadLetter(record, { ...settings, hasBacklog }, now(), random()),
+  )
   const letters = await correlateByAttempt(deps, read)
   await groups.assign(letters)
   await routes.admit(letters)
@@ -118,6 +125,7 @@ async function storeLetters({ deps, batch, letters, lowOffset, mayRefuse }: Work
       { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random },
     )
     const second = await store(added)
+    await deferOf(sql, batch, unseen)
     if (batch.nextOffset > position) await movePosition(sql, { ...batch, next_offset: batch.nextOffset })
     return {
       kind: 'stored',
@@ -128,6 +136,13 @@ async function storeLetters({ deps, batch, letters, lowOffset, mayRefuse }: Work
       messages: [...fresh, ...added],
     }
   })
+}
+
+async function deferOf(sql: Transaction, batch: Batch, letters: readonly DeadLetter[]): Promise<void> {
+  const ids = letters.filter(({ isPayloadDeferred }) => isPayloadDeferred).map(({ message }) => message.id)
+  if (ids.length === 0) return
+  const sorted = ids.toSorted()
+  await deferPayloads(sql, { ...batch, from: sorted[0]!, until: sorted.at(-1)! })
 }
 
 async function copyWhole(...[sql, messages]: Parameters<typeof copyMessages>) {

@@ -72,7 +72,12 @@ export function batchOf(records: readonly DeadLetterRecord[], more: Partial<Batc
 export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDeps {
   return {
     sql,
-    settings: { policyOf: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] },
+    // The batches of these tests look as if a backlog followed.
+    settings: {
+      policyOf: () => ({ ...defaultRetryPolicy, payload: 'stored' }),
+      mappings: [],
+      dlqPatterns: ['*.dlq.v1'],
+    },
     groups: createGroupRegister(sql, { now: Date.now }),
     frames: createFramesRegister(sql, { now: Date.now }),
     routes: createRouteRegister(sql, { mappings: [], mode: 'ask', now: Date.now }),

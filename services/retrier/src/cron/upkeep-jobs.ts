@@ -21,6 +21,7 @@ import { applyRoutes } from './apply-routes.ts'
 import { archiveSettled } from './archive-settled.ts'
 import type { CronJob } from './cron-job.ts'
 import { dropExpired } from './drop-expired.ts'
+import { fillPayloads } from './fill-payloads.ts'
 import { retryLocked } from './retry-locked.ts'
 
 export type UpkeepDeps = {
@@ -114,6 +115,14 @@ export function upkeepJobs({ sql, log, policies, dlqPatterns, schedules, retenti
         // No count is right until the rows from before the summary existed have been counted.
         if ((await getSummaryState(sql)).counted_at === null) await sql.begin((sql) => reconcileSummary(sql))
         return { folded: await untilNone(signal, async () => (await foldSummary(sql, { limit: foldLimit })) ?? 0) }
+      },
+    },
+    {
+      name: 'payloads',
+      schedule: schedules.payloads,
+      async run({ signal }) {
+        await policies.refresh()
+        return { stored: await fillPayloads({ sql, policyOf: policies.policyOf }, signal) }
       },
     },
     {

@@ -67,6 +67,8 @@ export type DeadLetter = {
   message: NewMessage
   /** Set where the record that failed says that we published it, or stands where we published one. */
   republished: Claim | null
+  /** The payload is to be stored later. */
+  isPayloadDeferred: boolean
 }
 
 export type ReadingSettings = {
@@ -74,6 +76,8 @@ export type ReadingSettings = {
   mappings: readonly TopicMapping[]
   /** Globs of the topics that are DLQ topics; nothing is republished to one. */
   dlqPatterns: readonly string[]
+  /** There is a backlog: payloads of policies that say `auto` are stored later. */
+  hasBacklog?: boolean
 }
 
 /**
@@ -83,7 +87,7 @@ export type ReadingSettings = {
  */
 export function readDeadLetter(
   record: DeadLetterRecord,
-  { policyOf, mappings, dlqPatterns }: ReadingSettings,
+  { policyOf, mappings, dlqPatterns, hasBacklog = false }: ReadingSettings,
   now: Date,
   random: number,
 ): DeadLetter {
@@ -92,6 +96,9 @@ export function readDeadLetter(
   const { topic, source } = resolveOriginalTopic(context, record.topic, mappings)
   const hazard = replayHazard(topic, { source, dlqPatterns, partition: context.originalPartition, family })
   const policy = policyOf({ original_topic: topic, dlq_topic: record.topic })
+  // An application that claims by SQL reads the column.
+  const mayDefer = policy.payload === 'auto' && policy.delivery !== 'pull'
+  const isPayloadDeferred = hasBacklog && mayDefer && record.value !== null
   const failure = storedFailure({
     ...context,
     errorMessage: `${context.errorMessage ?? 'unknown error'}${missingBytes(record)}`,
@@ -103,7 +110,7 @@ export function readDeadLetter(
     ...failure,
     frames_id: null,
     max_retries: policy.maxRetries,
-    payload: policy.payload === 'derived' ? null : projectPayload(record.value),
+    payload: policy.payload === 'derived' || isPayloadDeferred ? null : projectPayload(record.value),
     dlq_cluster: record.cluster,
     dlq_topic: record.topic,
     dlq_partition: record.partition,
@@ -129,7 +136,7 @@ export function readDeadLetter(
     held_by_route: false,
     unstored_value_bytes: record.unstoredValueBytes === undefined ? null : BigInt(record.unstoredValueBytes),
   }
-  return { message, republished: claimOf(ours) }
+  return { message, republished: claimOf(ours), isPayloadDeferred }
 }
 
 /** What our own headers claim; null where they do not name an attempt. */

@@ -25,9 +25,10 @@ import { isRefused } from './read/missing-acl.ts'
 import { createFramesRegister } from './registers/frames-register.ts'
 import { createGroupRegister } from './registers/group-register.ts'
 import { createRouteRegister } from './registers/route-register.ts'
+import { createJoinedStore } from './store/join-stores.ts'
 import { logStored } from './store/log-stored.ts'
 import { spanDeadLetters } from './store/span-dead-letters.ts'
-import { type StoreDeps, storeBatch } from './store/store-batch.ts'
+import type { StoreDeps } from './store/store-batch.ts'
 import { createIngesterState } from './watch/ingester-state.ts'
 import { createLogWatch, lookEveryMs } from './watch/watch-logs.ts'
 
@@ -74,6 +75,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
     now: () => new Date(),
     random: Math.random,
   }
+  const joined = createJoinedStore(store)
   // kafkajs fails for all topics while a deleted one is on the list, so a fault is a reason to look at once.
   const lookAgain = createWake()
   let cluster = ''
@@ -122,7 +124,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         signal: changed,
         store: async (batch, options) => {
           const stop = metrics.seconds.startTimer()
-          const storing = spanDeadLetters(deps, batch, () => storeBatch(store, batch, options))
+          const storing = spanDeadLetters(deps, batch, () => joined(batch, options))
           storing.then(state.canStore, (error: Error) => state.cannotStore(`cannot store: ${error.message}`))
           const outcome = await storing
           stop()

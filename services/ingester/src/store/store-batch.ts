@@ -69,26 +69,17 @@ const backlogFrom = 1000n
  * before they were read: a position below it is then no hole.
  */
 export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n } = {}): Promise<StoreOutcome> {
-  const { settings, groups, frames, routes, complete, now, random } = deps
-  const hasBacklog = batch.highWatermark - batch.nextOffset > backlogFrom
-  const read = (await complete(batch.records)).map((record) =>
-    readDeadLetter(record, { ...settings, hasBacklog }, now(), random()),
-  )
-  const letters = await correlateByAttempt(deps, read)
-  await groups.assign(letters)
-  await routes.admit(letters)
-  const learn = () => frames.learn(letters.map(({ message }) => message))
-  await learn()
-  const work: Work = { deps, batch, letters, lowOffset, mayRefuse: false }
+  const work = await readWork(deps, batch, lowOffset)
+  const { letters } = work
   for (let partitionsMade = false, framesStored = false; ; ) {
     try {
-      return await storeLetters(work)
+      return await deps.sql.begin((sql) => storeLetters(sql, work))
     } catch (error) {
       if (isMissingPartition(error) && !partitionsMade) {
         await makePartitions(deps.sql, letters)
         partitionsMade = true
       } else if (error instanceof FramesGone && !framesStored) {
-        await learn()
+        await learnFrames(deps, letters)
         framesStored = true
       } else if (!isDatabaseAway(error) && !work.mayRefuse) {
         // Rare: PostgreSQL refuses a row, or has it already. COPY does not say which; inserting finds out.
@@ -98,44 +89,86 @@ export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n
   }
 }
 
+/**
+ * Stores batches of different partitions in one transaction. Returns their outcomes in the same order.
+ *
+ * @throws where any of them cannot be stored. None is stored then
+ */
+export async function storeTogether(
+  deps: StoreDeps,
+  batches: readonly { batch: Batch; options: { lowOffset?: bigint } }[],
+): Promise<StoreOutcome[]> {
+  const works: Work[] = []
+  for (const { batch, options } of batches) works.push(await readWork(deps, batch, options.lowOffset ?? 0n))
+  const outcomes = new Map<Work, StoreOutcome>()
+  await deps.sql.begin(async (sql) => {
+    // Positions are locked in one order, because another ingester may store the same partitions for a moment.
+    for (const work of works.toSorted(byPlace)) outcomes.set(work, await storeLetters(sql, work))
+  })
+  return works.map((work) => outcomes.get(work)!)
+}
+
+function byPlace({ batch: a }: Work, { batch: b }: Work): number {
+  return a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1
+}
+
+/** What is read, and made known to the database, before the transaction. */
+async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promise<Work> {
+  const { settings, groups, routes, complete, now, random } = deps
+  const hasBacklog = batch.highWatermark - batch.nextOffset > backlogFrom
+  const read = (await complete(batch.records)).map((record) =>
+    readDeadLetter(record, { ...settings, hasBacklog }, now(), random()),
+  )
+  const letters = await correlateByAttempt(deps, read)
+  await groups.assign(letters)
+  await routes.admit(letters)
+  await learnFrames(deps, letters)
+  return { deps, batch, letters, lowOffset, mayRefuse: false }
+}
+
+function learnFrames({ frames }: StoreDeps, letters: readonly DeadLetter[]): Promise<void> {
+  return frames.learn(letters.map(({ message }) => message))
+}
+
 type Work = { deps: StoreDeps; batch: Batch; letters: readonly DeadLetter[]; lowOffset: bigint; mayRefuse: boolean }
 
-async function storeLetters({ deps, batch, letters, lowOffset, mayRefuse }: Work): Promise<StoreOutcome> {
-  return deps.sql.begin(async (sql) => {
-    const position = await lockPosition(sql, batch)
-    if (position > batch.highWatermark) return { kind: 'recreated', seenOffset: position }
-    const expectedOffset = lowOffset > position ? lowOffset : position
-    if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
+async function storeLetters(
+  sql: Transaction,
+  { deps, batch, letters, lowOffset, mayRefuse }: Work,
+): Promise<StoreOutcome> {
+  const position = await lockPosition(sql, batch)
+  if (position > batch.highWatermark) return { kind: 'recreated', seenOffset: position }
+  const expectedOffset = lowOffset > position ? lowOffset : position
+  if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
 
-    const unseen = await correlateByPlace(
-      sql,
-      letters.filter(({ message }) => message.dlq_offset >= position),
-    )
-    const store = async (messages: readonly NewMessage[]) => {
-      const shortened = deps.frames.shorten(messages)
-      await deps.frames.confirm(sql, shortened)
-      return (mayRefuse ? insertReducing : copyWhole)(sql, shortened)
-    }
-    const fresh = unseen.filter(({ republished }) => republished === null).map(({ message }) => message)
-    const first = await store(fresh)
-    // After the insert: a failure and its re-failure may stand in the same batch.
-    const { reopened, added } = await reopenRepublished(
-      sql,
-      unseen.filter(({ republished }) => republished !== null),
-      { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random },
-    )
-    const second = await store(added)
-    await deferOf(sql, batch, unseen)
-    if (batch.nextOffset > position) await movePosition(sql, { ...batch, next_offset: batch.nextOffset })
-    return {
-      kind: 'stored',
-      stored: first.stored + second.stored,
-      reduced: first.reduced + second.reduced,
-      reopened,
-      dropped: letters.length - unseen.length,
-      messages: [...fresh, ...added],
-    }
-  })
+  const unseen = await correlateByPlace(
+    sql,
+    letters.filter(({ message }) => message.dlq_offset >= position),
+  )
+  const store = async (messages: readonly NewMessage[]) => {
+    const shortened = deps.frames.shorten(messages)
+    await deps.frames.confirm(sql, shortened)
+    return (mayRefuse ? insertReducing : copyWhole)(sql, shortened)
+  }
+  const fresh = unseen.filter(({ republished }) => republished === null).map(({ message }) => message)
+  const first = await store(fresh)
+  // After the insert: a failure and its re-failure may stand in the same batch.
+  const { reopened, added } = await reopenRepublished(
+    sql,
+    unseen.filter(({ republished }) => republished !== null),
+    { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random },
+  )
+  const second = await store(added)
+  await deferOf(sql, batch, unseen)
+  if (batch.nextOffset > position) await movePosition(sql, { ...batch, next_offset: batch.nextOffset })
+  return {
+    kind: 'stored',
+    stored: first.stored + second.stored,
+    reduced: first.reduced + second.reduced,
+    reopened,
+    dropped: letters.length - unseen.length,
+    messages: [...fresh, ...added],
+  }
 }
 
 async function deferOf(sql: Transaction, batch: Batch, letters: readonly DeadLetter[]): Promise<void> {

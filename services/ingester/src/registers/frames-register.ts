@@ -24,39 +24,24 @@ const maxSeenOnce = 10_000
 
 type Known = {
   id: string
+  frames: readonly string[]
   /** False where the topic has brought too many: its rows keep their traces, until somebody asks again. */
   admitted: boolean
   askedAt: number
 }
 
-/** The whole trace's split, and its frames as one text. */
-type Split = (SplitTrace & { key: string }) | null
-
 export function createFramesRegister(sql: Database, { now }: { now: () => number }): FramesRegister {
-  // By the text, because looking it up costs a fifth of hashing it with SHA-256.
-  const known = new Map<string, Known>()
-  let knownChars = 0
+  const known = createKnownFrames()
   /** The ids of frames that were seen once. */
   const seenOnce = new Set<string>()
-  const splits = new WeakMap<NewMessage, Split>()
+  const splits = new WeakMap<NewMessage, SplitTrace | null>()
 
-  function splitOf(message: NewMessage): Split {
+  function splitOf(message: NewMessage): SplitTrace | null {
     const before = splits.get(message)
     if (before !== undefined) return before
     const split = message.error_stacktrace === null ? null : splitTrace(message.error_stacktrace)
-    const one = split === null ? null : { ...split, key: split.frames.join('\0') }
-    splits.set(message, one)
-    return one
-  }
-
-  function remember(key: string, one: Known): void {
-    if (!known.has(key)) knownChars += key.length
-    // A plain bound: forgetting all of it now and then costs one query.
-    if (knownChars > maxKnownChars) {
-      known.clear()
-      knownChars = key.length
-    }
-    known.set(key, one)
+    splits.set(message, split)
+    return split
   }
 
   return {
@@ -65,27 +50,26 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
       for (const message of messages) {
         const split = splitOf(message)
         if (split === null) continue
-        const { key } = split
-        const found = known.get(key)
-        if (wanted.has(key) || (found !== undefined && now() - found.askedAt < framesUsedForMs)) continue
+        const found = known.find(split.frames)
+        if (found !== undefined && now() - found.askedAt < framesUsedForMs) continue
         const id = found?.id ?? framesId(split.frames)
         if (found === undefined && !seenOnce.has(id)) {
           if (seenOnce.size >= maxSeenOnce) seenOnce.clear()
           seenOnce.add(id)
           continue
         }
-        wanted.set(key, { id, frames: split.frames, topic: message.dlq_topic })
+        if (!wanted.has(id)) wanted.set(id, { id, frames: split.frames, topic: message.dlq_topic })
       }
       if (wanted.size === 0) return
       const askedAt = now()
       const admitted = await admitFrames(sql, [...wanted.values()])
-      for (const [key, { id }] of wanted) remember(key, { id, admitted: admitted.has(id), askedAt })
+      for (const { id, frames } of wanted.values()) known.add({ id, frames, admitted: admitted.has(id), askedAt })
     },
 
     shorten(messages) {
       return messages.map((message) => {
         const split = splitOf(message)
-        const found = split === null ? undefined : known.get(split.key)
+        const found = split === null ? undefined : known.find(split.frames)
         return split !== null && found?.admitted
           ? { ...message, error_stacktrace: split.own, frames_id: found.id }
           : message
@@ -96,9 +80,58 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
       const ids = new Set(messages.map(({ frames_id }) => frames_id).filter((id) => id !== null))
       if (await haveFrames(sql, [...ids])) return
       known.clear()
-      knownChars = 0
       for (const id of ids) seenOnce.add(id)
       throw new FramesGone('the database does not have the frames of stack traces that it had')
     },
   }
+}
+
+/** As many sets of frames with one signature are remembered; others stay in their rows. */
+const maxAlike = 8
+
+/**
+ * The frames that were asked about. They are looked up by a sample of their characters and then compared, because
+ * making one text of them, or hashing all of them, takes several times as long.
+ */
+function createKnownFrames() {
+  const bySignature = new Map<number, Known[]>()
+  let chars = 0
+  const clear = () => {
+    bySignature.clear()
+    chars = 0
+  }
+  return {
+    find(frames: readonly string[]): Known | undefined {
+      return bySignature.get(signatureOf(frames))?.find((one) => areSame(one.frames, frames))
+    },
+    add(one: Known): void {
+      // Texts of their own: a part of a trace would keep the whole trace in memory.
+      const frames = one.frames.map((run) => Buffer.from(run).toString())
+      chars += frames.reduce((sum, run) => sum + run.length, 0)
+      // A plain bound: forgetting all of it now and then costs one query.
+      if (chars > maxKnownChars) clear()
+      const signature = signatureOf(frames)
+      const others = (bySignature.get(signature) ?? []).filter(({ id }) => id !== one.id)
+      bySignature.set(signature, [{ ...one, frames }, ...others].slice(0, maxAlike))
+    },
+    clear,
+  }
+}
+
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((run, index) => run === others[index])
+}
+
+const samples = 12
+
+function signatureOf(frames: readonly string[]): number {
+  let signature = frames.length
+  for (const run of frames) {
+    signature = Math.imul(signature ^ run.length, 0x9e3779b1)
+    for (let at = 1; at <= samples; at++) {
+      signature = Math.imul(signature ^ run.charCodeAt(Math.floor((run.length * at) / (samples + 1))), 0x85ebca6b)
+      signature ^= signature >>> 15
+    }
+  }
+  return signature
 }

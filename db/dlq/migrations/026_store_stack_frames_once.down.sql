@@ -1,5 +1,5 @@
--- Loses nothing but which messages had the same frames: each gets its whole stack trace back. At millions of messages that
--- takes minutes, and locks them.
+-- Loses which messages have the same frames: each gets its whole stack trace back. At millions of messages that takes
+-- minutes, and locks them.
 
 set local lock_timeout = '5s';
 

@@ -12,5 +12,5 @@ create trigger trg_dlq_messages_updated_at
 drop table dlq.dlq_deferred_payloads;
 
 update dlq.dlq_policies set payload = 'stored' where payload = 'auto';
-alter table dlq.dlq_policies drop constraint chk_dlq_policies_payload;
+alter table dlq.dlq_policies drop constraint if exists chk_dlq_policies_payload;
 alter table dlq.dlq_policies add constraint chk_dlq_policies_payload check (payload in ('stored', 'derived'));

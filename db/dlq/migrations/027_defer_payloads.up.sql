@@ -3,7 +3,7 @@
 
 set local lock_timeout = '5s';
 
-alter table dlq.dlq_policies drop constraint chk_dlq_policies_payload;
+alter table dlq.dlq_policies drop constraint if exists chk_dlq_policies_payload;
 alter table dlq.dlq_policies add constraint chk_dlq_policies_payload check (payload in ('stored', 'derived', 'auto'));
 
 -- Where messages are whose payload is still to be stored: one row per partition of a DLQ topic, for a range of ids, in which

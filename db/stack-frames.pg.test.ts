@@ -13,8 +13,8 @@ test('when migration 026 is taken back, stack traces are whole in messages and a
   for (const table of ['dlq_messages', 'dlq_messages_archive']) {
     await database.sql`
       insert into dlq.${database.sql(table)} (original_topic, error_message, updated_at, error_stacktrace, frames_id)
-      values ('t', 'no', '2026-02-20', ${'Error: no\n\t⋮\nCaused by: x\n\t⋮\n'}, '00000000-0000-8000-8000-000000000001'),
-             ('t', 'no', '2026-02-20', 'whole', null), ('t', 'no', '2026-02-20', null, null)`
+      values ('t', 'no', '2026-02-20T00:00:00Z', ${'Error: no\n\t⋮\nCaused by: x\n\t⋮\n'}, '00000000-0000-8000-8000-000000000001'),
+             ('t', 'no', '2026-02-20T00:00:00Z', 'whole', null), ('t', 'no', '2026-02-20T00:00:00Z', null, null)`
   }
   for (let down: string[] = []; !down.some((name) => name.includes('/026_')); )
     down = await migrateDown({ databaseUrl: database.url, set: 'dlq', count: 1 })

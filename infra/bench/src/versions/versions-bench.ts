@@ -144,14 +144,22 @@ async function measureStoring(
 }
 
 /** Makes as many messages due as are measured, by plain SQL, in rows as freshly stored ones are. */
-async function makeDue({ sql }: BenchDatabase, count: number): Promise<void> {
-  await sql`truncate dlq.dlq_attempts`
-  await sql`update dlq.dlq_messages set next_retry_at = now() + '1 year' where status = 'PENDING'`
-  await sql`
-    update dlq.dlq_messages set next_retry_at = now() - interval '1 day'
-    where id in (select id from dlq.dlq_messages where status = 'PENDING' order by id limit ${count})`
-  await sql`vacuum (full, analyze) dlq.dlq_messages`
-  await settleDatabase({ url: '', sql })
+async function makeDue(database: BenchDatabase, count: number): Promise<void> {
+  // One connection, because it takes longer than the services' timeout, which is a setting of the session.
+  const sql = await database.sql.reserve()
+  try {
+    await sql`set statement_timeout = 0`
+    await sql`truncate dlq.dlq_attempts`
+    await sql`update dlq.dlq_messages set next_retry_at = now() + '1 year' where status = 'PENDING'`
+    await sql`
+      update dlq.dlq_messages set next_retry_at = now() - interval '1 day'
+      where id in (select id from dlq.dlq_messages where status = 'PENDING' order by id limit ${count})`
+    await sql`vacuum (full, analyze) dlq.dlq_messages`
+    await sql`reset statement_timeout`
+  } finally {
+    sql.release()
+  }
+  await settleDatabase(database)
 }
 
 async function measureSending(

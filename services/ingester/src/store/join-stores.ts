@@ -1,6 +1,7 @@
 // Stores small batches of several partitions in one transaction. A hundred DLQ topics with a trickle each would otherwise
 // cost a hundred transactions a second, each of which waits for the disk.
 
+import { isDatabaseAway } from 'dlq-core/runtime/database/database-errors.ts'
 import type { Batch, StoreDeps, StoreOutcome } from './store-batch.ts'
 import { storeBatch, storeTogether } from './store-batch.ts'
 
@@ -65,8 +66,12 @@ async function storeAll(deps: StoreDeps, joined: readonly Waiting[]): Promise<vo
       const outcomes = await storeTogether(deps, joined)
       for (const [index, { settle }] of joined.entries()) settle.resolve(outcomes[index]!)
       return
-    } catch {
-      // One of them is to blame, or PostgreSQL is away: each alone finds out.
+    } catch (error) {
+      if (isDatabaseAway(error)) {
+        for (const { settle } of joined) settle.reject(error)
+        return
+      }
+      // One of them is to blame: each alone finds out.
     }
   }
   for (const { batch, options, settle } of joined) {

@@ -11,6 +11,13 @@ create trigger trg_dlq_messages_updated_at
 
 drop table dlq.dlq_deferred_payloads;
 
-update dlq.dlq_policies set payload = 'stored' where payload = 'auto';
+do $$
+begin
+    -- Only if there are any: services read all policies again after each such statement.
+    if exists (select from dlq.dlq_policies where payload = 'auto') then
+        update dlq.dlq_policies set payload = 'stored' where payload = 'auto';
+    end if;
+end;
+$$;
 alter table dlq.dlq_policies drop constraint if exists chk_dlq_policies_payload;
 alter table dlq.dlq_policies add constraint chk_dlq_policies_payload check (payload in ('stored', 'derived'));

@@ -1587,6 +1587,11 @@ export interface components {
                 searched_to: string | null;
                 /** @description The rows that were looked at for this page, at least. */
                 examined: number;
+                /**
+                 * @description The filter has `payload`, and came upon a time in which a backlog was stored without payloads (`payload: auto` of a policy): messages of it may be missing, until the cron job `payloads` has stored theirs.
+                 * @constant
+                 */
+                payloads_deferred?: true;
             };
         };
         /** ListedMessage */
@@ -2130,7 +2135,7 @@ export interface components {
             timestamp?: "keep" | "now";
             weight?: number;
             /** @enum {string} */
-            payload?: "stored" | "derived";
+            payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
@@ -2163,7 +2168,7 @@ export interface components {
             timestamp?: "keep" | "now";
             weight?: number;
             /** @enum {string} */
-            payload?: "stored" | "derived";
+            payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
@@ -2193,7 +2198,7 @@ export interface components {
             timestamp?: "keep" | "now";
             weight?: number;
             /** @enum {string} */
-            payload?: "stored" | "derived";
+            payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
@@ -8508,7 +8513,7 @@ export interface operations {
                     ordering?: ("none" | "per-key") | null;
                     timestamp?: ("keep" | "now") | null;
                     weight?: (number | string) | null;
-                    payload?: ("stored" | "derived") | null;
+                    payload?: ("stored" | "derived" | "auto") | null;
                     refailure_threshold?: (number | string) | null;
                     refailure_share?: (number | string) | null;
                     refailure_window?: (number | string) | null;

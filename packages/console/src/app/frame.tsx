@@ -18,6 +18,7 @@ import { TopBar } from './top-bar.tsx'
 
 const More = lazy(() => import('./menus.tsx').then(({ More }) => ({ default: More })))
 const Overlays = lazy(() => import('./over/overlays.tsx').then(({ Overlays }) => ({ default: Overlays })))
+const Hints = lazy(() => import('./over/hints.tsx').then(({ Hints }) => ({ default: Hints })))
 const Notices = lazy(() => import('./over/notices.tsx').then(({ Notices }) => ({ default: Notices })))
 const RunBar = lazy(() => import('./run-bar.tsx').then(({ RunBar }) => ({ default: RunBar })))
 const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })))
@@ -65,6 +66,9 @@ export function Frame() {
           <Notices />
         </Suspense>
         <Outlet />
+        <Suspense>
+          <Hints />
+        </Suspense>
       </main>
       {active.length > 0 ? (
         <Suspense>

@@ -2,7 +2,7 @@
 
 import { Link, useRouterState } from '@tanstack/react-router'
 import { PageHead, Verdict } from '../components/show/page.tsx'
-import { soughtKind } from '../domain/missing-words.ts'
+import { soughtKind } from '../domain/commands/sought-kind.ts'
 
 export function NotFound() {
   const kind = soughtKind(useRouterState({ select: ({ location }) => location.pathname }))

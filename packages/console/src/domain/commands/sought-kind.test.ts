@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { soughtKind } from './missing-words.ts'
+import { soughtKind } from './sought-kind.ts'
 
 test('an address that no page has still says what was looked for', () => {
   expect(soughtKind('/messages/019/what')).toBe('a message')

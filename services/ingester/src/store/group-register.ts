@@ -7,6 +7,7 @@ import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import {
   admitGroups,
   admittedForMs,
+  type FailedAt,
   type GroupOfTopic,
   touchEveryMs,
   touchGroups,
@@ -37,6 +38,12 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
   return {
     async assign(letters) {
       const ids = letters.map(({ message }) => fingerprintId(failureOf(message)))
+      const spans = new Map<string, FailedAt>()
+      letters.forEach(({ message }, index) => {
+        const key = keyOf(message.dlq_topic, ids[index]!)
+        const at = message.record_timestamp === null ? now() : Date.parse(message.record_timestamp)
+        spans.set(key, widened(spans.get(key), { first: at, last: at }))
+      })
       const unknown = new Map<string, WantedGroup>()
       letters.forEach(({ message }, index) => {
         const { dlq_topic } = message
@@ -44,7 +51,7 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
         const key = keyOf(dlq_topic, group_id)
         const admitted = known.get(key)
         if ((admitted && now() - admitted.usedAt < admittedForMs) || unknown.has(key)) return
-        unknown.set(key, { topic: dlq_topic, group: fingerprint(failureOf(message)) })
+        unknown.set(key, { topic: dlq_topic, group: fingerprint(failureOf(message)), failed: spans.get(key) })
       })
       if (unknown.size > 0) await admit(unknown)
       letters.forEach(({ message }, index) => {
@@ -52,7 +59,12 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
         if (admitted) admitted.usedAt = now()
         message.group_id = admitted?.id ?? overflowGroup.id
         const { dlq_topic: topic, group_id } = message
-        seen.set(keyOf(topic, group_id), { topic, group_id })
+        const key = keyOf(topic, group_id)
+        seen.set(key, {
+          topic,
+          group_id,
+          failed: widened(seen.get(key)?.failed, spans.get(keyOf(topic, ids[index]!))!),
+        })
       })
       if (now() - touchedAt < touchEveryMs) return
       touchedAt = now()
@@ -60,6 +72,12 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
       seen.clear()
     },
   }
+}
+
+/** Both spans of time together. */
+function widened(known: FailedAt | undefined, { first, last }: FailedAt): FailedAt {
+  if (known === undefined) return { first, last }
+  return { first: Math.min(known.first, first), last: Math.max(known.last, last) }
 }
 
 function keyOf(topic: string, groupId: string): string {

@@ -17,7 +17,6 @@ import styles from './top-bar.module.css'
 
 // What a menu needs is large, and nobody opens one in the first moment.
 const Account = lazy(() => import('./menus.tsx').then(({ Account }) => ({ default: Account })))
-const commandsHint = /Mac|iP(hone|ad)/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'
 
 export function TopBar() {
   const { data: config } = useQuery(configQuery)
@@ -33,7 +32,7 @@ export function TopBar() {
         </span>
       )}
       <SearchBox />
-      <Button look="quiet" label="Commands" hint={commandsHint} onPress={() => overlay.set({ kind: 'commands' })}>
+      <Button look="quiet" label="Commands" hint="Mod+k" onPress={() => overlay.set({ kind: 'commands' })}>
         <Command aria-hidden="true" />
       </Button>
       <LiveButton />

@@ -3,7 +3,7 @@
 import { useRouterState } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
-import { hintsSeen, noteHintsSeen } from '../../data/hints.ts'
+import { hintsSeen, noteHintsSeen } from './hints-seen.ts'
 import styles from './hints.module.css'
 
 export function Hints() {

@@ -79,7 +79,7 @@ export function AskDialog(props: Props) {
               look={danger ? 'danger' : 'primary'}
               isDisabled={isPending}
               refusal={refusal}
-              hint="⌘↵"
+              hint="Mod+Enter"
             >
               {isPending ? 'Asking …' : verb}
             </Button>

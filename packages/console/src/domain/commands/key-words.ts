@@ -27,6 +27,8 @@ const common: Readonly<Record<string, string>> = {
   'Shift+y': 'copy the link',
   c: 'copy as curl',
   'Mod+Enter': 'do it: save, start, go on',
+  'Shift+p': 'pause the run at the bottom, or go on with it',
+  'Shift+c': 'cancel the run at the bottom',
 }
 
 /** By the beginning of the page's path; the most exact path wins. */

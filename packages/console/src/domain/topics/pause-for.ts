@@ -19,10 +19,11 @@ export function untilOf(choice: PauseChoice, typed: string, now: Date): Until {
 
 function untilTyped(typed: string, now: Date): Until {
   const text = typed.trim()
-  // Digits alone would be milliseconds, which nobody means here.
+  // Digits alone would be milliseconds, or a year, which nobody means here.
   const ms = /^\d+$/.test(text) ? null : parseDuration(text)
-  const at = ms === null ? Date.parse(text) : now.getTime() + ms
-  if (text === '' || Number.isNaN(at))
+  const moment = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+  const at = ms === null ? moment : now.getTime() + ms
+  if (Number.isNaN(at))
     return { until: null, fault: 'Write a length of time such as 45m or 1d, or a moment such as 2026-11-22 18:00.' }
   if (at <= now.getTime()) return { until: null, fault: 'This is not in the future.' }
   return { until: new Date(at).toISOString(), fault: null }

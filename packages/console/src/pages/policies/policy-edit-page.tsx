@@ -191,7 +191,7 @@ function Editor({ pattern, stored, policies, onReload }: EditorProps) {
               look="primary"
               refusal={refusal}
               isDisabled={!changed || faulty || save.isPending}
-              hint="⌘↵"
+              hint="Mod+Enter"
             >
               {save.isPending ? 'Saving …' : 'Save'}
             </Button>

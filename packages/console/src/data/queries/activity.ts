@@ -2,8 +2,8 @@
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { dataOf } from 'dlq-client/api-client.ts'
-import type { RailRange } from '../../domain/activity.ts'
 import { type MessageFilter, requestFilter } from '../../domain/addresses.ts'
+import type { RailRange } from '../../domain/charts/activity.ts'
 import { api } from '../api.ts'
 import { serverNow } from '../server-clock.ts'
 

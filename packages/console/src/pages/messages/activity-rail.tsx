@@ -6,8 +6,8 @@ import { useNow } from '../../data/live.ts'
 import { activityQuery } from '../../data/queries/activity.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
-import { type Bar, barsOf, railRange, railWords } from '../../domain/activity.ts'
 import type { MessageFilter } from '../../domain/addresses.ts'
+import { type Bar, barsOf, railRange, railWords } from '../../domain/charts/activity.ts'
 import { clockTime } from '../../domain/time.ts'
 import { numberText } from '../../domain/words.ts'
 import styles from './activity.module.css'
@@ -68,7 +68,7 @@ export function ActivityRail({ filter, onPick }: Props) {
             .filter(({ arrived }) => arrived > 0)
             .map((bar) => (
               <li key={bar.at}>
-                <button type="button" onClick={() => onPick(new Date(bar.end).toISOString())}>
+                <button type="button" className={styles.pick} onClick={() => onPick(new Date(bar.end).toISOString())}>
                   {clock(bar.at)}
                 </button>{' '}
                 {numberText(bar.arrived)}

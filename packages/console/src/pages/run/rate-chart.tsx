@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'react'
 import type { Run } from '../../data/queries/runs.ts'
-import { type RatePoint, rateLine, withPoint } from '../../domain/rate-points.ts'
+import { type RatePoint, rateLine, withPoint } from '../../domain/charts/rate-points.ts'
 import { spanText } from '../../domain/time.ts'
 import styles from './run.module.css'
 

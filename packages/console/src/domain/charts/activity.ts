@@ -1,7 +1,7 @@
 // What arrived over time, for the rail above a list: its range and its stretches follow from the filter.
 
-import { type MessageFilter, requestFilter } from './addresses.ts'
-import { numberText } from './words.ts'
+import { type MessageFilter, requestFilter } from '../addresses.ts'
+import { numberText } from '../words.ts'
 
 const minute = 60_000
 const hour = 60 * minute

@@ -3,8 +3,8 @@
 import { useRouterState } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
-import { hintsSeen, noteHintsSeen } from './hints-seen.ts'
 import styles from './hints.module.css'
+import { hintsSeen, noteHintsSeen } from './hints-seen.ts'
 
 export function Hints() {
   const [seen, setSeen] = useState(hintsSeen)

@@ -113,7 +113,17 @@ export function Commands({ onClose }: { onClose: () => void }) {
               setSaid(null)
             }}
           >
-            <SearchField aria-label="Command, page or anything to search for" autoFocus className={styles.field!}>
+            <SearchField
+              aria-label="Command, page or anything to search for"
+              autoFocus
+              className={styles.field!}
+              // Where the list has changed under the fingers nothing may be chosen: then the first is meant.
+              onSubmit={() => {
+                const first = shown[0]?.items[0]
+                if (first !== undefined && document.querySelector('[role=menuitem][data-focused]') === null)
+                  act(first.id)
+              }}
+            >
               <Input placeholder="pause orders 2h, a page, or anything to search for" className={styles.input!} />
             </SearchField>
             <Menu aria-label="Commands" className={styles.menu!} onAction={(key) => act(String(key))}>

@@ -67,22 +67,17 @@ export function systemChecks(
   return checks.toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level))
 }
 
-/** "Everything is fine." or how many checks are not. */
+/** That all is fine, or which checks are not. */
 export function systemVerdict(checks: readonly Check[]): string {
   const of = (level: CheckLevel) => checks.filter((check) => check.level === level)
   const acts = of('act')
   const looks = of('look')
   if (acts.length + looks.length === 0) return `All ${numberText(checks.length)} checks are fine.`
-  const parts = [
-    ...(acts.length > 0
-      ? [`${listed(acts.map(({ name }) => name))} ${acts.length === 1 ? 'needs' : 'need'} somebody now`]
-      : []),
-    ...(looks.length > 0
-      ? [`${listed(looks.map(({ name }) => name))} ${looks.length === 1 ? 'is' : 'are'} worth a look`]
-      : []),
-  ]
-  const text = parts.join('; ')
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
+  const names = (some: readonly Check[]) => listed(some.map(({ name }) => name))
+  return [
+    ...(acts.length > 0 ? [`Needs somebody now: ${names(acts)}.`] : []),
+    ...(looks.length > 0 ? [`Worth a look: ${names(looks)}.`] : []),
+  ].join(' ')
 }
 
 function readyCheck({ status, checks }: ReadyFacts): Check {

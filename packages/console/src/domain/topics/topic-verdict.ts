@@ -28,7 +28,12 @@ export type TopicFacts = {
 
 /** "maria: the card network is down. It ends in 2 h." */
 export function pauseWords({ by, reason, since, until }: PauseFacts, now: number): string {
-  const end = until === null ? 'until somebody resumes it' : `it ends ${relativeTime(Date.parse(until), now, spanText)}`
+  const end =
+    until === null
+      ? 'until somebody resumes it'
+      : Date.parse(until) <= now
+        ? 'it ends now'
+        : `it ends ${relativeTime(Date.parse(until), now, spanText)}`
   return `by ${by} for ${spanText(now - Date.parse(since))} (${reason}); ${end}`
 }
 

@@ -85,7 +85,7 @@ function Preview({ pattern, said, changed }: { pattern: string; said: SaidSettin
       />
     )
   if (preview.data === undefined) return <p className={styles.quiet}>Looking …</p>
-  const moved = preview.data.filter(({ changes }) => changes.length > 0)
+  const moved = changed ? preview.data.filter(({ changes }) => changes.length > 0) : []
   return (
     <div className={styles.preview}>
       <p role="status">{changed ? changeWords(preview.data) : `Nothing yet. ${matchCount(preview.data)}`}</p>

@@ -16,7 +16,7 @@ import { configQuery, useMissingRole } from '../../data/session.ts'
 import { cronWords } from '../../domain/system/cron-words.ts'
 import { systemChecks, systemVerdict } from '../../domain/system/system-checks.ts'
 import { spanText } from '../../domain/time.ts'
-import { numberText } from '../../domain/words.ts'
+import { counted, numberText } from '../../domain/words.ts'
 import { CheckList } from './check-list.tsx'
 import { RunJobDialog } from './run-job-dialog.tsx'
 import styles from './system.module.css'
@@ -95,7 +95,7 @@ function Fleet({ status: { ingesters, retriers } }: { status: Status }) {
               {fault === null ? null : <Under>{fault}</Under>}
             </Cell>
             <Cell>
-              {partitions.length === 0 ? 'has no partition now' : `reads ${numberText(partitions.length)} partitions`}
+              {partitions.length === 0 ? 'has no partition now' : `reads ${counted(partitions.length, 'partition')}`}
             </Cell>
             <Cell number label="Not stored yet">
               {numberText(lag)}

@@ -117,10 +117,8 @@ function Whole({ topic }: { topic: Topic }) {
           {lossLevel(clock, now) === 'fine' ? null : <Command text={raiseRetention(name)} />}
         </Section>
       )}
-      <div className={styles.columns}>
-        <TopicGroups topic={name} kind={kind} />
-        <ConsumerGroups topic={name} />
-      </div>
+      <TopicGroups topic={name} kind={kind} />
+      <ConsumerGroups topic={name} />
       {routes.data === undefined || routes.data.length === 0 ? null : (
         <Section title="Routes">
           <RoutesTable routes={routes.data} />

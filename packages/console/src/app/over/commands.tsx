@@ -74,6 +74,7 @@ export function Commands({ onClose }: { onClose: () => void }) {
     onClose()
     switch (verb) {
       case 'go':
+      case 'recent':
         return void navigate(placeOf(thing) as never)
       case 'topic':
         return void navigate({ to: '/topics/$topic', params: { topic: thing }, search: {} })

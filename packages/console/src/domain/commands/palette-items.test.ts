@@ -13,10 +13,16 @@ const facts = (text: string, more: Partial<PaletteFacts> = {}): PaletteFacts => 
 const texts = (all: PaletteFacts) => paletteSections(all).flatMap(({ items }) => items.map((item) => item.text))
 
 test('without a text there are the pages that were seen last, and every command', () => {
-  expect(paletteSections(facts('', { recent: [{ href: '/runs', title: 'Runs' }] }))).toEqual([
-    { title: 'Recent', items: [{ id: 'go /runs', text: 'Runs' }] },
+  expect(paletteSections(facts('', { recent: [{ href: '/topics', title: 'Topics' }] }))).toEqual([
+    { title: 'Recent', items: [{ id: 'recent /topics', text: 'Topics' }] },
     { title: 'Commands', items: fixed },
   ])
+})
+
+test('nothing is offered twice under one id, also a page that was seen last', () => {
+  const sections = paletteSections(facts('', { recent: [{ href: '/topics', title: 'Topics' }] }))
+  const ids = sections.flatMap(({ items }) => items.map(({ id }) => id))
+  expect(new Set(ids).size).toBe(ids.length)
 })
 
 test('a command can be given before the topics are known, and then takes those that fit', () => {

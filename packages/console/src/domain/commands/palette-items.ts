@@ -28,7 +28,7 @@ export function paletteSections(facts: PaletteFacts): PaletteSection[] {
       ? [
           {
             title: 'Recent',
-            items: facts.recent.slice(0, maxOfEach).map(({ href, title }) => ({ id: `go ${href}`, text: title })),
+            items: facts.recent.slice(0, maxOfEach).map(({ href, title }) => ({ id: `recent ${href}`, text: title })),
           },
           { title: 'Commands', items: facts.fixed },
         ]

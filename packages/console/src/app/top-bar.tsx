@@ -32,7 +32,7 @@ export function TopBar() {
         </span>
       )}
       <SearchBox />
-      <Button look="quiet" label="Commands" hint="Mod+k" onPress={() => overlay.set({ kind: 'commands' })}>
+      <Button look="quiet" label="Commands" onPress={() => overlay.set({ kind: 'commands' })}>
         <Command aria-hidden="true" />
       </Button>
       <LiveButton />

@@ -10,6 +10,7 @@ import {
 } from '@tanstack/react-router'
 import { Frame } from './app/frame.tsx'
 import { NotFound } from './app/not-found.tsx'
+import type { AuditFilter } from './data/queries/audit.ts'
 import { type MessageFilter, parseSearch, printSearch } from './domain/addresses.ts'
 import { NowPage } from './pages/now/now-page.tsx'
 
@@ -44,6 +45,13 @@ export type DraftSearch = MessageFilter & {
 }
 export type RunSearch = { outcome?: string }
 export type RunsSearch = { status?: string; kind?: string; page?: string }
+
+export type TopicsSearch = { kind?: string; q?: string; sort?: string; only?: string }
+export type TopicSearch = { kind?: string }
+export type PoliciesSearch = { topic?: string }
+export type PolicyEditSearch = { setting?: string }
+export type AuditSearch = AuditFilter & { open?: string }
+export type SagasSearch = { status?: string; page?: string }
 
 const root = createRootRouteWithContext<Context>()({ component: Frame, notFoundComponent: NotFound })
 
@@ -110,7 +118,82 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('./pages/run/run-page.tsx'), 'RunPage'),
 })
 
-const routeTree = root.addChildren([now, groups, group, messages, message, edit, runs, draft, run])
+const topics = createRoute({
+  getParentRoute: () => root,
+  path: '/topics',
+  validateSearch: searchOf<TopicsSearch>(),
+  component: lazyRouteComponent(() => import('./pages/topics/topics-page.tsx'), 'TopicsPage'),
+})
+
+const topic = createRoute({
+  getParentRoute: () => root,
+  path: '/topics/$topic',
+  validateSearch: searchOf<TopicSearch>(),
+  component: lazyRouteComponent(() => import('./pages/topics/topic-page.tsx'), 'TopicPage'),
+})
+
+const policies = createRoute({
+  getParentRoute: () => root,
+  path: '/policies',
+  validateSearch: searchOf<PoliciesSearch>(),
+  component: lazyRouteComponent(() => import('./pages/policies/policies-page.tsx'), 'PoliciesPage'),
+})
+
+const policy = createRoute({
+  getParentRoute: () => root,
+  path: '/policies/$pattern',
+  component: lazyRouteComponent(() => import('./pages/policies/policy-page.tsx'), 'PolicyPage'),
+})
+
+const policyEdit = createRoute({
+  getParentRoute: () => root,
+  path: '/policies/$pattern/edit',
+  validateSearch: searchOf<PolicyEditSearch>(),
+  component: lazyRouteComponent(() => import('./pages/policies/policy-edit-page.tsx'), 'PolicyEditPage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  validateSearch: searchOf<AuditSearch>(),
+  component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
+})
+
+const system = createRoute({
+  getParentRoute: () => root,
+  path: '/system',
+  component: lazyRouteComponent(() => import('./pages/system/system-page.tsx'), 'SystemPage'),
+})
+
+const job = createRoute({
+  getParentRoute: () => root,
+  path: '/system/cron/$job',
+  component: lazyRouteComponent(() => import('./pages/system/job-page.tsx'), 'JobPage'),
+})
+
+const sagas = createRoute({
+  getParentRoute: () => root,
+  path: '/system/sagas',
+  validateSearch: searchOf<SagasSearch>(),
+  component: lazyRouteComponent(() => import('./pages/system/sagas-page.tsx'), 'SagasPage'),
+})
+
+const saga = createRoute({
+  getParentRoute: () => root,
+  path: '/system/sagas/$id',
+  component: lazyRouteComponent(() => import('./pages/system/saga-page.tsx'), 'SagaPage'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+})
+
+const routeTree = root.addChildren([
+  ...[now, groups, group, messages, message, edit, runs, draft, run],
+  ...[topics, topic, policies, policy, policyEdit, audit, system, job, sagas, saga, settings],
+])
 
 export function createAppRouter(queryClient: QueryClient) {
   return createRouter({

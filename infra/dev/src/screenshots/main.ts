@@ -69,18 +69,24 @@ async function sendDay(): Promise<void> {
   throw new Error('the day was not stored in time')
 }
 
-async function take(browser: Browser, { name, path, group, colors, screen, words }: Shot): Promise<void> {
+async function take(browser: Browser, { name, path, group, colors, screen, words, press }: Shot): Promise<void> {
   const origin = fleet.get('api').url
   const context = await browser.newContext({
     ...screens[screen],
     ...{ colorScheme: colors, reducedMotion: 'reduce', locale: 'en-GB', timezoneId: 'UTC' },
   })
   try {
+    // Nobody who looks at the pictures visits for the first time.
+    await context.addInitScript({ content: "localStorage.setItem('dlq-console.hints', 'seen')" })
     const page = await context.newPage()
     const id = group === undefined ? '' : await idOfGroup(group)
     const message = path.includes('{message}') ? await newestOf(id) : ''
     await page.goto(`${origin}/console/${path.replace('{group}', id).replace('{message}', message)}`)
     await page.getByText(words).first().waitFor({ timeout: patienceMs })
+    if (press !== undefined) {
+      await page.keyboard.press(press)
+      await page.getByRole('dialog').waitFor()
+    }
     await page.evaluate('document.fonts.ready')
     await page.screenshot({ path: `${folder}${name}.png` })
   } finally {

@@ -10,6 +10,8 @@ export type Shot = {
   screen: 'desktop' | 'phone'
   /** Stands on the page once it is whole. */
   words: RegExp
+  /** A key chord once it is whole; what it opens is in the picture. */
+  press?: string
 }
 
 export const shots: readonly Shot[] = [
@@ -49,5 +51,34 @@ export const shots: readonly Shot[] = [
     colors: 'light',
     screen: 'desktop',
     words: /InvoiceReader/,
+  },
+  { name: 'topics-light', path: 'topics', colors: 'light', screen: 'desktop', words: /shipments.dlq.v1/ },
+  {
+    name: 'topic-light',
+    path: 'topics/orders.dlq.v1',
+    colors: 'light',
+    screen: 'desktop',
+    words: /How the waits grow/,
+  },
+  { name: 'topic-dark', path: 'topics/orders.dlq.v1', colors: 'dark', screen: 'desktop', words: /How the waits grow/ },
+  { name: 'topic-phone', path: 'topics/orders.dlq.v1', colors: 'light', screen: 'phone', words: /How the waits grow/ },
+  { name: 'policies-light', path: 'policies?topic=orders', colors: 'light', screen: 'desktop', words: /In force/ },
+  {
+    name: 'policy-edit-light',
+    path: 'policies/orders/edit',
+    colors: 'light',
+    screen: 'desktop',
+    words: /it gives up after/,
+  },
+  { name: 'audit-light', path: 'audit', colors: 'light', screen: 'desktop', words: /maria/ },
+  { name: 'system-light', path: 'system', colors: 'light', screen: 'desktop', words: /Nightly jobs/ },
+  { name: 'system-phone', path: 'system', colors: 'light', screen: 'phone', words: /Nightly jobs/ },
+  {
+    name: 'commands-dark',
+    path: '',
+    colors: 'dark',
+    screen: 'desktop',
+    words: /Recent|Policies/,
+    press: 'ControlOrMeta+k',
   },
 ]

@@ -7,13 +7,19 @@ import { keysEnabled, useKeys } from '../components/keys.ts'
 import { Toasts, toast } from '../components/toasts.tsx'
 import { signInNeeded } from '../data/api.ts'
 import { livePaused, setLivePaused, useLive } from '../data/live.ts'
+import { losingQuery } from '../data/queries/losing.ts'
 import { activeRunsQuery } from '../data/queries/runs.ts'
 import { changeSettings, settings } from '../data/settings.ts'
 import { useStore } from '../data/store.ts'
 import styles from './frame.module.css'
+import { noteRecent, overlay } from './over/overlay.ts'
 import { sections } from './sections.ts'
 import { TopBar } from './top-bar.tsx'
 
+const More = lazy(() => import('./menus.tsx').then(({ More }) => ({ default: More })))
+const Overlays = lazy(() => import('./over/overlays.tsx').then(({ Overlays }) => ({ default: Overlays })))
+const Hints = lazy(() => import('./over/hints.tsx').then(({ Hints }) => ({ default: Hints })))
+const Notices = lazy(() => import('./over/notices.tsx').then(({ Notices }) => ({ default: Notices })))
 const RunBar = lazy(() => import('./run-bar.tsx').then(({ RunBar }) => ({ default: RunBar })))
 const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })))
 
@@ -22,8 +28,11 @@ export function Frame() {
   const { shortcuts } = useStore(settings)
   const runs = useQuery({ ...activeRunsQuery, refetchInterval: useLive(5000) })
   const active = runs.data ?? []
+  const losing = useQuery({ ...losingQuery, refetchInterval: useLive(30_000) }).data ?? 0
+  const shown = useStore(overlay)
   useSectionKeys()
   useFocusOnHeading()
+  useNews()
   useEffect(() => {
     keysEnabled.current = shortcuts
   }, [shortcuts])
@@ -40,14 +49,26 @@ export function Frame() {
               <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }} className={styles.section}>
                 <Icon aria-hidden="true" />
                 <span>{name}</span>
-                {to === '/runs' && active.length > 0 ? <data value={active.length}>{active.length}</data> : null}
+                {to === '/runs' ? <Count of={active.length} /> : null}
+                {to === '/topics' ? <Count of={losing} /> : null}
               </Link>
             </li>
           ))}
+          <li className={styles.more}>
+            <Suspense>
+              <More />
+            </Suspense>
+          </li>
         </ul>
       </nav>
       <main id="page" className={styles.page}>
+        <Suspense>
+          <Notices />
+        </Suspense>
         <Outlet />
+        <Suspense>
+          <Hints />
+        </Suspense>
       </main>
       {active.length > 0 ? (
         <Suspense>
@@ -55,6 +76,11 @@ export function Frame() {
         </Suspense>
       ) : null}
       <Toasts />
+      {shown === null ? null : (
+        <Suspense>
+          <Overlays shown={shown} />
+        </Suspense>
+      )}
       {needsSignIn ? (
         <Suspense>
           <SignIn />
@@ -62,6 +88,10 @@ export function Frame() {
       ) : null}
     </div>
   )
+}
+
+function Count({ of }: { of: number }) {
+  return of === 0 ? null : <data value={of}>{of}</data>
 }
 
 function skipToPage(): void {
@@ -73,6 +103,9 @@ function useSectionKeys(): void {
   useKeys({
     ...Object.fromEntries(sections.map(({ to, key }) => [`g ${key}`, () => void navigate({ to })])),
     '/': () => document.querySelector<HTMLInputElement>('[data-search] input')?.focus(),
+    'Mod+k': () => overlay.set({ kind: 'commands' }),
+    '?': () => overlay.set({ kind: 'keys' }),
+    'Shift+a': () => overlay.set({ kind: 'requests' }),
     p: () => setLivePaused(!livePaused.get()),
     t: () => changeSettings({ times: settings.get().times === 'relative' ? 'absolute' : 'relative' }),
     z: () => {
@@ -81,6 +114,29 @@ function useSectionKeys(): void {
       undo?.()
     },
   })
+}
+
+/** A part of the page that is gone means that a newer console has taken its place. */
+function useNews(): void {
+  const router = useRouter()
+  useEffect(() => {
+    const onGone = (event: Event) => {
+      event.preventDefault()
+      if (!isEditing()) location.reload()
+    }
+    window.addEventListener('vite:preloadError', onGone)
+    const unsubscribe = router.subscribe('onRendered', ({ toLocation }) =>
+      noteRecent(toLocation.href, document.title.replace(/ · dlq-manager$/, '')),
+    )
+    return () => {
+      window.removeEventListener('vite:preloadError', onGone)
+      unsubscribe()
+    }
+  }, [router])
+}
+
+function isEditing(): boolean {
+  return document.querySelector('main [data-editor], main textarea, main form') !== null
 }
 
 /** After a navigation to another page the focus is on its heading, where reading begins. */

@@ -2,16 +2,21 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { Command } from 'lucide-react'
+import { lazy, Suspense } from 'react'
 import { Button } from '../components/controls/button.tsx'
-import { Menu } from '../components/controls/menu.tsx'
 import { lastAnswerAt } from '../data/api.ts'
 import { livePaused, setLivePaused, useNow } from '../data/live.ts'
-import { configQuery, meQuery, signOut } from '../data/session.ts'
-import { changeSettings, settings } from '../data/settings.ts'
+import { configQuery } from '../data/session.ts'
+import { settings } from '../data/settings.ts'
 import { useStore } from '../data/store.ts'
 import { clockTime, shortSpan } from '../domain/time.ts'
+import { overlay } from './over/overlay.ts'
 import { SearchBox } from './search-box.tsx'
 import styles from './top-bar.module.css'
+
+// What a menu needs is large, and nobody opens one in the first moment.
+const Account = lazy(() => import('./menus.tsx').then(({ Account }) => ({ default: Account })))
 
 export function TopBar() {
   const { data: config } = useQuery(configQuery)
@@ -27,8 +32,13 @@ export function TopBar() {
         </span>
       )}
       <SearchBox />
+      <Button look="quiet" label="Commands" onPress={() => overlay.set({ kind: 'commands' })}>
+        <Command aria-hidden="true" />
+      </Button>
       <LiveButton />
-      <Account />
+      <Suspense>
+        <Account />
+      </Suspense>
     </header>
   )
 }
@@ -52,41 +62,5 @@ function LiveButton() {
         {at === null ? null : <time>{clockTime(at, now, zone)}</time>}
       </Button>
     </div>
-  )
-}
-
-function Account() {
-  const { data: me } = useQuery(meQuery)
-  const { theme, times, zone, density, shortcuts } = useStore(settings)
-  const signedIn = me !== undefined && me.via !== 'anonymous'
-  const name = me === undefined ? 'Account' : signedIn ? me.actor : 'anonymous'
-  const nextTheme = { system: 'dark', dark: 'light', light: 'system' } as const
-  return (
-    <Menu
-      label={`Account: ${name}`}
-      look="quiet"
-      choices={[
-        {
-          id: 'theme',
-          text: `Theme: ${theme}`,
-          note: `change to ${nextTheme[theme]}`,
-        },
-        { id: 'times', text: `Times: ${times}`, note: 'or press t' },
-        { id: 'zone', text: `Time zone: ${zone === 'utc' ? 'UTC' : 'local'}` },
-        { id: 'density', text: `Rows: ${density}` },
-        { id: 'keys', text: `Single-key shortcuts: ${shortcuts ? 'on' : 'off'}` },
-        ...(signedIn && me.via === 'session' ? [{ id: 'out', text: 'Sign out' }] : []),
-      ]}
-      onChoose={(id) => {
-        if (id === 'theme') changeSettings({ theme: nextTheme[theme] })
-        if (id === 'times') changeSettings({ times: times === 'relative' ? 'absolute' : 'relative' })
-        if (id === 'zone') changeSettings({ zone: zone === 'utc' ? 'local' : 'utc' })
-        if (id === 'density') changeSettings({ density: density === 'normal' ? 'compact' : 'normal' })
-        if (id === 'keys') changeSettings({ shortcuts: !shortcuts })
-        if (id === 'out') void signOut()
-      }}
-    >
-      <span className={styles.account}>{name}</span>
-    </Menu>
   )
 }

@@ -66,6 +66,11 @@ function onKeyDown(event: KeyboardEvent): void {
   }
 }
 
+/** Every key that is heard now. */
+export function boundKeys(): string[] {
+  return stack.flatMap(({ current }) => Object.keys(current))
+}
+
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys)
   useEffect(() => {

@@ -3,6 +3,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { DlqApiError } from 'dlq-client/api-client.ts'
 import { rawRequest, signInNeeded } from './api.ts'
+import { preferSettings } from './settings.ts'
 
 export type Role = 'sys_auditor' | 'sys_operator' | 'sys_admin'
 
@@ -41,7 +42,9 @@ export const configQuery = queryOptions({
     const response = await rawRequest('/console/config.json')
     // A development server has no such file.
     if (!response.ok || !response.headers.get('content-type')?.includes('json')) return withoutServer
-    return { ...withoutServer, ...((await response.json()) as Partial<ConsoleConfig>) }
+    const config = { ...withoutServer, ...((await response.json()) as Partial<ConsoleConfig>) }
+    preferSettings({ payloads: config.payloads })
+    return config
   },
   staleTime: 60_000,
   refetchInterval: 10 * 60_000,

@@ -11,6 +11,7 @@ export type Settings = {
   /** Keys without a modifier; WCAG 2.1.4 wants a switch. */
   shortcuts: boolean
   payloads: 'shown' | 'hidden'
+  motion: 'system' | 'none'
 }
 
 export const defaultSettings: Settings = {
@@ -20,35 +21,57 @@ export const defaultSettings: Settings = {
   density: 'normal',
   shortcuts: true,
   payloads: 'shown',
+  motion: 'system',
 }
 
 const place = 'dlq-console.settings'
 
-export const settings = createStore<Settings>(read())
+/** What somebody has chosen here; the rest follows the defaults, and the server's. */
+let chosen = read()
+
+export const settings = createStore<Settings>({ ...defaultSettings, ...chosen })
 
 export function changeSettings(change: Partial<Settings>): void {
+  chosen = { ...chosen, ...change }
   settings.set({ ...settings.get(), ...change })
-  try {
-    localStorage.setItem(place, JSON.stringify(settings.get()))
-  } catch {
-    // Without storage, the choice lasts as long as the page.
-  }
+  keep()
   showSettings()
 }
 
-/** Theme and density are attributes of the root element, which the tokens know. */
+export function forgetSettings(): void {
+  chosen = {}
+  settings.set(defaultSettings)
+  keep()
+  showSettings()
+}
+
+/** What the server wants where nobody has chosen anything else. */
+export function preferSettings(preferred: Partial<Settings>): void {
+  settings.set({ ...settings.get(), ...preferred, ...chosen })
+}
+
+/** Theme, density and motion are attributes of the root element, which the tokens know. */
 export function showSettings(): void {
-  const { theme, density } = settings.get()
+  const { theme, density, motion } = settings.get()
   const { dataset } = document.documentElement
   dataset.density = density
+  dataset.motion = motion
   if (theme === 'system') delete dataset.theme
   else dataset.theme = theme
 }
 
-function read(): Settings {
+function keep(): void {
   try {
-    return { ...defaultSettings, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>) }
+    localStorage.setItem(place, JSON.stringify(chosen))
   } catch {
-    return defaultSettings
+    // Without storage, the choice lasts as long as the page.
+  }
+}
+
+function read(): Partial<Settings> {
+  try {
+    return JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Settings>
+  } catch {
+    return {}
   }
 }

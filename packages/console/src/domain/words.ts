@@ -2,7 +2,7 @@
 
 const numbers = new Intl.NumberFormat('en')
 
-export function numberText(value: number): string {
+export function numberText(value: number | bigint): string {
   return numbers.format(value)
 }
 

@@ -1,6 +1,7 @@
 // Refuses target topics to which no message may be sent, or not by who asks.
 
-import { matchesTopicGlobs, replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
+import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
 import { isDlqTopic } from 'dlq-core/queries/ingest/topics.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { ApiError, invalidField } from '../http/api-error.ts'

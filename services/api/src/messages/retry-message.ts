@@ -1,7 +1,7 @@
 // A retry that a client asks for: marks the message due, then waits a little for the outcome. Only retriers publish.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import type { HeldMessage } from 'dlq-core/queries/change/message-change.ts'

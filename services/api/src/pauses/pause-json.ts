@@ -1,6 +1,6 @@
 // A topic that somebody on call has paused, as the API shows it.
 
-import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import type { Pausable, TopicPause } from 'dlq-core/queries/retry/topic-pauses.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'

@@ -1,6 +1,6 @@
 // The policies that people set: the rows of dlq_policies.
 
-import { captureGlob } from 'dlq-core/domain/failure/topic-names.ts'
+import { captureGlob } from 'dlq-core/domain/failure/topic-globs.ts'
 import { fieldOfSetting, type PolicySettings, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
 import {
   backoffs,

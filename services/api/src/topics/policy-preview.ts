@@ -1,7 +1,7 @@
 // Shows the effect of a policy on the known topics: which of its settings apply, because no other pattern matches the
 // topic more exactly.
 
-import { captureGlob } from 'dlq-core/domain/failure/topic-names.ts'
+import { captureGlob } from 'dlq-core/domain/failure/topic-globs.ts'
 import { compilePolicies, type PolicyLayers, type TopicPolicy } from 'dlq-core/domain/retry/effective-policy.ts'
 import { fieldOfSetting, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
 import type { TopicPair } from 'dlq-core/queries/reading/summary.ts'

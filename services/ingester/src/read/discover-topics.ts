@@ -1,6 +1,6 @@
 // Finds the DLQ topics in Kafka and records them in the database, so that every ingester consumes the same list.
 
-import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import {
   type FoundTopic,
   listTopics,

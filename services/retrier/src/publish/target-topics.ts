@@ -1,7 +1,8 @@
 // Which topics records may be sent to, remembered for a while. The retrier looks before it publishes, because a missing
 // topic makes kafkajs retry for seconds and then fail for all topics.
 
-import { matchesTopicGlobs, replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
+import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
 import kafkajs, { type Admin, type ITopicMetadata, type Kafka, type PartitionMetadata } from 'kafkajs'
 import {
   type CheckedRecord,

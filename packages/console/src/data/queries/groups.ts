@@ -55,6 +55,15 @@ export function groupsQuery(filter: GroupsFilter) {
   })
 }
 
+/** One page as the filter says, for a part of another page. */
+export function groupPageQuery(filter: GroupsFilter) {
+  return queryOptions({
+    queryKey: ['groups', 'page', filter],
+    queryFn: ({ signal }) => readGroups(filter, signal),
+    placeholderData: keepPreviousData,
+  })
+}
+
 export function groupQuery(id: string) {
   return queryOptions({
     queryKey: ['group', id],

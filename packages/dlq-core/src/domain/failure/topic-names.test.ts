@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  captureGlob,
-  guessOriginalTopic,
-  matchesTopicGlobs,
-  replayHazard,
-  resolveOriginalTopic,
-} from './topic-names.ts'
+import { captureGlob, matchesTopicGlobs } from './topic-globs.ts'
+import { guessOriginalTopic, replayHazard, resolveOriginalTopic } from './topic-names.ts'
 
 test.each([
   ['*.dlq.v1', 'orders.dlq.v1', true],

@@ -1,12 +1,10 @@
-// What a topic's name says: whether it is a DLQ topic (globs, known names), which original topic it has
+// What a topic's name says: whether it is a DLQ topic, which original topic it has
 // if the headers do not name one, and whether automatic retries may be sent to it.
 
 import { isUuid } from '../record/message-id.ts'
 import type { FailureContext } from './failure-context.ts'
 import type { Family } from './families/family.ts'
-
-/** Patterns with `*` (any text) and `?` (one character); a text holds several, parted by commas or spaces. */
-export type TopicGlobs = string | readonly string[]
+import { captureGlob, matchesTopicGlobs, type TopicGlobs } from './topic-globs.ts'
 
 /** Which topic the dead letters of a DLQ topic come from: `original` may use the glob's `*` as `$1`, `$2` … */
 export type TopicMapping = { readonly dlq: string; readonly original: string }
@@ -29,46 +27,6 @@ export type ReplayHazard =
 
 // Kafka's own bound and alphabet (org.apache.kafka.common.internals.Topic).
 const legalTopic = /^(?!\.{1,2}$)[\w.-]{1,249}$/
-
-/** The single patterns of `globs`. */
-export function topicGlobList(globs: TopicGlobs): readonly string[] {
-  // Called for every record, usually with globs that are split already.
-  if (typeof globs !== 'string' && !globs.some((glob) => /[\s,]/.test(glob))) return globs
-  return [globs].flat().flatMap((glob) => glob.split(/[\s,]+/).filter((pattern) => pattern !== ''))
-}
-
-/** Whether the whole topic name matches one of the globs; upper and lower case differ, as in Kafka. */
-export function matchesTopicGlobs(globs: TopicGlobs, topic: string): boolean {
-  return topicGlobList(globs).some((glob) => captureGlob(glob, topic) !== null)
-}
-
-/**
- * The text that each `*` of the glob matches, or null where the topic does not match. All but the last `*`
- * take as little as they can. Only the last `*` seen is ever extended, so the time is at most
- * glob × topic, whatever the pattern.
- */
-export function captureGlob(glob: string, topic: string): string[] | null {
-  const captures: { start: number; end: number }[] = []
-  let star = -1
-  let g = 0
-  let t = 0
-  while (t < topic.length) {
-    if (glob[g] === '*') {
-      star = g++
-      captures.push({ start: t, end: t })
-    } else if (g < glob.length && (glob[g] === '?' || glob[g] === topic[t])) {
-      g++
-      t++
-    } else if (star !== -1) {
-      g = star + 1
-      t = ++captures.at(-1)!.end
-    } else {
-      return null
-    }
-  }
-  for (; glob[g] === '*'; g++) captures.push({ start: t, end: t })
-  return g === glob.length ? captures.map(({ start, end }) => topic.slice(start, end)) : null
-}
 
 /**
  * The original topic by the defaults of known frameworks and the usual habits, or null:

@@ -1,13 +1,8 @@
 // A route: which DLQ topic may speak for which original topic. Whoever writes a DLQ topic chooses the headers, so a
 // header alone must not reach another team's topic. infra/docs/decisions/032-routes-before-headers.md says why.
 
-import {
-  guessOriginalTopic,
-  mappedOriginals,
-  matchesTopicGlobs,
-  type TopicMapping,
-  withoutRetrySuffix,
-} from './topic-names.ts'
+import { matchesTopicGlobs } from './topic-globs.ts'
+import { guessOriginalTopic, mappedOriginals, type TopicMapping, withoutRetrySuffix } from './topic-names.ts'
 
 /**
  * `by_name` and `by_mapping` follow from names and from the configuration, `approved` and `blocked` are somebody's

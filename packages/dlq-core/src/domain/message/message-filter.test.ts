@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { captureGlob } from '../failure/topic-names.ts'
+import { captureGlob } from '../failure/topic-globs.ts'
 import { statuses } from '../retry/message-state.ts'
 import {
   canonicalFilter,

@@ -1,7 +1,7 @@
 // A run: one operation on many messages. Which messages it may change, how it proceeds, and what its counts
 // mean; decisions only.
 
-import { matchesTopicGlobs } from '../failure/topic-names.ts'
+import { matchesTopicGlobs } from '../failure/topic-globs.ts'
 import type { Status } from '../retry/message-state.ts'
 import type { MessageFilter } from './message-filter.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { matchesTopicGlobs } from '../failure/topic-names.ts'
+import { matchesTopicGlobs } from '../failure/topic-globs.ts'
 import { compilePolicies, type PolicyLayers, type TopicPolicy } from './effective-policy.ts'
 import { fieldOfSetting, fieldsOf, type PolicySettings } from './policy-settings.ts'
 import { defaultRetryPolicy } from './retry-policy.ts'

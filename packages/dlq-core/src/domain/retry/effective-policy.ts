@@ -10,7 +10,7 @@
 //
 // Only a pattern for the original topic sets `delivery`, because applications claim by that name (dlq.policy_of).
 
-import { captureGlob } from '../failure/topic-names.ts'
+import { captureGlob } from '../failure/topic-globs.ts'
 import { fieldsOf, type PolicyField, type PolicySettings } from './policy-settings.ts'
 import { defaultRetryPolicy, type RetryPolicy } from './retry-policy.ts'
 
@@ -50,7 +50,19 @@ export function compilePolicies({
   return (topics) => lists.flatMap((list) => list(topics)).reduce(overlay, everywhere)
 }
 
-type Said = { readonly fields: Partial<RetryPolicy>; readonly origin: Origin }
+/** What one layer says of a topic. */
+export type Said = { readonly fields: Partial<RetryPolicy>; readonly origin: Origin }
+
+/** Returns a function from topics to the layers that say something of them, the one that wins last. */
+export function compileLayers({ section, fileEntries, rows }: PolicyLayers): (topics: MessageTopics) => Said[] {
+  const below: Said[] = [
+    { fields: defaultRetryPolicy, origin: { source: 'default', pattern: null } },
+    { fields: fieldsOf(section), origin: { source: 'config', pattern: null } },
+  ]
+  const said = below.filter(({ fields }) => Object.keys(fields).length > 0)
+  const lists = [compileList(fileEntries, 'config'), compileList(rows, 'policy')]
+  return (topics) => [...said, ...lists.flatMap((list) => list(topics))]
+}
 
 const builtIn: EffectivePolicy = overlay(
   { policy: defaultRetryPolicy, origins: {} as EffectivePolicy['origins'] },

@@ -1,6 +1,6 @@
 // Finds the column that a topic's name refers to, and the names that a glob matches.
 
-import { matchesTopicGlobs } from '../../domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from '../../domain/failure/topic-globs.ts'
 import { isTopicGlob, topicColumn } from '../../domain/message/message-filter.ts'
 import { isDlqTopic } from '../ingest/topics.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'

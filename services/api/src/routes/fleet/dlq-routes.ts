@@ -1,6 +1,6 @@
 // Routes: which DLQ topic may speak for which original topic, and who has decided so.
 
-import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { isOpen, routeStates } from 'dlq-core/domain/failure/topic-routes.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { countPending, decideRoute, holdRoute, listRoutes, type RouteRow } from 'dlq-core/queries/routes/routes.ts'

@@ -1,6 +1,6 @@
 // Gives topics and consumer groups names that people know.
 
-import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { type NamedKind, setName } from 'dlq-core/queries/ingest/display-names.ts'

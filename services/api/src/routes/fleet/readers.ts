@@ -1,6 +1,6 @@
 // The consumer groups that read a topic, as a retrier last saw them.
 
-import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { listTopicReaders } from 'dlq-core/queries/readers/verdicts.ts'
 import * as v from 'valibot'
 import { defineRoute } from '../../http/define-route.ts'

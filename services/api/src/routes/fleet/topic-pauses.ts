@@ -1,6 +1,6 @@
 // Who is on call stops the retries of a topic, or the ingestion of a DLQ topic, and lets them go on.
 
-import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { isDlqTopic } from 'dlq-core/queries/ingest/topics.ts'
 import { countByValue } from 'dlq-core/queries/reading/summary.ts'

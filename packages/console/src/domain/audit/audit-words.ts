@@ -1,0 +1,59 @@
+// An entry of the audit in words.
+
+const words: Readonly<Record<string, string>> = {
+  'consumer.purge': 'purged the messages of',
+  'consumer_group.rename': 'renamed the consumer group',
+  'cron.run': 'asked to run the job',
+  'group.change': 'changed the group',
+  'group.resume': 'resumed the automatic retries of the group',
+  'message.dead': 'gave up the message',
+  'message.delete': 'deleted the message',
+  'message.edit': 'changed the message',
+  'message.read': 'read the message',
+  'message.report': 'reported the message',
+  'message.restore': 'restored the message',
+  'message.retry': 'retried the message',
+  'message.retry_forced': 'retried the message, forced',
+  'message.revive': 'revived the message',
+  'message.schedule': 'scheduled the message',
+  'messages.read': 'read messages of',
+  'policy.delete': 'deleted the policy',
+  'policy.put': 'set the policy',
+  'position.reset': 'moved the position',
+  'route.approved': 'approved the route',
+  'route.blocked': 'blocked the route',
+  'run.cancel': 'cancelled the run',
+  'run.create': 'started the run',
+  'run.pause': 'paused the run',
+  'run.rate': 'changed the rate of the run',
+  'run.resume': 'resumed the run',
+  'topic.pause': 'paused the topic',
+  'topic.rename': 'renamed the topic',
+  'topic.resume': 'resumed the topic',
+}
+
+/** The actions that the console knows, for its filter. An action that is new is shown as it is. */
+export const knownActions = Object.keys(words)
+
+/** "gave up the message". */
+export function actionWords(action: string): string {
+  return words[action] ?? action
+}
+
+/** The kinds of things that somebody changes. */
+export const targetTypes = [
+  'message',
+  'group',
+  'run',
+  'topic',
+  'policy',
+  'route',
+  'position',
+  'cron',
+  'consumer',
+] as const
+
+/** An id in short: its last eight characters tell it apart, as time-ordered ids begin alike. */
+export function targetName(type: string, id: string): string {
+  return type === 'message' || type === 'group' || type === 'run' ? `…${id.slice(-8)}` : id
+}

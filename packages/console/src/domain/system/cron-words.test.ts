@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { cronWords } from './cron-words.ts'
+
+test('the schedules that people write are words', () => {
+  expect(cronWords('0 3 * * *')).toBe('every day at 03:00 UTC')
+  expect(cronWords('*/5 * * * *')).toBe('every 5 minutes')
+  expect(cronWords('* * * * *')).toBe('every minute')
+  expect(cronWords('15 * * * *')).toBe('every hour at minute 15')
+  expect(cronWords('0 */6 * * *')).toBe('every 6 hours at minute 0')
+  expect(cronWords('30 4 * * 0')).toBe('every Sunday at 04:30 UTC')
+  expect(cronWords('0 5 1 * *')).toBe('on day 1 of every month at 05:00 UTC')
+  expect(cronWords(null)).toBe('off: only when somebody asks')
+})
+
+test('any other schedule stays as it is written', () => {
+  for (const schedule of ['0 3 1-7 * 1', '0 3 * 2 *', '0,30 * * * *', '@daily', '0 3 * * * *'])
+    expect(cronWords(schedule)).toBe(schedule)
+})

@@ -1,0 +1,36 @@
+// For how long a topic is paused: a few choices, or a length of time or a moment that somebody types.
+
+import { parseDuration } from 'dlq-core/domain/retry/duration.ts'
+import { nextMorning } from '../time.ts'
+
+export const pauseChoices = ['30m', '2h', 'morning', 'other', 'open'] as const
+export type PauseChoice = (typeof pauseChoices)[number]
+
+export type Until =
+  | { readonly until: string | null; readonly fault: null }
+  | { readonly until: null; readonly fault: string }
+
+/** `until` is null where it lasts until somebody resumes it. */
+export function untilOf(choice: PauseChoice, typed: string, now: Date): Until {
+  if (choice === 'open') return { until: null, fault: null }
+  if (choice === 'morning') return { until: nextMorning(now, 8).toISOString(), fault: null }
+  return untilTyped(choice === 'other' ? typed : choice, now)
+}
+
+function untilTyped(typed: string, now: Date): Until {
+  const text = typed.trim()
+  // Digits alone would be milliseconds, or a year, which nobody means here.
+  const ms = /^\d+$/.test(text) ? null : parseDuration(text)
+  const moment = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
+  const at = ms === null ? moment : now.getTime() + ms
+  if (Number.isNaN(at))
+    return { until: null, fault: 'Write a length of time such as 45m or 1d, or a moment such as 2026-11-22 18:00.' }
+  if (at <= now.getTime()) return { until: null, fault: 'This is not in the future.' }
+  return { until: new Date(at).toISOString(), fault: null }
+}
+
+/** The choice that a length of time is; `other` where it is none of them. */
+export function choiceOf(duration: string | null): PauseChoice {
+  if (duration === null) return 'open'
+  return duration === '30m' || duration === '2h' ? duration : 'other'
+}

@@ -1,0 +1,189 @@
+// The installation: a list of checks with advice, who does the work, and the nightly jobs.
+
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../components/controls/button.tsx'
+import { Cell, Table, Under } from '../../components/lists/table.tsx'
+import { FaultText } from '../../components/show/fault.tsx'
+import { PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
+import { Time } from '../../components/show/time.tsx'
+import { faultOf } from '../../data/faults.ts'
+import { useLive, useNow, useSlow } from '../../data/live.ts'
+import { type Status, statusQuery } from '../../data/queries/status.ts'
+import { type CronJob, cronQuery, readyQuery } from '../../data/queries/system.ts'
+import { configQuery, useMissingRole } from '../../data/session.ts'
+import { cronWords } from '../../domain/system/cron-words.ts'
+import { systemChecks, systemVerdict } from '../../domain/system/system-checks.ts'
+import { spanText } from '../../domain/time.ts'
+import { counted, numberText } from '../../domain/words.ts'
+import { CheckList } from './check-list.tsx'
+import { RunJobDialog } from './run-job-dialog.tsx'
+import styles from './system.module.css'
+
+export function SystemPage() {
+  const now = useNow()
+  const live = useLive(5000)
+  const status = useQuery({ ...statusQuery, refetchInterval: live })
+  const ready = useQuery({ ...readyQuery, refetchInterval: useLive(15_000) })
+  const cron = useQuery({ ...cronQuery, refetchInterval: useLive(15_000) })
+  const config = useQuery(configQuery).data
+  const slow = useSlow(status.isPending)
+  const checks = systemChecks({ status: status.data ?? null, ready: ready.data ?? null, jobs: cron.data ?? null }, now)
+  const acts = checks.filter(({ level }) => level === 'act').length
+  return (
+    <>
+      <PageHead title="System" documentTitle={acts > 0 ? `${acts} to act on · System` : 'System'}>
+        {status.data === undefined ? null : <Verdict dim={status.isError}>{systemVerdict(checks)}</Verdict>}
+      </PageHead>
+      {status.error === null ? null : (
+        <FaultText
+          fault={faultOf(status.error)}
+          what={status.data === undefined ? 'The state cannot be read' : 'What is shown is the last that was known'}
+          onRetry={() => void status.refetch()}
+        />
+      )}
+      {slow ? <Skeleton rows={7} tall /> : null}
+      {checks.length === 0 ? null : (
+        <Section title="Checks">
+          <CheckList checks={checks} />
+        </Section>
+      )}
+      {status.data === undefined ? null : <Fleet status={status.data} />}
+      <Section title="Nightly jobs" aside={<span>times of the schedule are in UTC</span>}>
+        {cron.error === null ? null : (
+          <FaultText fault={faultOf(cron.error)} what="The jobs cannot be read" onRetry={() => void cron.refetch()} />
+        )}
+        {cron.data === undefined ? null : <Jobs jobs={cron.data} />}
+      </Section>
+      <p className={styles.quiet}>
+        <Link to="/system/sagas" search={{}}>
+          Workflows behind bulk runs
+        </Link>
+        {config?.version ? ` · version ${config.version}` : ''}
+        {config?.build ? ` · console ${config.build}` : ''}
+      </p>
+    </>
+  )
+}
+
+const publishes = {
+  'exactly-once': 'exactly once',
+  'at-least-once': 'at least once',
+  resolve: 'marks as sent without publishing',
+  nothing: 'publishes nothing',
+}
+
+function Fleet({ status: { ingesters, retriers } }: { status: Status }) {
+  if (ingesters.length + retriers.length === 0) return null
+  return (
+    <Section title="Who does the work">
+      <Table
+        label="Who does the work"
+        columns={[
+          { text: 'Process' },
+          { text: 'Does' },
+          { text: 'Not stored yet', number: true },
+          { text: 'Started' },
+          { text: 'Seen' },
+        ]}
+      >
+        {ingesters.map(({ id, partitions, lag, fault, started_at, seen_at }) => (
+          <tr key={id}>
+            <Cell>
+              {id}
+              {fault === null ? null : <Under>{fault}</Under>}
+            </Cell>
+            <Cell>
+              {partitions.length === 0 ? 'has no partition now' : `reads ${counted(partitions.length, 'partition')}`}
+            </Cell>
+            <Cell number label="Not stored yet">
+              {numberText(lag)}
+            </Cell>
+            <Cell label="Started">
+              <Time at={started_at} />
+            </Cell>
+            <Cell label="Seen">
+              <Time at={seen_at} />
+            </Cell>
+          </tr>
+        ))}
+        {retriers.map(({ id, publishes: how, fault, started_at, seen_at }) => (
+          <tr key={id}>
+            <Cell>
+              {id}
+              {fault === null ? null : <Under>{fault}</Under>}
+            </Cell>
+            <Cell>sends: {publishes[how]}</Cell>
+            <Cell number>–</Cell>
+            <Cell label="Started">
+              <Time at={started_at} />
+            </Cell>
+            <Cell label="Seen">
+              <Time at={seen_at} />
+            </Cell>
+          </tr>
+        ))}
+      </Table>
+    </Section>
+  )
+}
+
+function Jobs({ jobs }: { jobs: readonly CronJob[] }) {
+  const refusal = useMissingRole('sys_operator')
+  const [asked, setAsked] = useState<string | null>(null)
+  return (
+    <>
+      <Table
+        label="Nightly jobs"
+        columns={[
+          { text: 'Job' },
+          { text: 'When' },
+          { text: 'Last time' },
+          { text: 'Next' },
+          { text: 'Run', hidden: true },
+        ]}
+      >
+        {jobs.map(({ name, schedule, next_tick, last, current }) => (
+          <tr key={name}>
+            <Cell>
+              <Link to="/system/cron/$job" params={{ job: name }}>
+                {name}
+              </Link>
+            </Cell>
+            <Cell>
+              {cronWords(schedule)}
+              {schedule === null || cronWords(schedule) === schedule ? null : (
+                <Under>
+                  <code>{schedule}</code>
+                </Under>
+              )}
+            </Cell>
+            <Cell label="Last">
+              {current !== null ? (
+                'runs now'
+              ) : last === null ? (
+                <span className={styles.quiet}>never</span>
+              ) : (
+                <>
+                  <span data-outcome={last.outcome}>{last.outcome ?? 'not settled'}</span> <Time at={last.tick} />
+                  {last.duration_ms === null ? '' : `, took ${spanText(last.duration_ms)}`}
+                  {last.error === null ? null : <Under>{last.error}</Under>}
+                </>
+              )}
+            </Cell>
+            <Cell label="Next">
+              <Time at={next_tick} />
+            </Cell>
+            <Cell end>
+              <Button refusal={refusal} onPress={() => setAsked(name)}>
+                Run now…
+              </Button>
+            </Cell>
+          </tr>
+        ))}
+      </Table>
+      {asked === null ? null : <RunJobDialog job={asked} onClose={() => setAsked(null)} />}
+    </>
+  )
+}

@@ -2,7 +2,7 @@
 // what changed in the last minutes, so that a stream that broke off continues where it ended.
 
 import { randomUUID } from 'node:crypto'
-import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { type FleetSnapshot, type HeardBy, readFleetChanges } from 'dlq-core/queries/history/fleet-changes.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'

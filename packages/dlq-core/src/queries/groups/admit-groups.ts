@@ -135,19 +135,16 @@ export async function touchGroups(sql: Sql, given: readonly GroupOfTopic[]): Pro
       group by dlq_topic, group_id
     ),
     stale as materialized (
-      select t.dlq_topic, t.group_id, seen.failed_at from seen
+      select t.place, seen.failed_at from seen
       cross join lateral (
-        select dlq_topic, group_id from dlq.dlq_group_topics
+        select ctid as place from dlq.dlq_group_topics
         where dlq_topic = seen.dlq_topic and group_id = seen.group_id
           and (last_seen_at is null or last_seen_at < seen.failed_at - ${touchEveryMs}::int * interval '1 ms')
         for update skip locked
       ) t
     )
-    update dlq.dlq_group_topics t set last_seen_at = stale.failed_at
-    from stale
-    -- The groups once more, as an array, because PostgreSQL may read the whole table for a join.
-    where t.group_id = any(array(select group_id from stale))
-      and t.dlq_topic = stale.dlq_topic and t.group_id = stale.group_id`
+    -- By place: for a join by name PostgreSQL may, for each group, look through all of its topic.
+    update dlq.dlq_group_topics t set last_seen_at = stale.failed_at from stale where t.ctid = stale.place`
 }
 
 function keyOf(topic: string, groupId: string): string {

@@ -140,7 +140,7 @@ describe('dlq_reader', () => {
       select count(*)::int from pg_class where relnamespace = 'dlq'::regnamespace and relkind in ('r', 'p')`
     expect(lines).toHaveLength(tables!.count)
     expect(lines.filter((line) => !line.endsWith(' SELECT'))).toEqual([])
-    expect(await callable('dlq_reader')).toEqual(pure)
+    expect(await callable('dlq_reader')).toEqual([...pure, 'stack_trace', 'whole_stack_trace'].toSorted())
     await expect(as('dlq_reader', 'delete from dlq.dlq_messages')).rejects.toMatchObject(refused)
     await expect(as('dlq_reader', deadLetter)).rejects.toMatchObject(refused)
   })

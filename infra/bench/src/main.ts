@@ -9,6 +9,7 @@ import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { startStack } from 'dlq-testing/stack.ts'
 import { benchApi } from './api/api-bench.ts'
 import { benchIngest } from './ingest/ingest-bench.ts'
+import { type RecordKind, recordKinds } from './ingest/real-dead-letters.ts'
 import type { BenchRun } from './measure/bench-run.ts'
 import { benchProducer } from './retry/producer-bench.ts'
 import { benchRefused } from './retry/refused-bench.ts'
@@ -31,11 +32,12 @@ const names = Object.keys(benches)
 /** Run only when they are named: `size` takes half an hour and 40 GB, and its databases stay; `versions` needs a checkout. */
 const onlyByName = ['size', 'versions']
 
-const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N] [--only TEXT]… [--rows N] [--against DIR]]
+const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N] [--only TEXT]… [--rows N] [--records KIND] [--against DIR]]
   --quick      small sizes: whether it works, not what it gives
   --rounds N   how often every variant is measured (3)
   --only TEXT  of the answers of the API, cases whose names hold it; more than once for more of them
   --rows N     of the benchmark size, which runs alone and only by its name: rows of the large database (23,000,000)
+  --records KIND  of the benchmark versions: real (the default) or random dead letters; ingest measures both
   --against DIR  of the benchmark versions, which runs only by its name: the other checkout, with its dependencies installed
 DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
 
@@ -81,6 +83,7 @@ async function main(): Promise<number> {
       rounds: options.rounds,
       only: options.only,
       rows: options.rows,
+      records: options.records,
       against: options.against,
     })
     print('')
@@ -88,7 +91,7 @@ async function main(): Promise<number> {
   return 0
 }
 
-type Options = Pick<BenchRun, 'quick' | 'rounds' | 'only' | 'rows' | 'against'> & { chosen: string[] }
+type Options = Pick<BenchRun, 'quick' | 'rounds' | 'only' | 'rows' | 'records' | 'against'> & { chosen: string[] }
 
 function readOptions(): Options | null {
   try {
@@ -99,22 +102,25 @@ function readOptions(): Options | null {
         rounds: { type: 'string' },
         only: { type: 'string', multiple: true },
         rows: { type: 'string' },
+        records: { type: 'string' },
         against: { type: 'string' },
         help: { type: 'boolean' },
       },
     })
     const unknown = positionals.filter((name) => !names.includes(name))
     const rounds = Number(values.rounds ?? 3)
+    const records = (values.records ?? 'real') as RecordKind
     const rows = Number(values.rows ?? 23_000_000)
     const chosen = positionals.length > 0 ? positionals : names.filter((name) => !onlyByName.includes(name))
     if (unknown.length > 0) console.error(`no such benchmark: ${unknown.join(', ')}`)
     else if (!Number.isInteger(rounds) || rounds < 1) console.error('--rounds must be a whole number from 1')
     else if (!Number.isInteger(rows) || rows < 10_000) console.error('--rows must be a whole number from 10,000')
+    else if (!Object.hasOwn(recordKinds, records)) console.error(`--records must be one of ${Object.keys(recordKinds)}`)
     else if (chosen.includes('size') && chosen.length > 1) console.error('size runs alone')
     else if (chosen.includes('versions') && !values.against) console.error('versions needs --against DIR')
     else if (!values.help) {
       const against = values.against === undefined ? null : resolve(values.against)
-      return { chosen, quick: values.quick ?? false, rounds, only: values.only ?? null, rows, against }
+      return { chosen, quick: values.quick ?? false, rounds, only: values.only ?? null, rows, records, against }
     }
   } catch (error) {
     console.error((error as Error).message)

@@ -22,11 +22,13 @@ import type { DecodePools } from './read/decode-budget.ts'
 import { discoverTopics } from './read/discover-topics.ts'
 import { fetchOriginals } from './read/fetch-originals.ts'
 import { isRefused } from './read/missing-acl.ts'
-import { createGroupRegister } from './store/group-register.ts'
+import { createFramesRegister } from './registers/frames-register.ts'
+import { createGroupRegister } from './registers/group-register.ts'
+import { createRouteRegister } from './registers/route-register.ts'
+import { createJoinedStore } from './store/join-stores.ts'
 import { logStored } from './store/log-stored.ts'
-import { createRouteRegister } from './store/route-register.ts'
 import { spanDeadLetters } from './store/span-dead-letters.ts'
-import { type StoreDeps, storeBatch } from './store/store-batch.ts'
+import type { StoreDeps } from './store/store-batch.ts'
 import { createIngesterState } from './watch/ingester-state.ts'
 import { createLogWatch, lookEveryMs } from './watch/watch-logs.ts'
 
@@ -64,14 +66,16 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   }
   const subscription = createSubscription(signal)
   const groups = createGroupRegister(sql, { now: Date.now })
+  const frames = createFramesRegister(sql, { now: Date.now })
   const routes = createRouteRegister(sql, { mappings: settings.mappings, mode: deps.routeMode, now: Date.now })
   const complete = (records: readonly DeadLetterRecord[]) => completeRecords({ ...deps, routes }, records)
   const store: StoreDeps = {
-    ...{ sql, settings, groups, routes, complete },
+    ...{ sql, settings, groups, frames, routes, complete },
     fetchOriginals: (places) => fetchOriginals(reader, places, { log }),
     now: () => new Date(),
     random: Math.random,
   }
+  const joined = createJoinedStore(store)
   // kafkajs fails for all topics while a deleted one is on the list, so a fault is a reason to look at once.
   const lookAgain = createWake()
   let cluster = ''
@@ -120,7 +124,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         signal: changed,
         store: async (batch, options) => {
           const stop = metrics.seconds.startTimer()
-          const storing = spanDeadLetters(deps, batch, () => storeBatch(store, batch, options))
+          const storing = spanDeadLetters(deps, batch, () => joined(batch, options))
           storing.then(state.canStore, (error: Error) => state.cannotStore(`cannot store: ${error.message}`))
           const outcome = await storing
           stop()

@@ -60,10 +60,10 @@ function stacktrace(message: string, random: Random): string {
   return text.slice(0, stacktraceBytes)
 }
 
-type Random = (below: number) => number
+export type Random = (below: number) => number
 
 /** Mulberry32, a small generator of uniform numbers (https://gist.github.com/tommyettinger/46a874533244883189143505d203312c). */
-function randomFrom(seed: number): Random {
+export function randomFrom(seed: number): Random {
   let state = Math.imul(seed + 1, 0x9e3779b1)
   return (below) => {
     state = (state + 0x6d2b79f5) | 0

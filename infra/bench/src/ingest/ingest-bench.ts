@@ -1,20 +1,25 @@
 // How fast one ingester stores a backlog, compared with plain inserts of the same rows in the same rounds.
 
+import type { NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { createFramesRegister } from '../../../../services/ingester/src/registers/frames-register.ts'
 import {
   type BenchDatabase,
   type BenchRun,
   connectBenchKafka,
   settleDatabase,
+  tableBytes,
   withBenchDatabase,
   withService,
+  withWal,
 } from '../measure/bench-run.ts'
 import { type Measurement, measureService } from '../measure/measure.ts'
 import { formatVariants, type Variant } from '../measure/report.ts'
 import { medianRatio } from '../measure/statistics.ts'
 import { formatNumber } from '../measure/table.ts'
 import { benchRecord } from './dead-letters.ts'
-import { floorRows, measureValuesOnly, measureWholeRows } from './ingest-floor.ts'
+import { floorRows, measureCopy, measureValuesOnly, measureWholeRows } from './ingest-floor.ts'
+import { type RecordKind, recordKinds } from './real-dead-letters.ts'
 
 const partitions = 8
 const recordsPerSend = 1000
@@ -28,31 +33,38 @@ const sizes = {
 
 type Ingester = Variant & { env: NodeJS.ProcessEnv; rounds: Measurement[] }
 
-/** Prints a table, and compares it with the limits. */
+/** Prints a table for each kind of records, the one like real dead letters first, and compares it with the limits. */
 export async function benchIngest(run: BenchRun): Promise<void> {
-  const { backlog, measured, existingRows } = run.quick ? sizes.quick : sizes.full
-  const topic = `bench-${process.pid}.dlq.v1`
-  run.print(`ingest: ${measured} records of 1 KB JSON, 6 headers and a 2 KB stack trace, on ${partitions} partitions`)
-  await produceBacklog(run, topic, backlog)
+  for (const kind of Object.keys(recordKinds) as RecordKind[]) await benchKind(run, kind)
+}
 
-  const options = {
-    ...{ total: measured, postgresPid: run.stack.postgres?.pid },
-    rows: floorRows(measured, { topic, originalTopic }),
-  }
+async function benchKind(run: BenchRun, kind: RecordKind): Promise<void> {
+  const { backlog, measured, existingRows } = run.quick ? sizes.quick : sizes.full
+  const { name, make } = recordKinds[kind]
+  const topic = `bench-${process.pid}-${kind}.dlq.v1`
+  run.print(`ingest: ${measured} records on ${partitions} partitions: ${name}`)
+  await produceBacklog(run, topic, backlog, make)
+
+  const whole = floorRows(measured, { topic, originalTopic, make })
+  const options = { total: measured, postgresPid: run.stack.postgres?.pid, rows: whole }
   const variant = (name: string, env: NodeJS.ProcessEnv = {}): Ingester => ({ name, env, rounds: [] })
-  const floor = variant('floor: bare inserts of the same rows')
+  const floor = variant('floor: bare inserts of the same rows, whole')
+  const copied = variant('bare COPY of the same rows, as they are stored')
   const valuesOnly = variant('bare inserts of id and value only')
-  const stored = variant('ingester, payload stored')
-  const uncounted = variant('ingester, payload stored, not counted')
+  const stored = variant('ingester, payload stored', { DLQ_RETRY_PAYLOAD: 'stored' })
+  const uncounted = variant('ingester, payload stored, not counted', stored.env)
   const derived = variant('ingester, payload derived', { DLQ_RETRY_PAYLOAD: 'derived' })
   const onExisting = variant(`ingester, payload stored, onto ${existingRows} rows`)
   const wholeBacklog = variant(`ingester, payload stored, all of ${backlog} records`)
   for (let round = 1; round <= run.rounds; round++) {
     run.print(`  round ${round} of ${run.rounds}`)
     await withBenchDatabase(run, async (database) => {
-      floor.rounds.push(await measureWholeRows(database, options))
+      floor.rounds.push(await withWal(database, measured, () => measureWholeRows(database, options)))
       await settleDatabase(database)
-      valuesOnly.rounds.push(await measureValuesOnly(database, options))
+      const rows = await storedRows(database, whole)
+      copied.rounds.push(await withWal(database, measured, () => measureCopy(database, { ...options, rows })))
+      await settleDatabase(database)
+      valuesOnly.rounds.push(await withWal(database, measured, () => measureValuesOnly(database, options)))
       await settleDatabase(database)
     })
     await withBenchDatabase(run, async (database) => {
@@ -76,7 +88,7 @@ export async function benchIngest(run: BenchRun): Promise<void> {
       wholeBacklog.rounds.push(await measureIngester(run, database, { topic, total: backlog, env: stored.env }))
     })
   }
-  const variants = [floor, stored, uncounted, derived, valuesOnly, onExisting, wholeBacklog]
+  const variants = [floor, copied, stored, uncounted, derived, valuesOnly, onExisting, wholeBacklog]
   run.print(
     formatVariants(
       variants.filter(({ rounds }) => rounds.length > 0),
@@ -85,6 +97,8 @@ export async function benchIngest(run: BenchRun): Promise<void> {
   )
   const rates = ({ rounds }: Variant) => rounds.map(({ rowsPerSecond }) => rowsPerSecond)
   run.print(`of the floor: ${formatNumber(medianRatio(rates(stored), rates(floor)), 2)} (aim: at least 0.60)`)
+  const ofCopy = formatNumber(medianRatio(rates(stored), rates(copied)), 2)
+  run.print(`of bare COPY of the same rows: ${ofCopy} (aim: at least 0.60)`)
   const counted = formatNumber(medianRatio(rates(stored), rates(uncounted)), 2)
   run.print(`counted, of the rate without the triggers: ${counted} (aim: at least 0.90)`)
   if (existingRows === 0) return
@@ -94,7 +108,14 @@ export async function benchIngest(run: BenchRun): Promise<void> {
   run.print(`most memory over a backlog of ${backlog} records: ${peak} MiB (aim: at most 256)`)
 }
 
-export async function produceBacklog(run: BenchRun, topic: string, total: number): Promise<void> {
+/** The rows without the frames that the ingester stores once. */
+async function storedRows({ sql }: BenchDatabase, rows: readonly NewMessage[]): Promise<NewMessage[]> {
+  const frames = createFramesRegister(sql, { now: Date.now })
+  await frames.learn(rows)
+  return frames.shorten(rows)
+}
+
+export async function produceBacklog(run: BenchRun, topic: string, total: number, make = benchRecord): Promise<void> {
   const kafka = connectBenchKafka(run)
   const admin = kafka.admin()
   const producer = kafka.producer({ idempotent: true })
@@ -103,7 +124,7 @@ export async function produceBacklog(run: BenchRun, topic: string, total: number
     await createTopics(admin, [{ topic, numPartitions: partitions }])
     for (let start = 0; start < total; start += recordsPerSend) {
       const messages = Array.from({ length: Math.min(recordsPerSend, total - start) }, (_, at) => {
-        const { key, value, headers } = benchRecord(start + at, { originalTopic })
+        const { key, value, headers } = make(start + at, { originalTopic })
         return { key, value, headers, partition: (start + at) % partitions }
       })
       await producer.send({ topic, acks: -1, messages })
@@ -115,9 +136,11 @@ export async function produceBacklog(run: BenchRun, topic: string, total: number
 
 export async function measureIngester(
   run: BenchRun,
-  { url, sql }: BenchDatabase,
+  database: BenchDatabase,
   { topic, total, env }: { topic: string; total: number; env: NodeJS.ProcessEnv },
 ): Promise<Measurement> {
+  const { url, sql } = database
+  const bytesBefore = await tableBytes(database)
   const count = async () => {
     const [row] = await sql<{ stored: number }[]>`
       select coalesce(sum(next_offset), 0)::float8 as stored from dlq.dlq_positions where topic = ${topic}`
@@ -129,13 +152,15 @@ export async function measureIngester(
     ...env,
   }
   const measured = await withService(run, { name: 'ingester', databaseUrl: url, env: serviceEnv }, (service) =>
-    measureService(service, { total, count, pollMs: 25, postgresPid: run.stack.postgres?.pid }),
+    withWal(database, total, () =>
+      measureService(service, { total, count, pollMs: 25, postgresPid: run.stack.postgres?.pid }),
+    ),
   )
   const [row] = await sql<{ stored: number }[]>`
     select count(*)::int as stored from dlq.dlq_messages where dlq_topic = ${topic}`
   // More time, where the backlog is longer than the measured part.
   if (row!.stored < total) throw new Error(`the ingester stored ${row!.stored} rows of ${total}`)
-  return measured
+  return { ...measured, storedBytes: ((await tableBytes(database)) - bytesBefore) / row!.stored }
 }
 
 /** Copies of the existing rows, under ids of the same times, for a topic that is not read. */

@@ -3,6 +3,8 @@
 
 import { type NewMessage, readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { copyMessages } from 'dlq-core/queries/ingest/message-insert.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { BenchDatabase } from '../measure/bench-run.ts'
 import { type Measurement, measureFloor } from '../measure/measure.ts'
 import { benchRecord } from './dead-letters.ts'
@@ -15,7 +17,7 @@ const maxDistinctRows = 20_000
 /** The rows as the ingester would store them. */
 export function floorRows(
   total: number,
-  { topic, originalTopic }: { topic: string; originalTopic: string },
+  { topic, originalTopic, make = benchRecord }: { topic: string; originalTopic: string; make?: typeof benchRecord },
 ): NewMessage[] {
   const settings = { policyOf: () => defaultRetryPolicy, mappings: [], dlqPatterns: [topic] }
   const now = new Date()
@@ -27,7 +29,18 @@ export function floorRows(
       offset: BigInt(index),
       timestamp: BigInt(now.getTime()),
     }
-    return readDeadLetter({ ...place, ...benchRecord(index, { originalTopic }) }, settings, now, 0.5).message
+    return readDeadLetter({ ...place, ...make(index, { originalTopic }) }, settings, now, 0.5).message
+  })
+}
+
+/** All columns by COPY, as the ingester does, into a table without the triggers that count. */
+export async function measureCopy(
+  { sql }: BenchDatabase,
+  { total, rows, postgresPid }: FloorOptions,
+): Promise<Measurement> {
+  await createMessageTable(sql)
+  return measureInserts({ total, rows, postgresPid }, async (chunk) => {
+    await sql.begin((sql) => copyMessages(sql, chunk, 'bench.messages'))
   })
 }
 
@@ -36,14 +49,18 @@ export async function measureWholeRows(
   { sql }: BenchDatabase,
   { total, rows, postgresPid }: FloorOptions,
 ): Promise<Measurement> {
-  await sql`drop schema if exists bench cascade`
-  await sql`create schema bench`
-  await sql`create table bench.messages (like dlq.dlq_messages including all) partition by range (id)`
-  await sql`create table bench.messages_all partition of bench.messages for values from (minvalue) to (maxvalue)`
+  await createMessageTable(sql)
   const columns = Object.keys(rows[0]!) as (keyof NewMessage)[]
   return measureInserts({ total, rows, postgresPid }, async (chunk) => {
     await sql`insert into bench.messages ${sql(chunk, ...columns)}`
   })
+}
+
+async function createMessageTable(sql: Database): Promise<void> {
+  await sql`drop schema if exists bench cascade`
+  await sql`create schema bench`
+  await sql`create table bench.messages (like dlq.dlq_messages including all) partition by range (id)`
+  await sql`create table bench.messages_all partition of bench.messages for values from (minvalue) to (maxvalue)`
 }
 
 /** Only the value and a primary key, as a plain sink would store it. */

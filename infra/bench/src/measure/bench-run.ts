@@ -9,6 +9,8 @@ import type { Reaper } from 'dlq-testing/process/reaper.ts'
 import type { Stack } from 'dlq-testing/stack.ts'
 import kafkajs from 'kafkajs'
 import { migrateUp } from '../../../../db/migrate.ts'
+import type { RecordKind } from '../ingest/real-dead-letters.ts'
+import type { Measurement } from './measure.ts'
 
 export type BenchRun = {
   stack: Stack
@@ -21,6 +23,8 @@ export type BenchRun = {
   only: readonly string[] | null
   /** The number of rows of the size benchmark's large database. */
   rows: number
+  /** Which records the benchmarks `ingest` and `versions` are made of. */
+  records: RecordKind
   /** The folder of another checkout, whose services are compared with ours. Null: none is named. */
   against: string | null
   print: (line: string) => void
@@ -92,6 +96,30 @@ export async function withService<T>(
   } finally {
     await service.stop('SIGTERM', 15_000)
   }
+}
+
+/** Adds what each of the `rows` rows that `work` handles has cost in WAL. */
+export async function withWal(
+  { sql }: BenchDatabase,
+  rows: number,
+  work: () => Promise<Measurement>,
+): Promise<Measurement & { walBytes: number }> {
+  const position = async () => {
+    const [row] = await sql<{ bytes: number }[]>`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes`
+    return row!.bytes
+  }
+  const before = await position()
+  const measured = await work()
+  return { ...measured, walBytes: ((await position()) - before) / rows }
+}
+
+/** The bytes of all tables of a schema, with indexes, TOAST, and what rows share. */
+export async function tableBytes({ sql }: BenchDatabase, schema = 'dlq'): Promise<number> {
+  const [row] = await sql<{ bytes: number }[]>`
+    select sum(pg_total_relation_size(c.oid))::float8 as bytes
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = ${schema} and c.relkind = 'r'`
+  return row!.bytes
 }
 
 /** Writes dirty pages now, and not while the next variant is measured. */

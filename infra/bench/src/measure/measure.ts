@@ -13,6 +13,9 @@ export type Measurement = {
   clientMicros: number | null
   postgresMicros: number | null
   peakMemoryMiB: number | null
+  /** What a row costs in WAL, and in tables, indexes and TOAST. Absent where nobody looked. */
+  walBytes?: number
+  storedBytes?: number
 }
 
 /** How long a service may make no progress. */

@@ -8,11 +8,14 @@ import { formatNumber, formatTable } from './table.ts'
 export type Variant = { name: string; rounds: readonly Measurement[] }
 
 const columns = ['', 'rows/s', 'of floor', 'CPU of floor', 'client µs/row', 'PostgreSQL µs/row', 'peak MiB']
+/** Where they were looked at. */
+const byteColumns = ['WAL bytes/row', 'bytes/row']
 
 /** Medians, and the ratios to the floor of the same round. */
 export function formatVariants(variants: readonly Variant[], floor: Variant): string {
+  const hasBytes = variants.some(({ rounds }) => rounds.some(({ walBytes }) => walBytes !== undefined))
   return formatTable(
-    columns,
+    hasBytes ? [...columns, ...byteColumns] : columns,
     variants.map(({ name, rounds }) => [
       name,
       formatNumber(median(rounds.map(rate))),
@@ -21,6 +24,12 @@ export function formatVariants(variants: readonly Variant[], floor: Variant): st
       formatNumber(medianOf(rounds, ({ clientMicros }) => clientMicros)),
       formatNumber(medianOf(rounds, ({ postgresMicros }) => postgresMicros)),
       formatNumber(medianOf(rounds, ({ peakMemoryMiB }) => peakMemoryMiB)),
+      ...(hasBytes
+        ? [
+            formatNumber(medianOf(rounds, ({ walBytes }) => walBytes ?? null)),
+            formatNumber(medianOf(rounds, ({ storedBytes }) => storedBytes ?? null)),
+          ]
+        : []),
     ]),
   )
 }

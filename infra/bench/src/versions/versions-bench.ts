@@ -7,14 +7,16 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
 import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
-import { benchRecord } from '../ingest/dead-letters.ts'
+import { recordKinds } from '../ingest/real-dead-letters.ts'
 import {
   type BenchDatabase,
   type BenchRun,
   connectBenchKafka,
   settleDatabase,
   startBenchService,
+  tableBytes,
   withBenchDatabase,
+  withWal,
 } from '../measure/bench-run.ts'
 import { type Measurement, measureService } from '../measure/measure.ts'
 import { type Figure, formatComparison } from '../measure/report.ts'
@@ -46,7 +48,9 @@ export async function benchVersions(run: BenchRun): Promise<void> {
     ? { stored: 8000, warm: 500, sent: 2000 }
     : { stored: 100_000, warm: 5000, sent: 20_000 }
   const prefix = `bench-${process.pid}`
-  run.print(`versions: ${sizes.stored} records on ${topicCount} topics, then ${sizes.sent} due messages of them`)
+  run.print(
+    `versions: ${sizes.stored} records (${recordKinds[run.records].name}) on ${topicCount} topics, then ${sizes.sent} due messages of them`,
+  )
   await produceRecords(run, prefix, sizes.stored)
   const figures = new Map<string, Figure>()
   for (let round = 1; round <= run.rounds; round++) {
@@ -85,7 +89,7 @@ async function measureVersion(
       const ingest = await withWal(database, sizes.stored, () =>
         measureStoring(run, version, { database, prefix, sizes }),
       )
-      const bytes = await storedBytes(database)
+      const bytes = await tableBytes(database)
       const seen = [
         ...seenOf('stored', ingest),
         { name: 'stored: bytes/row', better: 'lower' as const, value: bytes / sizes.stored },
@@ -108,25 +112,15 @@ async function migrate({ root }: Version, databaseUrl: string): Promise<void> {
   await promisify(execFile)(process.execPath, [join(root, 'db/migrate.ts'), 'up'], { cwd: root, env })
 }
 
-type Costs = Measurement & { walBytesPerRow: number }
+type Costs = Measurement & { walBytes: number }
 
-function seenOf(what: string, { rowsPerSecond, clientMicros, postgresMicros, walBytesPerRow }: Costs): Seen[] {
+function seenOf(what: string, { rowsPerSecond, clientMicros, postgresMicros, walBytes }: Costs): Seen[] {
   return [
     { name: `${what}: rows/s`, better: 'higher', value: rowsPerSecond },
     { name: `${what}: client µs/row`, better: 'lower', value: clientMicros ?? Number.NaN },
     { name: `${what}: PostgreSQL µs/row`, better: 'lower', value: postgresMicros ?? Number.NaN },
-    { name: `${what}: WAL bytes/row`, better: 'lower', value: walBytesPerRow },
+    { name: `${what}: WAL bytes/row`, better: 'lower', value: walBytes },
   ]
-}
-
-async function withWal({ sql }: BenchDatabase, rows: number, work: () => Promise<Measurement>): Promise<Costs> {
-  const position = async () => {
-    const [row] = await sql<{ bytes: number }[]>`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes`
-    return row!.bytes
-  }
-  const before = await position()
-  const measured = await work()
-  return { ...measured, walBytesPerRow: ((await position()) - before) / rows }
 }
 
 async function measureStoring(
@@ -158,24 +152,23 @@ async function measureStoring(
   })
 }
 
-/** All that a stored row takes: heap, indexes, TOAST, and what it shares with others. */
-async function storedBytes({ sql }: BenchDatabase): Promise<number> {
-  const [row] = await sql<{ bytes: number }[]>`
-    select sum(pg_total_relation_size(c.oid))::float8 as bytes
-    from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = 'dlq' and c.relkind = 'r'`
-  return row!.bytes
-}
-
 /** Makes as many messages due as are measured, by plain SQL, in rows as freshly stored ones are. */
-async function makeDue({ sql }: BenchDatabase, count: number): Promise<void> {
-  await sql`truncate dlq.dlq_attempts`
-  await sql`update dlq.dlq_messages set next_retry_at = now() + '1 year' where status = 'PENDING'`
-  await sql`
-    update dlq.dlq_messages set next_retry_at = now() - interval '1 day'
-    where id in (select id from dlq.dlq_messages where status = 'PENDING' order by id limit ${count})`
-  await sql`vacuum (full, analyze) dlq.dlq_messages`
-  await settleDatabase({ url: '', sql })
+async function makeDue(database: BenchDatabase, count: number): Promise<void> {
+  // One connection, because it takes longer than the services' timeout, which is a setting of the session.
+  const sql = await database.sql.reserve()
+  try {
+    await sql`set statement_timeout = 0`
+    await sql`truncate dlq.dlq_attempts`
+    await sql`update dlq.dlq_messages set next_retry_at = now() + '1 year' where status = 'PENDING'`
+    await sql`
+      update dlq.dlq_messages set next_retry_at = now() - interval '1 day'
+      where id in (select id from dlq.dlq_messages where status = 'PENDING' order by id limit ${count})`
+    await sql`vacuum (full, analyze) dlq.dlq_messages`
+    await sql`reset statement_timeout`
+  } finally {
+    sql.release()
+  }
+  await settleDatabase(database)
 }
 
 async function measureSending(
@@ -208,7 +201,7 @@ async function produceRecords(run: BenchRun, prefix: string, total: number): Pro
           topic: `${originalTopic}.dlq.v1`,
           messages: Array.from({ length: count }, (_, at) => start + at)
             .filter((index) => index % topicCount === topicAt)
-            .map((index) => benchRecord(index, { originalTopic })),
+            .map((index) => recordKinds[run.records].make(index, { originalTopic })),
         })),
       })
     }

@@ -4,7 +4,7 @@ import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { expect, test } from 'vitest'
-import type { RouteTest } from '../store/route-register.ts'
+import type { RouteTest } from '../registers/route-register.ts'
 import { completeRecords } from './complete-records.ts'
 
 const topics = useTopics()

@@ -7,7 +7,7 @@ import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import type { RouteRegister } from '../store/route-register.ts'
+import type { RouteRegister } from '../registers/route-register.ts'
 import { type FetchedOriginal, fetchOriginals } from './fetch-originals.ts'
 import { needsOriginal } from './needs-original.ts'
 import { withinBounds } from './value-bounds.ts'

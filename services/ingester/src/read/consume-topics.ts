@@ -114,7 +114,8 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
-      partitionsConsumedConcurrently: 2,
+      // Two transactions at a time store them (join-stores.ts).
+      partitionsConsumedConcurrently: 16,
       eachBatch: (payload) =>
         eachBatch(
           {

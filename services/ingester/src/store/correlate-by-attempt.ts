@@ -8,8 +8,8 @@ import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.
 import { findAttemptsByPlace, findTopicsOfUnplaced } from 'dlq-core/queries/ingest/message-correlate.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { FetchedOriginal } from '../read/fetch-originals.ts'
+import type { RouteRegister } from '../registers/route-register.ts'
 import { originOf } from './correlate-by-place.ts'
-import type { RouteRegister } from './route-register.ts'
 
 export type CorrelateDeps = {
   sql: Database

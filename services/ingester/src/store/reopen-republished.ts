@@ -21,9 +21,9 @@ import {
 import { findSiblings } from 'dlq-core/queries/ingest/siblings.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
+import type { RouteRegister, RouteTest } from '../registers/route-register.ts'
 import { judgeClaim, type RepublishedLetter, type Verdict } from './judge-claim.ts'
 import { reopenSiblings } from './reopen-siblings.ts'
-import type { RouteRegister, RouteTest } from './route-register.ts'
 
 export type ReopenDeps = { policyOf: PolicyOf; routes: RouteRegister; now: Date; random: () => number }
 type Deciding = Omit<ReopenDeps, 'routes'> & { isOpen: RouteTest }

@@ -7,8 +7,8 @@ import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import type { LockedMessage } from 'dlq-core/queries/ingest/message-reopen.ts'
 import { findSiblings, type Sibling, saveSiblings } from 'dlq-core/queries/ingest/siblings.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import type { RouteTest } from '../registers/route-register.ts'
 import { mayJoin, type RepublishedLetter } from './judge-claim.ts'
-import type { RouteTest } from './route-register.ts'
 
 export type SiblingFailures = {
   /** Failures of siblings that are there already, in the order of the letters. */

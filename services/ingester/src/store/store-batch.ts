@@ -10,14 +10,16 @@ import {
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { copyMessages, ensureMessagePartition } from 'dlq-core/queries/ingest/message-insert.ts'
 import { lockPosition, movePosition, type PartitionOf } from 'dlq-core/queries/ingest/positions.ts'
-import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { deferPayloads } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
+import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import { isDatabaseAway, isMissingPartition } from 'dlq-core/runtime/database/database-errors.ts'
+import { FramesGone, type FramesRegister } from '../registers/frames-register.ts'
+import type { GroupRegister } from '../registers/group-register.ts'
+import type { RouteRegister } from '../registers/route-register.ts'
 import { type CorrelateDeps, correlateByAttempt } from './correlate-by-attempt.ts'
 import { correlateByPlace } from './correlate-by-place.ts'
-import type { GroupRegister } from './group-register.ts'
 import { insertReducing } from './insert-reducing.ts'
 import { reopenRepublished } from './reopen-republished.ts'
-import type { RouteRegister } from './route-register.ts'
 
 export type Batch = PartitionOf & {
   /** Where the fetch began. `records` has every committed record from there to `nextOffset`. */
@@ -50,6 +52,7 @@ export type StoreDeps = {
   sql: Database
   settings: ReadingSettings
   groups: GroupRegister
+  frames: FramesRegister
   routes: RouteRegister
   /** Fetches the originals of dead letters without bytes. */
   complete: (records: readonly DeadLetterRecord[]) => Promise<readonly DeadLetterRecord[]>
@@ -58,24 +61,26 @@ export type StoreDeps = {
   random: () => number
 }
 
+/** More records than this behind a batch are a backlog. An ingester that keeps up has a few hundred. */
+const backlogFrom = 1000n
+
 /**
  * Stores a batch. `lowOffset` is where the log begins now. The caller gives it when retention may have deleted records
  * before they were read: a position below it is then no hole.
  */
 export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n } = {}): Promise<StoreOutcome> {
-  const { settings, groups, routes, complete, now, random } = deps
-  const read = (await complete(batch.records)).map((record) => readDeadLetter(record, settings, now(), random()))
-  const letters = await correlateByAttempt(deps, read)
-  await groups.assign(letters)
-  await routes.admit(letters)
-  const work: Work = { deps, batch, letters, lowOffset, mayRefuse: false }
-  for (let partitionsMade = false; ; ) {
+  const work = await readWork(deps, batch, lowOffset)
+  const { letters } = work
+  for (let partitionsMade = false, framesStored = false; ; ) {
     try {
-      return await storeLetters(work)
+      return await deps.sql.begin((sql) => storeLetters(sql, work))
     } catch (error) {
       if (isMissingPartition(error) && !partitionsMade) {
         await makePartitions(deps.sql, letters)
         partitionsMade = true
+      } else if (error instanceof FramesGone && !framesStored) {
+        await learnFrames(deps, letters)
+        framesStored = true
       } else if (!isDatabaseAway(error) && !work.mayRefuse) {
         // Rare: PostgreSQL refuses a row, or has it already. COPY does not say which; inserting finds out.
         work.mayRefuse = true
@@ -84,39 +89,93 @@ export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n
   }
 }
 
+/**
+ * Stores batches of different partitions in one transaction. Returns their outcomes in the same order.
+ *
+ * @throws where any of them cannot be stored. None is stored then
+ */
+export async function storeTogether(
+  deps: StoreDeps,
+  batches: readonly { batch: Batch; options: { lowOffset?: bigint } }[],
+): Promise<StoreOutcome[]> {
+  const works: Work[] = []
+  for (const { batch, options } of batches) works.push(await readWork(deps, batch, options.lowOffset ?? 0n))
+  const outcomes = new Map<Work, StoreOutcome>()
+  await deps.sql.begin(async (sql) => {
+    // Positions are locked in one order, because another ingester may store the same partitions for a moment.
+    for (const work of works.toSorted(byPlace)) outcomes.set(work, await storeLetters(sql, work))
+  })
+  return works.map((work) => outcomes.get(work)!)
+}
+
+function byPlace({ batch: a }: Work, { batch: b }: Work): number {
+  return a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1
+}
+
+/** What is read, and made known to the database, before the transaction. */
+async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promise<Work> {
+  const { settings, groups, routes, complete, now, random } = deps
+  const hasBacklog = batch.highWatermark - batch.nextOffset > backlogFrom
+  const read = (await complete(batch.records)).map((record) =>
+    readDeadLetter(record, { ...settings, hasBacklog }, now(), random()),
+  )
+  const letters = await correlateByAttempt(deps, read)
+  await groups.assign(letters)
+  await routes.admit(letters)
+  await learnFrames(deps, letters)
+  return { deps, batch, letters, lowOffset, mayRefuse: false }
+}
+
+function learnFrames({ frames }: StoreDeps, letters: readonly DeadLetter[]): Promise<void> {
+  return frames.learn(letters.map(({ message }) => message))
+}
+
 type Work = { deps: StoreDeps; batch: Batch; letters: readonly DeadLetter[]; lowOffset: bigint; mayRefuse: boolean }
 
-async function storeLetters({ deps, batch, letters, lowOffset, mayRefuse }: Work): Promise<StoreOutcome> {
-  return deps.sql.begin(async (sql) => {
-    const position = await lockPosition(sql, batch)
-    if (position > batch.highWatermark) return { kind: 'recreated', seenOffset: position }
-    const expectedOffset = lowOffset > position ? lowOffset : position
-    if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
+async function storeLetters(
+  sql: Transaction,
+  { deps, batch, letters, lowOffset, mayRefuse }: Work,
+): Promise<StoreOutcome> {
+  const position = await lockPosition(sql, batch)
+  if (position > batch.highWatermark) return { kind: 'recreated', seenOffset: position }
+  const expectedOffset = lowOffset > position ? lowOffset : position
+  if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
 
-    const unseen = await correlateByPlace(
-      sql,
-      letters.filter(({ message }) => message.dlq_offset >= position),
-    )
-    const insert = mayRefuse ? insertReducing : copyWhole
-    const fresh = unseen.filter(({ republished }) => republished === null).map(({ message }) => message)
-    const first = await insert(sql, fresh)
-    // After the insert: a failure and its re-failure may stand in the same batch.
-    const { reopened, added } = await reopenRepublished(
-      sql,
-      unseen.filter(({ republished }) => republished !== null),
-      { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random },
-    )
-    const second = await insert(sql, added)
-    if (batch.nextOffset > position) await movePosition(sql, { ...batch, next_offset: batch.nextOffset })
-    return {
-      kind: 'stored',
-      stored: first.stored + second.stored,
-      reduced: first.reduced + second.reduced,
-      reopened,
-      dropped: letters.length - unseen.length,
-      messages: [...fresh, ...added],
-    }
-  })
+  const unseen = await correlateByPlace(
+    sql,
+    letters.filter(({ message }) => message.dlq_offset >= position),
+  )
+  const store = async (messages: readonly NewMessage[]) => {
+    const shortened = deps.frames.shorten(messages)
+    await deps.frames.confirm(sql, shortened)
+    return (mayRefuse ? insertReducing : copyWhole)(sql, shortened)
+  }
+  const fresh = unseen.filter(({ republished }) => republished === null).map(({ message }) => message)
+  const first = await store(fresh)
+  // After the insert: a failure and its re-failure may stand in the same batch.
+  const { reopened, added } = await reopenRepublished(
+    sql,
+    unseen.filter(({ republished }) => republished !== null),
+    { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random },
+  )
+  const second = await store(added)
+  await deferOf(sql, batch, unseen)
+  if (batch.nextOffset > position) await movePosition(sql, { ...batch, next_offset: batch.nextOffset })
+  return {
+    kind: 'stored',
+    stored: first.stored + second.stored,
+    reduced: first.reduced + second.reduced,
+    reopened,
+    dropped: letters.length - unseen.length,
+    messages: [...fresh, ...added],
+  }
+}
+
+async function deferOf(sql: Transaction, batch: Batch, letters: readonly DeadLetter[]): Promise<void> {
+  const ids = letters.filter(({ isPayloadDeferred }) => isPayloadDeferred).map(({ message }) => message.id)
+  if (ids.length === 0) return
+  const sorted = ids.toSorted()
+  await deferPayloads(sql, { ...batch, from: sorted[0]!, until: sorted.at(-1)! })
 }
 
 async function copyWhole(...[sql, messages]: Parameters<typeof copyMessages>) {

@@ -3,8 +3,9 @@
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
-import { createGroupRegister } from './group-register.ts'
-import { createRouteRegister } from './route-register.ts'
+import { createFramesRegister } from '../registers/frames-register.ts'
+import { createGroupRegister } from '../registers/group-register.ts'
+import { createRouteRegister } from '../registers/route-register.ts'
 import type { Batch, StoreDeps } from './store-batch.ts'
 
 export const partition = { cluster: 'c', topic: 'orders.dlq.v1', partition: 0 }
@@ -71,8 +72,14 @@ export function batchOf(records: readonly DeadLetterRecord[], more: Partial<Batc
 export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDeps {
   return {
     sql,
-    settings: { policyOf: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['*.dlq.v1'] },
+    // The batches of these tests look as if a backlog followed.
+    settings: {
+      policyOf: () => ({ ...defaultRetryPolicy, payload: 'stored' }),
+      mappings: [],
+      dlqPatterns: ['*.dlq.v1'],
+    },
     groups: createGroupRegister(sql, { now: Date.now }),
+    frames: createFramesRegister(sql, { now: Date.now }),
     routes: createRouteRegister(sql, { mappings: [], mode: 'ask', now: Date.now }),
     // Every record here says itself where it came from.
     complete: async (records) => [...records],

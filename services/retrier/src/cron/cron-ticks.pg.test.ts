@@ -39,6 +39,7 @@ async function startRetrier(): Promise<ServiceProcess> {
       DLQ_CRON_PURGE: 'off',
       DLQ_CRON_RECONCILE: 'off',
       DLQ_CRON_FOLD: 'off',
+      DLQ_CRON_PAYLOADS: 'off',
       DLQ_CRON_SAGAS: 'off',
     },
   })

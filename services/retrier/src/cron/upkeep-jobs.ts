@@ -3,6 +3,7 @@
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import { deleteOldAudit, deleteOldIdempotencyKeys } from 'dlq-core/queries/change/audit.ts'
 import { forgetEmptyGroups } from 'dlq-core/queries/groups/empty-groups.ts'
+import { sweepFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import { foldSummary, getSummaryState, reconcileSummary } from 'dlq-core/queries/reading/summary.ts'
 import { releaseExpiredLeases } from 'dlq-core/queries/retry/expired-leases.ts'
 import { forgetDeadRetriers } from 'dlq-core/queries/retry/retriers.ts'
@@ -20,6 +21,7 @@ import { applyRoutes } from './apply-routes.ts'
 import { archiveSettled } from './archive-settled.ts'
 import type { CronJob } from './cron-job.ts'
 import { dropExpired } from './drop-expired.ts'
+import { fillPayloads } from './fill-payloads.ts'
 import { retryLocked } from './retry-locked.ts'
 
 export type UpkeepDeps = {
@@ -87,6 +89,7 @@ export function upkeepJobs({ sql, log, policies, dlqPatterns, schedules, retenti
         return {
           ...(await dropExpired({ sql, archiveRetentionMs: retentions.retention }, context)),
           groups_forgotten: await forgetGroups(sql, context.signal),
+          stack_frames_swept: await sql.begin((sql) => sweepFrames(sql)),
           audit: await inPieces(ago(retentions.audit_retention), deleteOldAudit),
           idempotency_keys: await inPieces(ago(idempotencyKeysKeptMs), deleteOldIdempotencyKeys),
           runs: await inPieces(ago(retentions.audit_retention), deleteOldRuns),
@@ -112,6 +115,14 @@ export function upkeepJobs({ sql, log, policies, dlqPatterns, schedules, retenti
         // No count is right until the rows from before the summary existed have been counted.
         if ((await getSummaryState(sql)).counted_at === null) await sql.begin((sql) => reconcileSummary(sql))
         return { folded: await untilNone(signal, async () => (await foldSummary(sql, { limit: foldLimit })) ?? 0) }
+      },
+    },
+    {
+      name: 'payloads',
+      schedule: schedules.payloads,
+      async run({ signal }) {
+        await policies.refresh()
+        return { stored: await fillPayloads({ sql, policyOf: policies.policyOf }, signal) }
       },
     },
     {

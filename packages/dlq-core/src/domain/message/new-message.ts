@@ -44,7 +44,9 @@ export type NewMessage = {
   /** Where the bytes come from: the dead letter, or the original record that it only names. */
   record_source: 'dlq' | 'origin'
   error_class: string | null
+  /** Whole, unless `frames_id` is set: then without the frames that it names (stack-frames.ts). */
   error_stacktrace: string | null
+  frames_id: string | null
   group_id: string | null
   next_retry_at: Date | null
   successor_of: string | null
@@ -65,6 +67,8 @@ export type DeadLetter = {
   message: NewMessage
   /** Set where the record that failed says that we published it, or stands where we published one. */
   republished: Claim | null
+  /** The payload is to be stored later. */
+  isPayloadDeferred: boolean
 }
 
 export type ReadingSettings = {
@@ -72,6 +76,8 @@ export type ReadingSettings = {
   mappings: readonly TopicMapping[]
   /** Globs of the topics that are DLQ topics; nothing is republished to one. */
   dlqPatterns: readonly string[]
+  /** There is a backlog: payloads of policies that say `auto` are stored later. */
+  hasBacklog?: boolean
 }
 
 /**
@@ -81,7 +87,7 @@ export type ReadingSettings = {
  */
 export function readDeadLetter(
   record: DeadLetterRecord,
-  { policyOf, mappings, dlqPatterns }: ReadingSettings,
+  { policyOf, mappings, dlqPatterns, hasBacklog = false }: ReadingSettings,
   now: Date,
   random: number,
 ): DeadLetter {
@@ -90,6 +96,9 @@ export function readDeadLetter(
   const { topic, source } = resolveOriginalTopic(context, record.topic, mappings)
   const hazard = replayHazard(topic, { source, dlqPatterns, partition: context.originalPartition, family })
   const policy = policyOf({ original_topic: topic, dlq_topic: record.topic })
+  // An application that claims by SQL reads the column.
+  const mayDefer = policy.payload === 'auto' && policy.delivery !== 'pull'
+  const isPayloadDeferred = hasBacklog && mayDefer && record.value !== null
   const failure = storedFailure({
     ...context,
     errorMessage: `${context.errorMessage ?? 'unknown error'}${missingBytes(record)}`,
@@ -99,8 +108,9 @@ export function readDeadLetter(
     id: deriveMessageId(record),
     original_topic: topic,
     ...failure,
+    frames_id: null,
     max_retries: policy.maxRetries,
-    payload: policy.payload === 'derived' ? null : projectPayload(record.value),
+    payload: policy.payload === 'derived' || isPayloadDeferred ? null : projectPayload(record.value),
     dlq_cluster: record.cluster,
     dlq_topic: record.topic,
     dlq_partition: record.partition,
@@ -126,7 +136,7 @@ export function readDeadLetter(
     held_by_route: false,
     unstored_value_bytes: record.unstoredValueBytes === undefined ? null : BigInt(record.unstoredValueBytes),
   }
-  return { message, republished: claimOf(ours) }
+  return { message, republished: claimOf(ours), isPayloadDeferred }
 }
 
 /** What our own headers claim; null where they do not name an attempt. */

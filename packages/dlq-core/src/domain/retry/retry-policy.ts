@@ -4,7 +4,7 @@
 export const backoffs = ['exponential', 'fixed', 'list'] as const
 export const orderings = ['none', 'per-key'] as const
 export const timestampChoices = ['keep', 'now'] as const
-export const payloadChoices = ['stored', 'derived'] as const
+export const payloadChoices = ['stored', 'derived', 'auto'] as const
 export const deliveries = ['republish', 'pull'] as const
 
 export type RetryPolicy = {
@@ -40,7 +40,10 @@ export type RetryPolicy = {
   readonly timestamp: (typeof timestampChoices)[number]
   /** The topic's share of a batch, compared with other topics that have something due. */
   readonly weight: number
-  /** Whether `payload` is stored, or derived from the bytes when it is read. */
+  /**
+   * Whether `payload` is stored, or derived from the bytes when it is read. `auto`: stored, but while a backlog is worked
+   * off only afterwards.
+   */
   readonly payload: (typeof payloadChoices)[number]
   /** `pull`: the application claims its dead letters by SQL; retriers leave them alone. */
   readonly delivery: (typeof deliveries)[number]
@@ -74,7 +77,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   ordering: 'none',
   timestamp: 'keep',
   weight: 1,
-  payload: 'stored',
+  payload: 'auto',
   delivery: 'republish',
   refailureThreshold: 20,
   refailureShare: 0.5,

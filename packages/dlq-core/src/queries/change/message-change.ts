@@ -61,8 +61,9 @@ export async function writeState(
 
 export async function readContent(sql: Sql, id: string): Promise<MessageContent> {
   const [row] = await sql<[MessageContent]>`
-    select record_key, record_value, record_headers, payload, target_topic, error_stacktrace, order_key, edits
-    from dlq.dlq_messages where id = ${id}`
+    select record_key, record_value, record_headers, payload, target_topic, dlq.stack_trace(m) as error_stacktrace,
+           order_key, edits
+    from dlq.dlq_messages m where id = ${id}`
   return row
 }
 
@@ -74,9 +75,9 @@ export async function readContents(
   { ids, scope }: { ids: readonly string[]; scope: TopicScope },
 ): Promise<CandidateContent[]> {
   return sql<CandidateContent[]>`
-    select id, original_topic, dlq_topic, record_key, record_value, record_headers, payload, target_topic, error_stacktrace,
-           order_key, edits
-    from dlq.dlq_messages where id = any(${sql.array([...ids])}::uuid[]) and ${messageInScope(sql, scope)} order by id`
+    select id, original_topic, dlq_topic, record_key, record_value, record_headers, payload, target_topic,
+           dlq.stack_trace(m) as error_stacktrace, order_key, edits
+    from dlq.dlq_messages m where id = any(${sql.array([...ids])}::uuid[]) and ${messageInScope(sql, scope)} order by id`
 }
 
 export type Edit = {
@@ -101,9 +102,9 @@ export async function editMessage(sql: Sql, { id, actor, reason, request_id, fie
     select id, edits + 1, ${actor}, ${reason}, ${request_id}, ${sql.array([...fields])}::text[],
            record_key, record_value,
            case when error_stacktrace is null then record_headers
-             else replace(record_headers::text, '{"column":"error_stacktrace"}', to_json(error_stacktrace)::text)::json end,
+             else replace(record_headers::text, '{"column":"error_stacktrace"}', to_json(dlq.stack_trace(m))::text)::json end,
            payload, target_topic
-    from dlq.dlq_messages where id = ${id}`
+    from dlq.dlq_messages m where id = ${id}`
   await sql`
     update dlq.dlq_messages set
       record_key = ${after.record_key}, record_value = ${after.record_value},

@@ -17,8 +17,8 @@ const readCharacters = 20_480
 /** Locks up to `limit` of them, and skips those that another transaction holds. */
 export async function lockUngrouped(sql: Sql, { limit }: { limit: number }): Promise<Ungrouped[]> {
   return sql<Ungrouped[]>`
-    select id, original_topic, error_class, error_message, left(error_stacktrace, ${readCharacters}::int) as error_stacktrace
-    from dlq.dlq_messages
+    select id, original_topic, error_class, error_message, left(dlq.stack_trace(m), ${readCharacters}::int) as error_stacktrace
+    from dlq.dlq_messages m
     where group_id is null
     order by id
     limit ${limit}

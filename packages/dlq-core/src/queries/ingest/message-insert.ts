@@ -28,6 +28,7 @@ const columnTypes: CopyColumns<NewMessage> = {
   record_source: 'text',
   error_class: 'text',
   error_stacktrace: 'text',
+  frames_id: 'uuid',
   group_id: 'uuid',
   next_retry_at: 'timestamptz',
   successor_of: 'uuid',
@@ -38,7 +39,7 @@ const columnTypes: CopyColumns<NewMessage> = {
 }
 const columns = Object.keys(columnTypes) as (keyof NewMessage)[]
 
-/** Rows per statement: 500 × 29 parameters stay well under the protocol's 65,535. */
+/** Rows per statement: 500 × 30 parameters stay well under the protocol's 65,535. */
 const rowsPerStatement = 500
 
 /** One piece is written to the socket while PostgreSQL stores the previous one. */
@@ -63,12 +64,17 @@ export async function insertMessages(sql: Sql, messages: readonly NewMessage[]):
  * hold, makes it fail, and the transaction is lost. COPY takes 60 % of the CPU of `insertMessages`, and its text does
  * not differ with the number of rows.
  *
+ * @param table a copy of the table, for measurements
  * @throws where PostgreSQL refused a row. The error does not always name it: the driver loses PostgreSQL's answer to
  *   the end of a COPY, and then throws that the transaction is aborted (25P02).
  */
-export async function copyMessages(sql: Sql, messages: readonly NewMessage[]): Promise<number> {
+export async function copyMessages(
+  sql: Sql,
+  messages: readonly NewMessage[],
+  table = 'dlq.dlq_messages',
+): Promise<number> {
   if (messages.length === 0) return 0
-  const stream = await sql`copy dlq.dlq_messages (${sql(columns)}) from stdin (format binary)`.writable()
+  const stream = await sql`copy ${sql(table)} (${sql(columns)}) from stdin (format binary)`.writable()
   const refused = new Promise<never>((_, reject) => stream.once('error', reject))
   // The writes below await it. It may also reject between them, and must not count as unhandled then.
   refused.catch(() => {})

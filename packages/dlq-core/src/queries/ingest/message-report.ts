@@ -17,6 +17,7 @@ export type ReportedMessage = Omit<
   | 'successor_of'
   | 'related_to'
   | 'held_by_route'
+  | 'frames_id'
   | 'original_topic_source'
 > & { original_topic_source: 'caller' }
 

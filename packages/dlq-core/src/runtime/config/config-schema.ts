@@ -209,6 +209,7 @@ const cron = v.strictObject({
   purge: v.optional(schedule, '30 3 * * *'),
   partitions: v.optional(schedule, '10 * * * *'),
   fold: v.optional(schedule, '* * * * *'),
+  payloads: v.optional(schedule, '* * * * *'),
   reconcile: v.optional(schedule, '0 4 * * *'),
   sweep: v.optional(schedule, '* * * * *'),
   sagas: v.optional(schedule, '* * * * *'),

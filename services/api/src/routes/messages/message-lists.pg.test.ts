@@ -24,6 +24,7 @@ type PageBody = {
     bounded: boolean
     searched_to: string | null
     examined: number
+    payloads_deferred?: true
   }
 }
 const list = async (path: string) => (await answerOf(request(`GET /api/v1/${path}`))).body as PageBody
@@ -327,6 +328,19 @@ test('a bounded page says how far the search has come, and how many rows it look
   expect(page).toMatchObject({ rows: [], bounded: true, examined: 3, searchedTo: new Date(0x0198_0007_0000) })
   const whole = await list('messages?error_class=Rare')
   expect(whole.pagination).toMatchObject({ searched_to: null, bounded: false })
+})
+
+test('a filter by payload says where payloads are still to be stored', async () => {
+  await insert()
+  const deferred = async (query: string) => (await list(`messages?${query}`)).pagination.payloads_deferred
+  const filter = `payload=${encodeURIComponent('{"order_id":"1"}')}`
+  expect(await deferred(filter)).toBeUndefined()
+  await database.sql`
+    insert into dlq.dlq_deferred_payloads (cluster, topic, partition, from_id, until_id)
+    values ('c', 'orders.dlq.v1', 0, gen_random_uuid(), gen_random_uuid())`
+  expect(await deferred(filter)).toBe(true)
+  expect(await deferred('limit=1')).toBeUndefined()
+  await emptyTables(database.sql, 'dlq.dlq_deferred_payloads')
 })
 
 test('a list neither shows nor counts messages of topics outside the scope', async () => {

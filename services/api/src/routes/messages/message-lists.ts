@@ -7,6 +7,7 @@ import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
 import { countByFilter } from 'dlq-core/queries/reading/summary.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
+import { hasDeferredPayloads } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
 import * as v from 'valibot'
 import { totalSchema } from '../../fleet/totals-json.ts'
 import { ApiError, invalidField } from '../../http/api-error.ts'
@@ -92,6 +93,14 @@ const pageSchema = v.pipe(
         v.description('The time that the search has come to, in the order of the sort; null where it came to the end.'),
       ),
       examined: v.pipe(count, v.description('The rows that were looked at for this page, at least.')),
+      payloads_deferred: v.exactOptional(
+        v.pipe(
+          v.literal(true),
+          v.description(
+            'The filter has `payload`, and came upon a time in which a backlog was stored without payloads (`payload: auto` of a policy): messages of it may be missing, until the cron job `payloads` has stored theirs.',
+          ),
+        ),
+      ),
     }),
   }),
   v.title('MessagePage'),
@@ -220,6 +229,7 @@ async function answerPage(
     bounded: page.bounded,
     searched_to: page.searchedTo && timestamp(page.searchedTo),
     examined: page.examined,
+    ...(filter.payload !== undefined && (await hasDeferredPayloads(sql)) && { payloads_deferred: true }),
   }
   const archived = filter.archived ?? false
   return sendMessages(c, sql, {

@@ -8,9 +8,9 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
+import { storeBatch } from '../store/store-batch.ts'
+import { batchOf, recordAt, storeDeps } from '../store/test-batch.ts'
 import { createRouteRegister } from './route-register.ts'
-import { storeBatch } from './store-batch.ts'
-import { batchOf, recordAt, storeDeps } from './test-batch.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)

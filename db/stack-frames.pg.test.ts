@@ -1,0 +1,28 @@
+// Migration 026 is taken back: every stack trace is whole again, and nothing else of a message changes.
+
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { expect, test } from 'vitest'
+import { migrateDown } from './migrate.ts'
+
+const database = useDatabase()
+
+test('when migration 026 is taken back, stack traces are whole in messages and archive', async () => {
+  await database.sql`
+    insert into dlq.dlq_stack_frames (id, frames, topic)
+    values ('00000000-0000-8000-8000-000000000001', ${database.sql.array(['\tat a\n\tat b\n', '\tat c'])}, 't')`
+  for (const table of ['dlq_messages', 'dlq_messages_archive']) {
+    await database.sql`
+      insert into dlq.${database.sql(table)} (original_topic, error_message, updated_at, error_stacktrace, frames_id)
+      values ('t', 'no', '2026-02-20T00:00:00Z', ${'Error: no\n\t⋮\nCaused by: x\n\t⋮\n'}, '00000000-0000-8000-8000-000000000001'),
+             ('t', 'no', '2026-02-20T00:00:00Z', 'whole', null), ('t', 'no', '2026-02-20T00:00:00Z', null, null)`
+  }
+  for (let down: string[] = []; !down.some((name) => name.includes('/026_')); )
+    down = await migrateDown({ databaseUrl: database.url, set: 'dlq', count: 1 })
+
+  for (const table of ['dlq_messages', 'dlq_messages_archive']) {
+    const rows = await database.sql`
+      select error_stacktrace as trace, updated_at from dlq.${database.sql(table)} order by error_stacktrace`
+    expect(rows.map(({ trace }) => trace)).toEqual(['Error: no\n\tat a\n\tat b\nCaused by: x\n\tat c', 'whole', null])
+    expect(rows.every(({ updated_at: at }) => at.getTime() === Date.parse('2026-02-20T00:00:00Z'))).toBe(true)
+  }
+})

@@ -1,0 +1,101 @@
+// Takes a stack trace apart: the lines with frames, which many traces have in common, and the others, which hold messages.
+// The frames are stored once (dlq_stack_frames), and a row keeps the others and a mark for each run of frames.
+// dlq.whole_stack_trace puts them together again (infra/docs/decisions/045-stack-frames-stored-once.md).
+
+import { hash } from 'node:crypto'
+import { formatUuid } from '../record/message-id.ts'
+
+export type SplitTrace = {
+  /** The trace with `framesMark` instead of each run of frames. */
+  own: string
+  /** The runs of frames as they stand in the trace, ends of lines included. */
+  frames: readonly string[]
+}
+
+/** A line of its own, which people read as "frames left out". */
+export const framesMark = '\t⋮\n'
+
+/** Fewer characters of frames are not worth a reference. */
+const minFramesChars = 512
+/** More frames stay in the row. A deep recursion writes a few hundred lines. */
+const maxFramesChars = 48 * 1024
+const maxRuns = 64
+
+/**
+ * Splits a trace. Null where that would save little, or where it cannot be put together again exactly. Reads the
+ * traces of Java, Kotlin, .NET, JavaScript and Python; others stay whole.
+ */
+export function splitTrace(trace: string): SplitTrace | null {
+  if (trace.length < minFramesChars || trace.length > 2 * maxFramesChars || trace.includes(framesMark)) return null
+  const frames: string[] = []
+  let own = ''
+  let framesChars = 0
+  /** Where the current run began: of frames where `inFrames`, of other lines otherwise. */
+  let runAt = 0
+  let inFrames = false
+  let afterPlace = false
+  for (let at = 0; at < trace.length; ) {
+    const lineEnd = trace.indexOf('\n', at)
+    const next = lineEnd === -1 ? trace.length : lineEnd + 1
+    const kind = kindOfLine(trace, at)
+    // Python writes the code below its place.
+    const isFrame = kind !== 'other' || (afterPlace && isIndented(trace, at))
+    afterPlace = kind === 'place'
+    if (isFrame !== inFrames) {
+      if (inFrames) framesChars += push(frames, trace.slice(runAt, at))
+      else own += trace.slice(runAt, at) + framesMark
+      runAt = at
+      inFrames = isFrame
+    }
+    at = next
+  }
+  if (inFrames) framesChars += push(frames, trace.slice(runAt))
+  else own += trace.slice(runAt)
+  if (framesChars < minFramesChars || framesChars > maxFramesChars || frames.length > maxRuns) return null
+  // A line with a mark's text may also have come about where a line without an end met it.
+  return own.split(framesMark).length === frames.length + 1 ? { own, frames } : null
+}
+
+/** The trace that `splitTrace` was given. A text that does not fit the frames is whole. */
+export function joinTrace({ own, frames }: SplitTrace): string {
+  const lines = own.split(framesMark)
+  if (lines.length !== frames.length + 1) return own
+  return lines.map((line, index) => line + (frames[index] ?? '')).join('')
+}
+
+/** A UUIDv8 of the first 128 bits of SHA-256 over the frames. No frame holds a NUL, so no two sets make the same text. */
+export function framesId(frames: readonly string[]): string {
+  return formatUuid(hash('sha256', frames.join('\0')), 8)
+}
+
+function push(frames: string[], run: string): number {
+  frames.push(run)
+  return run.length
+}
+
+const tab = 9
+const space = 32
+
+/** `frame`: an indented line `at …`, `... 10 more` or `--- End of …`. `place`: Python's `File "…", line …`. */
+function kindOfLine(trace: string, lineAt: number): 'frame' | 'place' | 'other' {
+  let at = lineAt
+  for (let code = trace.charCodeAt(at); code === tab || code === space; code = trace.charCodeAt(at)) at++
+  if (at === lineAt) return 'other'
+  switch (trace.charCodeAt(at)) {
+    case 0x61: // a
+      return trace.startsWith('at ', at) ? 'frame' : 'other'
+    case 0x2e: // .
+      return trace.startsWith('... ', at) ? 'frame' : 'other'
+    case 0x2d: // -
+      return trace.startsWith('--- End of ', at) ? 'frame' : 'other'
+    case 0x46: // F
+      return trace.startsWith('File "', at) ? 'place' : 'other'
+    default:
+      return 'other'
+  }
+}
+
+function isIndented(trace: string, at: number): boolean {
+  const code = trace.charCodeAt(at)
+  return code === tab || code === space
+}

@@ -1,0 +1,88 @@
+// Small batches of several partitions in one transaction.
+
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { createJoinedStore } from './join-stores.ts'
+import type { Batch } from './store-batch.ts'
+import { batchOf, recordAt, storeDeps } from './test-batch.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+/** A batch of `count` records of a partition. */
+function batchOfPartition(partition: number, count = 3, more: Partial<Batch> = {}): Batch {
+  const records = Array.from({ length: count }, (_, offset) => ({ ...recordAt(offset), partition }))
+  return { ...batchOf(records), partition, ...more }
+}
+
+const positions = () =>
+  database.sql<{ partition: number; next: number; transaction: string }[]>`
+    select partition, next_offset::int as next, xmin::text as transaction from dlq.dlq_positions order by partition`
+
+async function countMessages(): Promise<number> {
+  const [row] = await database.sql<{ count: number }[]>`select count(*)::int as count from dlq.dlq_messages`
+  return row!.count
+}
+
+beforeEach(() => emptyTables(database.sql, 'dlq.dlq_positions', 'dlq.dlq_messages'))
+
+test('batches that come together are stored in few transactions, each with its own outcome', async () => {
+  const store = createJoinedStore(storeDeps(service.sql))
+  const outcomes = await Promise.all(
+    Array.from({ length: 40 }, (_, partition) => store(batchOfPartition(partition, 1 + (partition % 5)))),
+  )
+
+  expect(outcomes.map((outcome) => outcome.kind === 'stored' && outcome.stored)).toEqual(
+    Array.from({ length: 40 }, (_, partition) => 1 + (partition % 5)),
+  )
+  const stored = await positions()
+  expect(stored.map(({ next }) => next)).toEqual(Array.from({ length: 40 }, (_, partition) => 1 + (partition % 5)))
+  expect(new Set(stored.map(({ transaction }) => transaction)).size).toBeLessThanOrEqual(3)
+})
+
+test('a large batch has a transaction of its own', async () => {
+  const store = createJoinedStore(storeDeps(service.sql))
+  await Promise.all([store(batchOfPartition(0)), store(batchOfPartition(1, 101)), store(batchOfPartition(2))])
+
+  const [first, large, last] = await positions()
+  expect(large!.next).toBe(101)
+  expect(large!.transaction).not.toBe(first!.transaction)
+  expect(last!.transaction).toBe(first!.transaction)
+})
+
+test('a batch that cannot be stored fails alone', async () => {
+  const deps = storeDeps(service.sql)
+  const complete: typeof deps.complete = async (records) => {
+    if (records[0]!.partition === 1) throw new Error('Kafka does not answer')
+    return [...records]
+  }
+  const store = createJoinedStore({ ...deps, complete })
+  const outcomes = await Promise.allSettled([0, 1, 2].map((partition) => store(batchOfPartition(partition))))
+
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect((await positions()).map(({ partition, next }) => [partition, next])).toEqual([
+    [0, 3],
+    [2, 3],
+  ])
+  expect(await countMessages()).toBe(6)
+})
+
+test('a hole in one partition stores the others', async () => {
+  const store = createJoinedStore(storeDeps(service.sql))
+  const outcomes = await Promise.all([
+    store(batchOfPartition(0)),
+    store(batchOfPartition(1, 3, { fetchedOffset: 5n })),
+    store(batchOfPartition(2)),
+  ])
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['stored', 'hole', 'stored'])
+  expect(await countMessages()).toBe(6)
+})
+
+test('records that were stored already are dropped, in whichever transaction they come', async () => {
+  const store = createJoinedStore(storeDeps(service.sql))
+  await Promise.all([0, 1].map((partition) => store(batchOfPartition(partition))))
+  await Promise.all([0, 1, 2].map((partition) => store(batchOfPartition(partition, 4))))
+  expect(await countMessages()).toBe(12)
+})

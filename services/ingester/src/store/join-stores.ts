@@ -1,0 +1,80 @@
+// Stores small batches of several partitions in one transaction. A hundred DLQ topics with a trickle each would otherwise
+// cost a hundred transactions a second, each of which waits for the disk.
+
+import { isDatabaseAway } from 'dlq-core/runtime/database/database-errors.ts'
+import type { Batch, StoreDeps, StoreOutcome } from './store-batch.ts'
+import { storeBatch, storeTogether } from './store-batch.ts'
+
+export type Store = (batch: Batch, options?: { lowOffset?: bigint }) => Promise<StoreOutcome>
+
+type Waiting = {
+  batch: Batch
+  options: { lowOffset?: bigint }
+  settle: { resolve: (outcome: StoreOutcome) => void; reject: (error: unknown) => void }
+}
+
+/** Transactions at once: while one waits for PostgreSQL, the next is read. */
+const maxTransactions = 2
+/** A batch with more records has a transaction of its own. */
+const maxSmallRecords = 100
+const maxJoinedRecords = 500
+
+/** A store for any number of callers, each with a partition of its own. While both transactions are busy, callers wait. */
+export function createJoinedStore(deps: StoreDeps): Store {
+  const waiting: Waiting[] = []
+  let transactions = 0
+
+  function begin(): void {
+    while (transactions < maxTransactions && waiting.length > 0) {
+      transactions++
+      void storeAll(deps, takeJoined(waiting)).finally(() => {
+        transactions--
+        begin()
+      })
+    }
+  }
+
+  return (batch, options = {}) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ batch, options, settle: { resolve, reject } })
+      // In the next turn, so that the partitions of one fetch come together.
+      setImmediate(begin)
+    })
+}
+
+/** Takes the batch that has waited longest, and, if it is small, the small ones behind it. */
+function takeJoined(waiting: Waiting[]): Waiting[] {
+  const joined = [waiting.shift()!]
+  let records = joined[0]!.batch.records.length
+  if (records > maxSmallRecords) return joined
+  for (let at = 0; at < waiting.length; ) {
+    const size = waiting[at]!.batch.records.length
+    if (size > maxSmallRecords || records + size > maxJoinedRecords) {
+      at++
+      continue
+    }
+    records += size
+    joined.push(...waiting.splice(at, 1))
+  }
+  return joined
+}
+
+/** Never rejects: each caller learns what became of its own batch. */
+async function storeAll(deps: StoreDeps, joined: readonly Waiting[]): Promise<void> {
+  if (joined.length > 1) {
+    try {
+      const outcomes = await storeTogether(deps, joined)
+      for (const [index, { settle }] of joined.entries()) settle.resolve(outcomes[index]!)
+      return
+    } catch (error) {
+      if (isDatabaseAway(error)) {
+        for (const { settle } of joined) settle.reject(error)
+        return
+      }
+      // One of them is to blame: each alone finds out.
+    }
+  }
+  for (const { batch, options, settle } of joined) {
+    await storeBatch(deps, batch, options).then(settle.resolve, settle.reject)
+  }
+}

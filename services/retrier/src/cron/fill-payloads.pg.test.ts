@@ -1,0 +1,83 @@
+// Payloads that were not stored while a backlog was worked off.
+
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { hasDeferredPayloads } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { storeBatch } from '../../../ingester/src/store/store-batch.ts'
+import { batchOf, recordAt, storeDeps } from '../../../ingester/src/store/test-batch.ts'
+import { fillPayloads } from './fill-payloads.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+const big = '{"n":12345678901234567890.12}'
+
+/** Stores records, of which `behind` more wait. */
+async function store(values: readonly (string | null)[], { behind = 5000n, payload = 'auto' as const } = {}) {
+  const deps = storeDeps(service.sql)
+  const records = values.map((value, offset) => recordAt(offset, { value }))
+  await storeBatch(
+    { ...deps, settings: { ...deps.settings, policyOf: () => ({ ...defaultRetryPolicy, payload }) } },
+    batchOf(records, { highWatermark: BigInt(values.length) + behind }),
+  )
+}
+
+const fill = (payload: 'auto' | 'derived' = 'auto') =>
+  fillPayloads(
+    { sql: service.sql, policyOf: () => ({ ...defaultRetryPolicy, payload }), quiet: 0 },
+    new AbortController().signal,
+  )
+
+const read = () =>
+  database.sql<{ payload: string | null; updated_at: string }[]>`
+    select payload::text, updated_at::text from dlq.dlq_messages order by dlq_offset`
+const payloads = async () => (await read()).map(({ payload }) => payload)
+
+beforeEach(() => emptyTables(database.sql, 'dlq.dlq_positions', 'dlq.dlq_messages', 'dlq.dlq_deferred_payloads'))
+
+test('while more than a thousand records wait, payloads are stored afterwards, exactly, and nobody sees a change', async () => {
+  await store([big, 'no json', null, '{"a":1}'])
+  const before = await read()
+  expect(await payloads()).toEqual([null, null, null, null])
+  expect(await hasDeferredPayloads(service.sql)).toBe(true)
+
+  expect(await fill()).toBe(2)
+  expect(await payloads()).toEqual(['{"n": 12345678901234567890.12}', null, null, '{"a": 1}'])
+  expect((await read()).map(({ updated_at }) => updated_at)).toEqual(before.map(({ updated_at }) => updated_at))
+  expect(await hasDeferredPayloads(service.sql)).toBe(false)
+})
+
+test('without a backlog they are stored at once', async () => {
+  await store([big], { behind: 1000n })
+  expect(await payloads()).toEqual(['{"n": 12345678901234567890.12}'])
+  expect(await hasDeferredPayloads(service.sql)).toBe(false)
+})
+
+test('of more messages than one transaction looks at, all get theirs', async () => {
+  await store(Array.from({ length: 1203 }, (_, n) => `{"n":${n}}`))
+  expect(await fill()).toBe(1203)
+  expect((await payloads()).every((payload) => payload !== null)).toBe(true)
+})
+
+test('a policy that says "derived" by now keeps them away', async () => {
+  await store([big])
+  expect(await fill('derived')).toBe(0)
+  expect(await payloads()).toEqual([null])
+})
+
+test('a backlog that is still worked off waits', async () => {
+  await store([big])
+  const policyOf = () => defaultRetryPolicy
+  expect(await fillPayloads({ sql: service.sql, policyOf }, new AbortController().signal)).toBe(0)
+  expect(await payloads()).toEqual([null])
+})
+
+test('a change of anything else moves updated_at', async () => {
+  await store([big])
+  const [before] = await read()
+  await database.sql`update dlq.dlq_messages set payload = '1', status = 'DEAD', next_retry_at = null`
+  expect((await read())[0]!.updated_at).not.toBe(before!.updated_at)
+})

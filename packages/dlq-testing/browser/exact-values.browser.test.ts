@@ -17,8 +17,12 @@ const store = (value: Buffer | string | null, columns: Record<string, unknown> =
     error_message: 'amount -5 is negative',
     record_key: Buffer.from('key-1'),
     record_value: value === null ? null : Buffer.from(value),
-    record_headers:
-      '[["trace","a"],["trace",null],["kafka_dlt-original-offset",{"base64":"AAAAAAAAAAc="}],["raw",{"base64":"//4="}]]',
+    record_headers: console_.sql.json([
+      ['trace', 'a'],
+      ['trace', null],
+      ['kafka_dlt-original-offset', { base64: 'AAAAAAAAAAc=' }],
+      ['raw', { base64: '//4=' }],
+    ]),
     ...columns,
   })
 

@@ -53,7 +53,7 @@ const row = (columns: Record<string, unknown> = {}) =>
     original_topic: 'browser-races',
     error_message: 'amount -5 is negative',
     record_value: Buffer.from('{"amount":-5}'),
-    record_headers: '[]',
+    record_headers: console_.sql.json([]),
     ...columns,
   })
 

@@ -99,11 +99,21 @@ export function CodeEditor({ text, label, onChange, original, onSubmit, select =
         }),
       ],
     })
-    if (original === undefined) {
+    const begin = () => {
+      // Somebody who has gone elsewhere meanwhile stays there; a heading has the focus only until there is more.
+      const { activeElement } = document
+      const isElsewhere = activeElement?.closest('main') != null && !activeElement.matches('h1')
+      if (original !== undefined || isElsewhere) return
       view.dispatch({ scrollIntoView: true })
       view.focus()
     }
-    return () => view.destroy()
+    begin()
+    // A panel of tabs is shown a moment after it was made, and what is hidden takes no focus.
+    const frame = requestAnimationFrame(begin)
+    return () => {
+      cancelAnimationFrame(frame)
+      view.destroy()
+    }
     // Text and selection are those of the beginning: a later one would undo what is typed.
   }, [label, original])
   return <div ref={host} data-editor className={styles.editor} />

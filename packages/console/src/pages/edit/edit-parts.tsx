@@ -32,7 +32,7 @@ export function EditParts({ message, changed, begin, draft, whyFile, onChange, o
     { id: 'target', name: 'Target topic', differs: changed.target_topic !== undefined },
   ]
   return (
-    <Tabs>
+    <Tabs defaultSelectedKey="value">
       <TabList aria-label="Parts of the message" className={tabs.tabs!}>
         {parts.map(({ id, name, differs }) => (
           <Tab key={id} id={id} className={tabs.tab!}>

@@ -7,7 +7,7 @@ import { Button } from '../../components/controls/button.tsx'
 import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
-import { say } from '../../components/toasts.tsx'
+import { say, toast } from '../../components/toasts.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { changeGroup, type ErrorGroup, type GroupChange, groupQuery } from '../../data/queries/groups.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
@@ -47,6 +47,8 @@ export function useGroupChange() {
   return useMutation({
     mutationFn: ({ group, change }: { group: ErrorGroup; change: GroupChange; words: string }) =>
       changeGroup(group.id, change),
+    // Until it is answered nothing can be taken back: the key would take back the change before it.
+    onMutate: () => toast.set(null),
     onSuccess: (_, { group, words }) => {
       say(words, () => {
         void changeGroup(group.id, formerOf(group))

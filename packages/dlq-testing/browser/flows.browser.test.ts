@@ -88,7 +88,7 @@ describe('F2, from the alert to the cause', () => {
     const page = await console_.open(`/groups?dlq_topic=${burning.dlq}`, { screen })
     const steps = countSteps(page, hand)
     await steps.click(page.getByRole('link', { name: /F2Failure/ }))
-    await page.getByText('Listener failed; amount -5 is negative').first().waitFor()
+    await page.getByText('amount -5 is negative', { exact: true }).first().waitFor()
     await page.getByText('com.example.orders.Payments.take(Payments.java:42)').waitFor()
     await page.getByText('"order_id": "F2Failure-1"').waitFor()
     expect(page.url()).toContain(burning.group)

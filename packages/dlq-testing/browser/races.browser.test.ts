@@ -119,9 +119,9 @@ test('a run that its canary pauses says why, shows what came back, and waits for
     return records
   })
   await failAgain(topics, sending, sent!, error)
-  await page.getByText(/^Paused: /).waitFor()
+  await page.getByText(/canary: 1 of 1 retries failed again/).waitFor()
   await page.getByRole('link', { name: 'Look at what came back' }).click()
-  await page.getByRole('region', { name: 'Its messages' }).getByText('amount -5 is negative').waitFor()
+  await page.getByRole('region', { name: 'Its messages' }).getByText('amount -5 is negative').first().waitFor()
   await page.getByRole('button', { name: 'Resume all the same' }).waitFor()
   await page.getByRole('button', { name: 'Cancel…' }).click()
   await page.getByRole('button', { name: 'Cancel the run' }).click()

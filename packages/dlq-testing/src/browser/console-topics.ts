@@ -59,7 +59,10 @@ export async function sendLetters(
 ): Promise<string[]> {
   const [{ stored }] = await sql<[{ stored: number }]>`
     select count(*)::int as stored from dlq.dlq_messages where dlq_topic = ${dlq}`
-  const messages = letters.map(({ value, key, headers = [], error, at = Date.now() }, n) => {
+  // Each a millisecond after the one before it, so that their order is the same everywhere.
+  const begin = Date.now() - letters.length
+  const messages = letters.map(({ value, key, headers = [], error, ...letter }, n) => {
+    const at = letter.at ?? begin + n
     const failed = springDeadLetter({
       ...{ topic: original, group: consumerGroup, partition: 0, headers },
       // Offsets that no retry reaches.

@@ -6,7 +6,7 @@ import { useNow } from '../../data/live.ts'
 import { activityQuery } from '../../data/queries/activity.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
-import type { MessageFilter } from '../../domain/addresses.ts'
+import { type MessageFilter, requestFilter } from '../../domain/addresses.ts'
 import { type Bar, barsOf, railRange, railWords } from '../../domain/charts/activity.ts'
 import { clockTime } from '../../domain/time.ts'
 import { numberText } from '../../domain/words.ts'
@@ -28,7 +28,8 @@ export function ActivityRail({ filter, onPick }: Props) {
   const largest = Math.max(...bars.map(({ arrived }) => arrived), 0)
   if (largest === 0) return null
   const clock = (ms: number) => clockTime(ms, now, zone)
-  const until = filter.to === undefined ? Number.POSITIVE_INFINITY : Date.parse(filter.to)
+  const { to } = requestFilter(filter, new Date(now))
+  const until = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to)
   const words = railWords(bars, activity.data.complete, clock)
   return (
     <figure className={styles.rail} data-dim={activity.isPlaceholderData}>

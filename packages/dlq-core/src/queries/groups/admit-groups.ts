@@ -23,8 +23,8 @@ export type WantedGroup = {
   failed?: FailedAt | undefined
 }
 
-/** In ms. Times of records may lie in the future, where a clock is wrong: they count as now. */
-export type FailedAt = { first: number; last: number }
+/** ISO 8601, in UTC. Times of records may lie in the future, where a clock is wrong: they count as now. */
+export type FailedAt = { first: string; last: string }
 
 /**
  * Creates the missing groups, and adds them to their topics. Returns the id of the group to use for each wanted one,
@@ -45,7 +45,7 @@ export async function admitGroups(sql: Sql, wanted: readonly WantedGroup[]): Pro
   const json = toJson(
     [...places.values()].map(({ topic, group, failed }) => ({
       ...{ dlq_topic: topic, group_id: group.id },
-      ...{ first: timeText(failed?.first), last: timeText(failed?.last) },
+      ...{ first: failed?.first, last: failed?.last },
     })),
   )
   await sql`
@@ -71,10 +71,12 @@ export async function admitGroups(sql: Sql, wanted: readonly WantedGroup[]): Pro
 
 /** Leaves the other columns of existing rows alone, because they belong to people. */
 async function createGroups(sql: Sql, groups: readonly Fingerprint[], wanted: readonly WantedGroup[]): Promise<void> {
-  const firsts = new Map<string, number>()
-  for (const { group, failed } of wanted)
-    if (failed) firsts.set(group.id, Math.min(firsts.get(group.id) ?? failed.first, failed.first))
-  const rows = groups.map((group) => ({ ...group, first: timeText(firsts.get(group.id)) }))
+  const firsts = new Map<string, string>()
+  for (const { group, failed } of wanted) {
+    const known = firsts.get(group.id)
+    if (failed && (known === undefined || failed.first < known)) firsts.set(group.id, failed.first)
+  }
+  const rows = groups.map((group) => ({ ...group, first: firsts.get(group.id) }))
   await sql`
     insert into dlq.dlq_groups (id, version, error_class, location, message, title, first_seen_at)
     select id, version, "errorClass", location, message, title, least(first, now())
@@ -125,9 +127,7 @@ export async function touchGroups(sql: Sql, given: readonly GroupOfTopic[]): Pro
       for update skip locked
     )
     update dlq.dlq_groups set last_seen_at = now() where id = any(array(select id from stale))`
-  const json = toJson(
-    given.map(({ topic, group_id, failed }) => ({ dlq_topic: topic, group_id, last: timeText(failed?.last) })),
-  )
+  const json = toJson(given.map(({ topic, group_id, failed }) => ({ dlq_topic: topic, group_id, last: failed?.last })))
   await sql`
     with seen as materialized (
       select dlq_topic, group_id, least(max(coalesce(last, now())), now()) as failed_at
@@ -135,24 +135,16 @@ export async function touchGroups(sql: Sql, given: readonly GroupOfTopic[]): Pro
       group by dlq_topic, group_id
     ),
     stale as materialized (
-      select t.dlq_topic, t.group_id, seen.failed_at from seen
+      select t.place, seen.failed_at from seen
       cross join lateral (
-        select dlq_topic, group_id from dlq.dlq_group_topics
+        select ctid as place from dlq.dlq_group_topics
         where dlq_topic = seen.dlq_topic and group_id = seen.group_id
           and (last_seen_at is null or last_seen_at < seen.failed_at - ${touchEveryMs}::int * interval '1 ms')
         for update skip locked
       ) t
     )
-    update dlq.dlq_group_topics t set last_seen_at = stale.failed_at
-    from stale
-    -- The groups once more, as an array, because PostgreSQL may read the whole table for a join.
-    where t.group_id = any(array(select group_id from stale))
-      and t.dlq_topic = stale.dlq_topic and t.group_id = stale.group_id`
-}
-
-/** Of a time in ms; undefined where there is none. */
-function timeText(ms: number | undefined): string | undefined {
-  return ms === undefined ? undefined : new Date(ms).toISOString()
+    -- By place: for a join by name PostgreSQL may, for each group, look through all of its topic.
+    update dlq.dlq_group_topics t set last_seen_at = stale.failed_at from stale where t.ctid = stale.place`
 }
 
 function keyOf(topic: string, groupId: string): string {

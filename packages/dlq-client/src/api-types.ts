@@ -1417,6 +1417,8 @@ export interface components {
                  * @enum {string}
                  */
                 encoding: "text" | "number" | "base64";
+                /** @description The bytes of a number, to write them again. */
+                base64?: string;
             }[] | null;
             value_bytes: number | null;
             record_timestamp: string | null;
@@ -1424,9 +1426,15 @@ export interface components {
             /** @enum {string} */
             record_source: "dlq" | "origin";
             failure_count: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its dead letter was written.
+             */
             first_failed_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The same, until it fails again; then when that was stored.
+             */
             last_failed_at: string;
             run_id: string | null;
             successor_of: string | null;
@@ -1569,9 +1577,15 @@ export interface components {
             group_id: string | null;
             next_retry_at: string | null;
             failure_count: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its dead letter was written.
+             */
             first_failed_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The same, until it fails again; then when that was stored.
+             */
             last_failed_at: string;
             /** @description Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk. */
             preview?: string | null;
@@ -1946,9 +1960,15 @@ export interface components {
             note: string | null;
             /** @description What is said for each DLQ topic, 20 at most; null in lists. The group itself has the state that needs most attention, and the first owner and note, of the topics that the token may see. */
             topics: components["schemas"]["ErrorGroupTopic"][] | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the first of its records was written.
+             */
             first_seen_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the last of its records was written. Lists in this order go by when it was stored, so that a late one comes first.
+             */
             last_seen_at: string;
             /** @description Twenty at most. */
             dlq_topics: string[];

@@ -71,9 +71,9 @@ test('a preview of large values shows none of them, and lets others be answered 
   const request = createTestApp(service.sql)
   const value = Buffer.from(`{"amount":1,"lines":[${'1,'.repeat(40_000)}1]}`)
   for (let n = 0; n < 6; n += 1)
-    await insertMessageRow(database.sql, { original_topic: 'orders', record_value: value, record_headers: [] })
+    await insertMessageRow(database.sql, { original_topic: 'large', record_value: value, record_headers: [] })
   const body = JSON.stringify({
-    ...{ kind: 'edit', dry_run: true, selection: { filter: { topic: 'orders' } } },
+    ...{ kind: 'edit', dry_run: true, selection: { filter: { topic: 'large' } } },
     patch: [{ op: 'replace', path: '/amount', value: 2 }],
   })
   const stalls = monitorEventLoopDelay({ resolution: 1 })

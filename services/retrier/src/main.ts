@@ -9,6 +9,7 @@ import { countJobDeaths } from 'dlq-core/queries/upkeep/workers.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
+import { createGroupReader } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
 import { connectKafka } from 'dlq-core/runtime/kafka/kafka.ts'
 import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
@@ -22,6 +23,7 @@ import { cronTasks } from './cron/cron-tasks.ts'
 import { upkeepJobs } from './cron/upkeep-jobs.ts'
 import { createUpkeepMetrics, createUpkeepWatch } from './cron/watch-upkeep.ts'
 import { createReaderWatch } from './readers/reader-watch.ts'
+import { createVerdictMetrics } from './readers/verdict-counter.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { retryForever } from './retry-forever.ts'
 import { recoverRuns, recoveryJob } from './runs/recover-runs.ts'
@@ -49,12 +51,15 @@ await runService(
       database: () => pingDatabase(sql),
       ...(admin && { kafka: () => admin.connect().then(() => admin.describeCluster()) }),
     })
+    const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     const lookAtReaders =
       kafka &&
       admin &&
       createReaderWatch({
-        ...{ admin, sql, log, now: Date.now },
+        ...{ admin, sql, log, policies, now: Date.now },
         reader: stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
+        groups: stack.adopt(createGroupReader(kafka), (groups) => groups.disconnect()),
+        metrics: createVerdictMetrics(registry),
         everyMs: config.verdicts.look_interval,
         horizonMs: config.verdicts.horizon === 'auto' ? null : config.verdicts.horizon,
       })
@@ -66,7 +71,6 @@ await runService(
     log.info({ url: server.url }, 'listening')
 
     const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
-    const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     const workflows = createRunWorkflows({
       maxActive: config.worker.max_active_runs,
       readTimeoutMs: config.verdicts.read_timeout,

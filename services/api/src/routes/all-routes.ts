@@ -18,6 +18,7 @@ import { groupResumeRoutes } from './group-resume.ts'
 import { groupRoutes } from './groups.ts'
 import { meRoutes } from './me.ts'
 import { activityRoutes } from './messages/activity.ts'
+import { attemptConfirmRoutes } from './messages/attempt-confirm.ts'
 import { messageChangeRoutes } from './messages/message-changes.ts'
 import { messageEditRoutes } from './messages/message-edits.ts'
 import { messageFacetRoutes } from './messages/message-facets.ts'
@@ -43,6 +44,7 @@ export const allRoutes: readonly Route[] = [
   ...messageEditRoutes,
   ...messageUndoRoutes,
   ...messageReportRoutes,
+  ...attemptConfirmRoutes,
   ...messageListRoutes,
   ...messageFacetRoutes,
   ...activityRoutes,

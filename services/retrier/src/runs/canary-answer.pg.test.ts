@@ -21,7 +21,13 @@ async function look(passed: bigint, { members = 1, beganAt = new Date(Date.now()
   const judged = { passed_offset: passed, settled_offset: 0n, marks: [], is_rewound: false, gap: null }
   await recordReaders(engine.service.sql, {
     began_at: beganAt.toISOString(),
-    readers: [{ ...reader, state: 'Stable', members, horizonMs: 1000, partitions: [{ ...partition, ...judged }] }],
+    readers: [
+      {
+        ...reader,
+        ...{ type: 'classic', state: 'Stable', members, has_commits: true, horizonMs: 1000 },
+        partitions: [{ ...partition, ...judged }],
+      },
+    ],
   })
   await engine.database
     .sql`update dlq.dlq_reader_watch set looked_at = ${beganAt}, look_due_at = now() + interval '1 h'`

@@ -145,7 +145,10 @@ export async function listStoredUntil(
 }
 
 export type SeenReader = Reader & {
+  type: string
   state: string
+  /** It has committed an offset of the topic. */
+  has_commits: boolean
   members: number | null
   horizonMs: number
   partitions: (ReaderPartition & { is_rewound: boolean; gap: { from_offset: bigint; to_offset: bigint } | null })[]
@@ -171,13 +174,15 @@ export async function recordReaders(
   )
   await sql`
     with seen as (
-      insert into dlq.dlq_readers as known (target_topic, consumer_group, state, members, horizon, looked_at)
-      select target_topic, consumer_group, state, members, "horizonMs" * interval '1 ms', ${began_at}::text::timestamptz
+      insert into dlq.dlq_readers as known (
+        target_topic, consumer_group, type, state, members, has_commits, horizon, looked_at)
+      select target_topic, consumer_group, type, state, members, has_commits, "horizonMs" * interval '1 ms', ${began_at}::text::timestamptz
       from json_to_recordset(${toJson(rows)}::json) as row (
-        target_topic text, consumer_group text, state text, members int, "horizonMs" float8)
+        target_topic text, consumer_group text, type text, state text, members int, has_commits boolean, "horizonMs" float8)
       order by target_topic, consumer_group
       on conflict (target_topic, consumer_group) do update set
-        state = excluded.state, members = excluded.members, horizon = excluded.horizon, looked_at = excluded.looked_at
+        type = excluded.type, state = excluded.state, members = excluded.members, has_commits = excluded.has_commits,
+        horizon = excluded.horizon, looked_at = excluded.looked_at
     ),
     jumped as (
       insert into dlq.dlq_reader_gaps (target_topic, consumer_group, partition, from_offset, to_offset)
@@ -200,6 +205,27 @@ export async function recordReaders(
       log_end_offset = excluded.log_end_offset, passed_offset = excluded.passed_offset,
       settled_offset = excluded.settled_offset, marks = excluded.marks,
       rewound_at = coalesce(excluded.rewound_at, known.rewound_at), looked_at = excluded.looked_at`
+}
+
+/** Stores who judges the attempts of these topics whose own group is not known; nobody else does any more. */
+export async function recordVerdictGroups(
+  sql: Sql,
+  { topics, judges }: { topics: readonly string[]; judges: readonly Reader[] },
+): Promise<void> {
+  await sql`
+    with wanted as materialized (
+      select target_topic, consumer_group
+      from json_to_recordset(${toJson(judges)}::json) as judge (target_topic text, consumer_group text)
+    ),
+    dropped as (
+      delete from dlq.dlq_reader_topics t
+      where t.target_topic = any(${sql.array([...topics])}::text[])
+        and not exists (select from wanted w where w.target_topic = t.target_topic)
+    )
+    insert into dlq.dlq_reader_topics as known (target_topic, verdict_group)
+    select target_topic, consumer_group from wanted order by target_topic
+    on conflict (target_topic) do update set verdict_group = excluded.verdict_group
+    where known.verdict_group <> excluded.verdict_group`
 }
 
 /** Forgets gaps that no attempt of the last `days` can be in. */

@@ -21,13 +21,20 @@ beforeEach(async () => {
 type Wanted = Partial<Omit<SeenReader, 'partitions'>> & Partial<SeenReader['partitions'][number]>
 
 async function seen(consumer_group: string, wanted: Wanted = {}): Promise<void> {
-  const { state = 'Stable', members = 1, horizonMs = 150_000, ...partition } = wanted
+  const {
+    type = 'classic',
+    state = 'Stable',
+    members = 1,
+    has_commits = true,
+    horizonMs = 150_000,
+    ...partition
+  } = wanted
   const reader = { target_topic: topic, consumer_group }
   await recordReaders(service.sql, {
     began_at: new Date().toISOString(),
     readers: [
       {
-        ...{ ...reader, state, members, horizonMs },
+        ...{ ...reader, type, state, members, has_commits, horizonMs },
         partitions: [
           {
             ...{ ...reader, partition: 0, committed_offset: 0n, log_start_offset: 0n, log_end_offset: 10n },
@@ -111,7 +118,7 @@ test('the verdicts of a run are counted', async () => {
       })}`
   }
   expect(await countRunVerdicts(service.sql, run)).toEqual({
-    ...{ sent: 2, passed: 2, consumed: 1, came_back: 1, skipped: 0, expired: 0, unknown: 0 },
+    ...{ sent: 2, passed: 2, consumed: 1, confirmed: 0, came_back: 1, skipped: 0, expired: 0, unknown: 0 },
   })
 })
 

@@ -3,7 +3,16 @@
 
 import { type Sql, toJson } from '../sql.ts'
 
-export const verdicts = ['sent', 'passed', 'consumed', 'came_back', 'skipped', 'expired', 'unknown'] as const
+export const verdicts = [
+  'sent',
+  'passed',
+  'consumed',
+  'confirmed',
+  'came_back',
+  'skipped',
+  'expired',
+  'unknown',
+] as const
 export type Verdict = (typeof verdicts)[number]
 
 /** `verdict` of the published attempts a of a run, joined with their messages. */
@@ -15,7 +24,8 @@ function attemptsOf(sql: Sql, runId: string, limit: number) {
           limit ${limit}) a
     left join dlq.dlq_messages m on m.id = a.message_id
     cross join lateral dlq.verdict(
-      m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at) v`
+      m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at,
+      a.confirmed_at) v`
 }
 
 export type VerdictCounts = Record<Verdict, number>
@@ -78,7 +88,7 @@ export async function readCanaryVerdicts(
   const [row] = await sql<(Omit<CanaryVerdicts, 'example'> & { example: string | null })[]>`
     with judged as materialized (${attemptsOf(sql, runId, limit)})
     select (select count(*) from judged where verdict = 'sent')::float8 as unread,
-           (select count(*) from judged where verdict in ('passed', 'consumed', 'skipped', 'expired'))::float8 as read,
+           (select count(*) from judged where verdict in ('passed', 'consumed', 'confirmed', 'skipped', 'expired'))::float8 as read,
            (select count(*) from judged where verdict = 'unknown')::float8 as unknown,
            (select json_build_object('topic', j.target_topic, 'partition', j.target_partition, 'group', j.judged_by,
                                      'members', g.members)
@@ -108,6 +118,7 @@ export async function forgetCanaryRead(sql: Sql, runId: string): Promise<void> {
 
 export type TopicReaderRow = {
   consumer_group: string
+  type: string
   state: string
   members: number | null
   /** Records of the topic that the group has not read. Null where it has committed nothing. */
@@ -120,7 +131,7 @@ export type TopicReaderRow = {
 /** The groups that read the topic, or have failed on it, by name. */
 export async function listTopicReaders(sql: Sql, topic: string): Promise<TopicReaderRow[]> {
   return sql<TopicReaderRow[]>`
-    select g.consumer_group, g.state, g.members, g.looked_at,
+    select g.consumer_group, g.type, g.state, g.members, g.looked_at,
            sum(p.log_end_offset - greatest(p.committed_offset, p.log_start_offset))
              filter (where p.committed_offset is not null)::bigint as lag,
            count(p.partition)::int as partitions,

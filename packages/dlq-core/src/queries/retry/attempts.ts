@@ -88,6 +88,9 @@ export type Attempt = {
   failed_again_class: string | null
   failed_again_message: string | null
   error_changed: boolean | null
+  /** When the consumer said that its work is done, and who that was. */
+  confirmed_at: Date | null
+  confirmed_by: string | null
   /** What became of it after it was published; null where it was not. */
   verdict: Verdict | null
   verdict_reason: string | null
@@ -104,7 +107,7 @@ export async function listAttempts(sql: Sql, messageId: string): Promise<Attempt
   const newestFirst = await sql<Attempt[]>`
     select number, attempt_id, actor, run_id, outcome, error, target_topic, target_partition, target_offset, started_at,
            settled_at, unknown_at, failed_again_at, failed_again_topic, failed_again_partition, failed_again_offset, failed_again_class,
-           failed_again_message, error_changed, v.verdict, v.verdict_reason, v.judged_by, v.read_at, v.horizon_until
+           failed_again_message, error_changed, confirmed_at, confirmed_by, v.verdict, v.verdict_reason, v.judged_by, v.read_at, v.horizon_until
     from (
       select a.*, (select m.consumer_group from dlq.dlq_messages m where m.id = a.message_id) as consumer_group
       from dlq.dlq_attempts a
@@ -113,8 +116,10 @@ export async function listAttempts(sql: Sql, messageId: string): Promise<Attempt
       limit 1000
     ) a
     left join lateral dlq.verdict(
-      a.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at) v
-      on a.outcome = 'published' or a.failed_again_at is not null
+      a.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at,
+      -- An application that resolves its message by SQL has done the work.
+      coalesce(a.confirmed_at, case when a.outcome = 'resolved' then a.settled_at end)) v
+      on a.outcome in ('published', 'resolved') or a.failed_again_at is not null
     order by number desc`
   return newestFirst.toReversed()
 }

@@ -35,8 +35,8 @@ export type JavaProgram = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Compiles one source file against Kafka's client. Null where this machine has no Java. */
-export async function compileJava(source: string): Promise<JavaProgram | null> {
+/** Compiles a source file, and those that it uses, against Kafka's client. Null where this machine has no Java. */
+export async function compileJava(source: string, ...more: readonly string[]): Promise<JavaProgram | null> {
   const java = await findJava()
   if (!java) return null
   const jars = await kafkaJars(() => {})
@@ -45,7 +45,7 @@ export async function compileJava(source: string): Promise<JavaProgram | null> {
   const main = ['-cp', join(jars, compiler), 'org.eclipse.jdt.internal.compiler.batch.Main']
   const clients = readdirSync(jars).filter((name) => name.startsWith('kafka-clients-'))
   const options = ['--release', '17', '-nowarn', '-proc:none', '-cp', join(jars, clients[0]!), '-d', classes]
-  await run(java, [...jvmFlags, ...main, ...options, source], { timeout: runMs })
+  await run(java, [...jvmFlags, ...main, ...options, source, ...more], { timeout: runMs })
   const commandOf = (args: readonly string[]) => [
     ...[...jvmFlags, '-cp', [classes, join(jars, '*')].join(':'), basename(source, '.java')],
     ...args,

@@ -50,7 +50,7 @@ alter table dlq.dlq_policies
     add column auto_resolve    interval,
     add constraint chk_dlq_policies_verdict_group check (char_length(verdict_group) <= 249),
     add constraint chk_dlq_policies_verdict_horizon check (verdict_horizon = interval '0' or verdict_horizon between interval '1 second' and interval '7 days'),
-    add constraint chk_dlq_policies_auto_resolve check (auto_resolve = interval '0' or auto_resolve between interval '1 minute' and interval '366 days');
+    add constraint chk_dlq_policies_auto_resolve check (auto_resolve = interval '0' or auto_resolve between interval '1 second' and interval '366 days');
 
 -- What became of a published attempt. It is judged by its own group where that group is known on the topic; else by the
 -- policy's verdict_group; else by all groups that read the topic now, and it has passed when all of them have passed it.

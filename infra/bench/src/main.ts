@@ -14,6 +14,7 @@ import { benchRefused } from './retry/refused-bench.ts'
 import { benchRetry } from './retry/retry-bench.ts'
 import { benchRuns } from './retry/run-bench.ts'
 import { benchSize } from './size/size-bench.ts'
+import { benchVerdicts } from './verdicts/verdict-bench.ts'
 
 const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   ingest: benchIngest,
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   producer: benchProducer,
   api: benchApi,
   runs: benchRuns,
+  verdicts: benchVerdicts,
   size: benchSize,
 }
 const names = Object.keys(benches)
@@ -61,7 +63,7 @@ async function main(): Promise<number> {
       databaseUrl: process.env.DATABASE_URL,
       kafkaBrokers: process.env.KAFKA_BROKERS,
       // The API never talks to Kafka.
-      withoutKafka: options.chosen.every((name) => name === 'api'),
+      withoutKafka: options.chosen.every((name) => name === 'api' || name === 'verdicts'),
       // A checkpoint in only one of the variants would decide the comparison.
       postgresSettings: { max_wal_size: '8GB', checkpoint_timeout: '30min', ...(keep && settingsOfSize) },
     }),

@@ -112,7 +112,7 @@ describe('an impossible value is refused with the name of its column:', () => {
     ['refailure_window', { refailure_window: '0' }],
     ['verdict_group', { verdict_group: 'g'.repeat(250) }],
     ['verdict_horizon', { verdict_horizon: '8 days' }],
-    ['auto_resolve', { auto_resolve: '1 second' }],
+    ['auto_resolve', { auto_resolve: '500 milliseconds' }],
   ])('%s of %j', async (column, row) => {
     await expect(database.sql`insert into dlq.dlq_policies ${database.sql({ pattern: '*', ...row })}`).rejects.toThrow(
       new RegExp(`violates check constraint "chk_dlq_policies_${column}(_missing)?"`),

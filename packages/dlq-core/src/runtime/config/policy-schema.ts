@@ -93,7 +93,7 @@ export const policyFieldSchemas = {
     v.pipe(
       longDurationOrNone,
       v.maxValue(maxDelayMs, 'must be at most 366d'),
-      v.check((after) => after === 0 || after >= 60_000, 'must be at least 1m, or 0 for never'),
+      v.check((after) => after === 0 || after >= 1000, 'must be at least 1s, or 0 for never'),
     ),
   ),
   retention: v.nullish(v.pipe(decades, v.maxValue(maxRetentionMs, 'must be at most 36500d'))),

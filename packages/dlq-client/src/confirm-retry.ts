@@ -3,7 +3,7 @@
 
 import { type DlqClient, dataOf } from './api-client.ts'
 import type { KafkaHeaders } from './dead-letter.ts'
-import { headerText } from './record-headers.ts'
+import { headerText } from './for-group.ts'
 
 /**
  * Call it after the work. Returns false, and asks nothing, where the record is no retry of dlq-manager.

@@ -3,7 +3,6 @@
 // Kafka Streams copies them to its output topics, and there the header says nothing.
 
 import type { ConsumedRecord, KafkaHeaders } from './dead-letter.ts'
-import { headerText } from './record-headers.ts'
 
 export const forGroupHeader = 'dlq-for-group'
 
@@ -25,4 +24,13 @@ export function forGroup<
   return async (payload) => {
     if (isForGroup(payload.topic, payload.message, group)) await handle(payload)
   }
+}
+
+/** The text of a header that stands there once; null where it is absent, null, or there several times. */
+export function headerText(headers: KafkaHeaders | undefined, name: string): string | null {
+  // Object.hasOwn: a header may be named like a member of every object.
+  const value = headers !== undefined && Object.hasOwn(headers, name) ? headers[name] : null
+  if (value === null || value === undefined) return null
+  const [first, ...more] = Array.isArray(value) ? value : [value]
+  return first === null || first === undefined || more.length > 0 ? null : String(first)
 }

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
+import { deliverTask } from 'dlq-core/queries/notifications/deliveries.ts'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { countJobDeaths } from 'dlq-core/queries/upkeep/workers.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
@@ -22,6 +23,10 @@ import { toCronItem } from './cron/cron-job.ts'
 import { cronTasks } from './cron/cron-tasks.ts'
 import { upkeepJobs } from './cron/upkeep-jobs.ts'
 import { createUpkeepMetrics, createUpkeepWatch } from './cron/watch-upkeep.ts'
+import { createDeliver } from './notifications/deliver.ts'
+import { createHeartbeatCall, heartbeatMs } from './notifications/heartbeat.ts'
+import { createNotificationMetrics } from './notifications/notification-metrics.ts'
+import { createEventWatch } from './notifications/watch-events.ts'
 import { createReaderWatch } from './readers/reader-watch.ts'
 import { createVerdictMetrics } from './readers/verdict-counter.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
@@ -33,6 +38,8 @@ import { createFaultPoints } from './slot/fault-points.ts'
 import { runWorker } from './worker/run-worker.ts'
 import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
+/** How often a retrier asks whether a look for events is due. */
+const eventsPollMs = 2000
 /** How often a retrier asks whether a look at the consumer groups is due. */
 const readersPollMs = 1000
 /** What the ingester stores of keys and headers at most. */
@@ -96,10 +103,16 @@ await runService(
       await recoverRuns({ sql, log, workflows })
       return { more: false }
     }
+    const notificationMetrics = createNotificationMetrics(registry)
+    const settings = () => latest().notifications
+    const watchEvents = createEventWatch({ sql, settings, now: () => new Date() })
+    const callHeartbeat = createHeartbeatCall({ settings, log, metrics: notificationMetrics })
     await Promise.all([
       runLoop(startedSagas, { name: 'recover-sagas', intervalMs: 86_400_000, signal, log }),
       runLoop(() => gaugeRuns({ sql, metrics: runMetrics }), { name: 'gauge-runs', intervalMs: 15_000, signal, log }),
       runLoop(watchUpkeep, { name: 'watch-upkeep', intervalMs: 30_000, signal, log }),
+      runLoop(watchEvents, { name: 'events', intervalMs: eventsPollMs, signal, log }),
+      runLoop(callHeartbeat, { name: 'heartbeat', intervalMs: heartbeatMs, signal, log }),
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
       ...(lookAtReaders ? [runLoop(lookAtReaders, { name: 'readers', intervalMs: readersPollMs, signal, log })] : []),
       retryForever({
@@ -123,6 +136,10 @@ await runService(
         database: config.database,
         settings: config.worker,
         tasks: {
+          [deliverTask]: createDeliver({
+            ...{ sql, log, source: config.app.name, now: () => new Date(), metrics: notificationMetrics },
+            ...{ settings, consoleUrl: config.server.public_url?.replace(/\/$/, '') ?? null },
+          }),
           ...cronTasks(jobs, { sql, log, retrierId }),
           ...sagaTasks({ sql, workflows, countDeaths: (jobId) => countJobDeaths(sql, jobId) }),
         },

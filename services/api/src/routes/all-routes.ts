@@ -27,6 +27,8 @@ import { messageReportRoutes } from './messages/message-reports.ts'
 import { messageUndoRoutes } from './messages/message-undo.ts'
 import { messageRoutes } from './messages/messages.ts'
 import { retryAllRoutes } from './messages/retry-all.ts'
+import { notificationReadRoutes } from './notifications/notification-reads.ts'
+import { notificationRouteRoutes } from './notifications/notification-routes.ts'
 import { policyRoutes } from './policies.ts'
 import { runChangeRoutes } from './runs/run-changes.ts'
 import { runCreationRoutes } from './runs/run-creation.ts'
@@ -60,6 +62,8 @@ export const allRoutes: readonly Route[] = [
   ...groupRoutes,
   ...groupResumeRoutes,
   ...policyRoutes,
+  ...notificationReadRoutes,
+  ...notificationRouteRoutes,
   ...auditRoutes,
   ...meRoutes,
   ...dlqStatusRoutes,

@@ -68,7 +68,8 @@ export type NotificationChannel = SeenChannel & {
 export async function recordChannels(sql: Sql, channels: readonly SeenChannel[]): Promise<void> {
   for (const channel of channels)
     await sql`
-      insert into dlq.dlq_notification_channels as known ${sql(channel)}
+      insert into dlq.dlq_notification_channels as known (name, kind, host)
+      values (${channel.name}, ${channel.kind}, ${channel.host})
       on conflict (name) do update set
         kind = excluded.kind, host = excluded.host, seen_at = clock_timestamp(),
         disabled_at = case when known.host = excluded.host then known.disabled_at end`

@@ -2447,6 +2447,55 @@ export interface components {
                 [key: string]: number;
             };
             sample: string[];
+            /**
+             * Blast
+             * @description Of a retry: whom the messages would reach, besides the group that failed.
+             */
+            blast?: {
+                /** @description When a retrier last looked at the groups. */
+                as_of: string | null;
+                targets: {
+                    topic: string;
+                    messages: {
+                        value: number;
+                        /** @enum {string} */
+                        relation: "eq" | "about";
+                    };
+                    bytes: {
+                        value: number;
+                        /** @enum {string} */
+                        relation: "eq" | "about";
+                    };
+                    /** @description What others write to it; null while nobody has measured it. */
+                    produced_per_second: number | null;
+                    hottest_partition: {
+                        partition: number;
+                        messages: number;
+                    } | null;
+                    groups: {
+                        group: string;
+                        /**
+                         * @description A bystander gets the records too, although it has not failed on them.
+                         * @enum {string}
+                         */
+                        role: "failed" | "bystander";
+                        type: string;
+                        state: string;
+                        members: number | null;
+                        lag: number | null;
+                        per_second: number | null;
+                        /** @description Of the last day. */
+                        best_per_second: number | null;
+                        /** @description How long it would take; null where that is not known, or it would not catch up. */
+                        minutes: number | null;
+                        catches_up: boolean | null;
+                        /** @description The records that it has read before. */
+                        seen_before: number | null;
+                    }[];
+                    /** @description Groups without members for a day. */
+                    gone_groups: number;
+                }[];
+            };
             /** @description With a patch: sample messages before and after it. */
             diff?: {
                 id: string;

@@ -4,6 +4,7 @@
 import { countRises, type Rise } from 'dlq-core/queries/readers/count-verdicts.ts'
 import { recordReaders } from 'dlq-core/queries/readers/reader-watch.ts'
 import { countRunVerdicts } from 'dlq-core/queries/readers/verdicts.ts'
+import { noRates } from '../../../../services/retrier/src/readers/reader-rates.ts'
 import { type BenchDatabase, type BenchRun, settleDatabase, withBenchDatabase } from '../measure/bench-run.ts'
 import { measureFloor } from '../measure/measure.ts'
 import { formatVariants, type Variant } from '../measure/report.ts'
@@ -63,7 +64,15 @@ async function fill(database: BenchDatabase, total: number): Promise<void> {
     began_at: new Date().toISOString(),
     readers: [
       {
-        ...{ ...reader, type: 'classic', state: 'Stable', members: 1, has_commits: true, horizonMs: 150_000 },
+        ...{
+          ...reader,
+          type: 'classic',
+          state: 'Stable',
+          members: 1,
+          has_commits: true,
+          horizonMs: 150_000,
+          rates: noRates,
+        },
         partitions: Array.from({ length: partitions }, (_, partition) => ({
           ...{ ...reader, partition, committed_offset: end, log_start_offset: 0n, log_end_offset: end },
           ...{ passed_offset: end, settled_offset: 0n, marks: [{ below: end, at: Date.now() }] },

@@ -7,6 +7,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { noRates } from '../readers/reader-rates.ts'
 import { resolveQuietGroups } from './resolve-quiet-groups.ts'
 
 const database = useDatabase()
@@ -34,7 +35,15 @@ async function look({ passed = 10n, settled = 10n } = {}): Promise<void> {
     began_at: new Date().toISOString(),
     readers: [
       {
-        ...{ ...reader, type: 'classic', state: 'Stable', members: 1, has_commits: true, horizonMs: 1000 },
+        ...{
+          ...reader,
+          type: 'classic',
+          state: 'Stable',
+          members: 1,
+          has_commits: true,
+          horizonMs: 1000,
+          rates: noRates,
+        },
         partitions: [{ ...partition, ...judged }],
       },
     ],

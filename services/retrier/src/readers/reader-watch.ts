@@ -28,6 +28,7 @@ import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 import type { Admin } from 'kafkajs'
 import { askGroups, type Group } from './ask-groups.ts'
 import { horizonOf, judgePartition } from './judge-partition.ts'
+import { noRates, ratesOf } from './reader-rates.ts'
 import { createVerdictCounter, type VerdictMetrics } from './verdict-counter.ts'
 
 export type ReaderWatchDeps = {
@@ -168,7 +169,14 @@ function judgeReader(reader: Reader, group: Group, before: KnownReader | null, f
     }
   })
   const has_commits = partitions.some(({ committed_offset: offset }) => offset !== null)
-  return [{ ...reader, type: group.type, state, members, has_commits, horizonMs, partitions }]
+  const sum = (read: (of: (typeof partitions)[number]) => bigint) =>
+    partitions.reduce((all, of) => all + Number(read(of)), 0)
+  const rates = ratesOf(before?.rates ?? noRates, {
+    read: sum((of) => of.committed_offset ?? of.log_start_offset),
+    written: sum((of) => of.log_end_offset),
+    nowMs,
+  })
+  return [{ ...reader, type: group.type, state, members, has_commits, horizonMs, rates, partitions }]
 }
 
 /** Who judges where the group of an attempt is not known, by the policies of the topics. */

@@ -1,15 +1,16 @@
 import type { KnownReader, SeenReader } from 'dlq-core/queries/readers/reader-watch.ts'
 import { expect, test } from 'vitest'
+import { noRates } from './reader-rates.ts'
 import { risesOf } from './verdict-counter.ts'
 
 const of = { target_topic: 'orders', consumer_group: 'billing' }
 const row = { ...of, partition: 0, committed_offset: 5n, log_start_offset: 0n, log_end_offset: 100n }
 const seen = (fields: Partial<SeenReader['partitions'][number]>): SeenReader => ({
-  ...{ ...of, type: 'classic', state: 'Stable', members: 1, has_commits: true, horizonMs: 1000 },
+  ...{ ...of, type: 'classic', state: 'Stable', members: 1, has_commits: true, horizonMs: 1000, rates: noRates },
   partitions: [{ ...row, passed_offset: 5n, settled_offset: 0n, marks: [], is_rewound: false, gap: null, ...fields }],
 })
 const before = (fields: Partial<KnownReader['partitions'][number]> = {}): KnownReader => ({
-  ...{ ...of, state: 'Stable' },
+  ...{ ...of, state: 'Stable', rates: noRates },
   partitions: [{ ...row, passed_offset: 5n, settled_offset: 2n, marks: [], ...fields }],
 })
 const shortly = (reader: SeenReader, known: KnownReader | null) =>

@@ -11,6 +11,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { judgePartition } from './judge-partition.ts'
 
+import { noRates } from './reader-rates.ts'
+
 const database = useDatabase()
 const service = useServiceDatabase(database)
 const horizonMs = 150_000
@@ -108,7 +110,7 @@ class World {
       began_at: new Date(this.now).toISOString(),
       readers: [
         {
-          ...{ ...reader, type: 'classic', state: 'Stable', members: 1, has_commits: true, horizonMs },
+          ...{ ...reader, type: 'classic', state: 'Stable', members: 1, has_commits: true, horizonMs, rates: noRates },
           partitions: [{ ...reader, partition: 0, committed_offset, ...bounds, ...judged }],
         },
       ],

@@ -3,6 +3,7 @@
 import { recordReaders } from 'dlq-core/queries/readers/reader-watch.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { beforeEach, expect, test } from 'vitest'
+import { noRates } from '../readers/reader-rates.ts'
 import { whyUnread } from './canary-answer.ts'
 import { useEngine } from './test-engine.ts'
 
@@ -24,7 +25,7 @@ async function look(passed: bigint, { members = 1, beganAt = new Date(Date.now()
     readers: [
       {
         ...reader,
-        ...{ type: 'classic', state: 'Stable', members, has_commits: true, horizonMs: 1000 },
+        ...{ type: 'classic', state: 'Stable', members, has_commits: true, horizonMs: 1000, rates: noRates },
         partitions: [{ ...partition, ...judged }],
       },
     ],

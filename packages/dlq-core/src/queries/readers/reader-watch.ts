@@ -67,13 +67,26 @@ export type ReaderPartition = Reader & {
   marks: Mark[]
 }
 
-export type KnownReader = Reader & { state: string; partitions: ReaderPartition[] }
+/** Records a second; `at` are ms since 1970. */
+export type ReaderRates = {
+  per_second: number | null
+  best_per_second: number | null
+  best_at: number | null
+  produced_per_second: number | null
+  measured_from: { at: number; read: number; written: number } | null
+}
+
+export type KnownReader = Reader & { state: string; rates: ReaderRates; partitions: ReaderPartition[] }
 
 /** What earlier looks have found. */
 export async function listReaders(sql: Sql, topics: readonly string[]): Promise<KnownReader[]> {
   const names = sql.array([...topics])
-  const readers = await sql<(Reader & { state: string })[]>`
-    select target_topic, consumer_group, state from dlq.dlq_readers where target_topic = any(${names}::text[])`
+  const readers = await sql<(Reader & { state: string; rates: string })[]>`
+    select target_topic, consumer_group, state,
+           json_build_object(
+             'per_second', per_second, 'best_per_second', best_per_second, 'produced_per_second', produced_per_second,
+             'best_at', (extract(epoch from best_at) * 1000)::float8, 'measured_from', measured_from)::text as rates
+    from dlq.dlq_readers where target_topic = any(${names}::text[])`
   const partitions = await sql<(Omit<ReaderPartition, 'marks'> & { marks: string })[]>`
     select target_topic, consumer_group, partition, committed_offset, log_start_offset, log_end_offset,
            passed_offset, settled_offset,
@@ -84,6 +97,7 @@ export async function listReaders(sql: Sql, topics: readonly string[]): Promise<
   const ofReader = Map.groupBy(partitions, keyOf)
   return readers.map((reader) => ({
     ...reader,
+    rates: JSON.parse(reader.rates) as ReaderRates,
     partitions: (ofReader.get(keyOf(reader)) ?? []).map((row) => ({ ...row, marks: readMarks(row.marks) })),
   }))
 }
@@ -147,6 +161,7 @@ export async function listStoredUntil(
 export type SeenReader = Reader & {
   type: string
   state: string
+  rates: ReaderRates
   /** It has committed an offset of the topic. */
   has_commits: boolean
   members: number | null
@@ -160,7 +175,7 @@ export async function recordReaders(
   { began_at, readers }: { began_at: string; readers: readonly SeenReader[] },
 ): Promise<void> {
   if (readers.length === 0) return
-  const rows = readers.map(({ partitions: _, ...row }) => row)
+  const rows = readers.map(({ partitions: _, rates, ...row }) => ({ ...row, ...rates }))
   const partitions = readers.flatMap(({ partitions }) =>
     partitions.map(({ gap: _, marks, ...row }) => ({
       ...row,
@@ -175,14 +190,21 @@ export async function recordReaders(
   await sql`
     with seen as (
       insert into dlq.dlq_readers as known (
-        target_topic, consumer_group, type, state, members, has_commits, horizon, looked_at)
-      select target_topic, consumer_group, type, state, members, has_commits, "horizonMs" * interval '1 ms', ${began_at}::text::timestamptz
+        target_topic, consumer_group, type, state, members, has_commits, horizon, looked_at, per_second, best_per_second, best_at,
+        produced_per_second, measured_from, alone_since)
+      select target_topic, consumer_group, type, state, members, has_commits, "horizonMs" * interval '1 ms',
+             ${began_at}::text::timestamptz, per_second, best_per_second, to_timestamp(best_at / 1000), produced_per_second,
+             measured_from, case when members = 0 then now() end
       from json_to_recordset(${toJson(rows)}::json) as row (
-        target_topic text, consumer_group text, type text, state text, members int, has_commits boolean, "horizonMs" float8)
+        target_topic text, consumer_group text, type text, state text, members int, has_commits boolean, "horizonMs" float8,
+        per_second float8, best_per_second float8, best_at float8, produced_per_second float8, measured_from json)
       order by target_topic, consumer_group
       on conflict (target_topic, consumer_group) do update set
         type = excluded.type, state = excluded.state, members = excluded.members, has_commits = excluded.has_commits,
-        horizon = excluded.horizon, looked_at = excluded.looked_at
+        horizon = excluded.horizon, looked_at = excluded.looked_at, per_second = excluded.per_second,
+        best_per_second = excluded.best_per_second, best_at = excluded.best_at,
+        produced_per_second = excluded.produced_per_second, measured_from = excluded.measured_from,
+        alone_since = case when excluded.members = 0 then coalesce(known.alone_since, excluded.alone_since) end
     ),
     jumped as (
       insert into dlq.dlq_reader_gaps (target_topic, consumer_group, partition, from_offset, to_offset)

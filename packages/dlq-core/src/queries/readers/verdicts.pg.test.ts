@@ -33,7 +33,11 @@ beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages')
 })
 
-type Wanted = Partial<Omit<SeenReader, 'partitions'>> & Partial<SeenReader['partitions'][number]>
+const noRates = {
+  ...{ per_second: null, best_per_second: null, best_at: null, produced_per_second: null, measured_from: null },
+}
+
+type Wanted = Partial<Omit<SeenReader, 'partitions' | 'rates'>> & Partial<SeenReader['partitions'][number]>
 
 async function seen(consumer_group: string, wanted: Wanted = {}): Promise<void> {
   const {
@@ -49,7 +53,7 @@ async function seen(consumer_group: string, wanted: Wanted = {}): Promise<void> 
     began_at: new Date().toISOString(),
     readers: [
       {
-        ...{ ...reader, type, state, members, has_commits, horizonMs },
+        ...{ ...reader, type, state, members, has_commits, horizonMs, rates: noRates },
         partitions: [
           {
             ...{ ...reader, partition: 0, committed_offset: 0n, log_start_offset: 0n, log_end_offset: 10n },

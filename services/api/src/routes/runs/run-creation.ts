@@ -3,6 +3,7 @@
 import { beyondScope, isSent, type RunMeans, type RunSelection } from 'dlq-core/domain/message/run.ts'
 import * as v from 'valibot'
 import { actAs, roleNames } from '../../access/access.ts'
+import { blastSchema, exampleBlast } from '../../fleet/blast.ts'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
 import { refuseWithoutKafka } from '../../fleet/refuse-without-kafka.ts'
 import { totalSchema } from '../../fleet/totals-json.ts'
@@ -34,6 +35,9 @@ const surveySchema = v.pipe(
     groups: counts,
     ages: counts,
     sample: v.array(v.string()),
+    blast: v.exactOptional(
+      v.pipe(blastSchema, v.description('Of a retry: whom the messages would reach, besides the group that failed.')),
+    ),
     diff: v.exactOptional(
       v.pipe(
         v.array(
@@ -104,7 +108,7 @@ export const runCreationRoutes = [
             ...{ dry_run: true, complete: true, matched: { value: 3000, relation: 'eq' }, eligible: 3000 },
             ...{ ineligible: { dead: 12 }, remedies: { dead: '12 are DEAD: send with force, or revive first' } },
             topics: { orders: 3000 },
-            ...{ groups: { none: 3000 }, ages: { 'under 1d': 3000 }, sample: [exampleRun.id] },
+            ...{ groups: { none: 3000 }, ages: { 'under 1d': 3000 }, sample: [exampleRun.id], blast: exampleBlast },
           },
         },
         202: {
@@ -133,7 +137,10 @@ export const runCreationRoutes = [
       if (body.target_topic !== null) await refuseTarget(call, body.target_topic)
       const patch = body.patch === undefined ? null : call.exactJson('patch')
       if (body.dry_run) {
-        const survey = await surveySelection(sql, selection, { ...run, scope })
+        await call.policies.refresh()
+        const { target_topic: targetTopic, rate_per_second: ratePerSecond } = body
+        const blast = { targetTopic, ratePerSecond, policyOf: call.policies.policyOf }
+        const survey = await surveySelection(sql, selection, { ...run, scope, blast })
         const diff = patch === null ? {} : { diff: await previewPatch(sql, { ids: survey.sample, patch, scope }) }
         return c.json({ dry_run: true, ...survey, ...diff })
       }

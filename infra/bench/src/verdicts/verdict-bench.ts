@@ -3,7 +3,7 @@
 
 import { countRises, type Rise } from 'dlq-core/queries/readers/count-verdicts.ts'
 import { recordReaders } from 'dlq-core/queries/readers/reader-watch.ts'
-import { countRunVerdicts } from 'dlq-core/queries/readers/verdicts.ts'
+import { countRunPart, type RunPlace } from 'dlq-core/queries/readers/verdicts.ts'
 import { noRates } from '../../../../services/retrier/src/readers/reader-rates.ts'
 import { type BenchDatabase, type BenchRun, settleDatabase, withBenchDatabase } from '../measure/bench-run.ts'
 import { measureFloor } from '../measure/measure.ts'
@@ -119,9 +119,12 @@ async function countAll({ sql }: BenchDatabase, total: number): Promise<void> {
 }
 
 async function recountRun({ sql }: BenchDatabase, total: number): Promise<void> {
-  const { passed } = await sql.begin(async (sql) => {
-    await sql`set local statement_timeout = 0`
-    return countRunVerdicts(sql, runId)
-  })
+  let passed = 0
+  for (let after: RunPlace | undefined; ; ) {
+    const part = await countRunPart(sql, { runId, limit: 20_000, ...(after && { after }) })
+    passed += part.counts.passed ?? 0
+    if (part.next === null) break
+    after = part.next
+  }
   if (passed !== total) throw new Error(`${passed} of ${total} attempts were recounted`)
 }

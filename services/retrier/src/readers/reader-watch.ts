@@ -18,7 +18,6 @@ import {
   type SeenReader,
   takeLook,
 } from 'dlq-core/queries/readers/reader-watch.ts'
-import { countRunVerdicts, listRunsToCount, storeRunVerdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { GroupReader, GroupType } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
 import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
@@ -29,6 +28,7 @@ import type { Admin } from 'kafkajs'
 import { askGroups, type Group } from './ask-groups.ts'
 import { horizonOf, judgePartition } from './judge-partition.ts'
 import { noRates, ratesOf } from './reader-rates.ts'
+import { createRunCounter } from './run-counter.ts'
 import { createVerdictCounter, type VerdictMetrics } from './verdict-counter.ts'
 
 export type ReaderWatchDeps = {
@@ -54,13 +54,12 @@ const refailures = { least: 100, limit: 20_000 }
 /** How long a look of an ingester may take from its first question to its last row. */
 const longestLookMs = 30_000
 const keepGapsDays = 30
-const countedRuns = { limit: 50, days: 7 }
-const countForMs = 1000
 
 /** A pass that looks, where a look is due. Several retriers share the work. */
 export function createReaderWatch(deps: ReaderWatchDeps) {
   const { admin, reader, sql, log, policies, everyMs, now } = deps
   const counter = createVerdictCounter(deps)
+  const countRuns = createRunCounter(deps)
   let listedAt = Number.NEGATIVE_INFINITY
   let groupIds: string[] = []
   let types: ReadonlyMap<string, GroupType> = new Map()
@@ -122,18 +121,9 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       counter.add(seen, known)
     }
     await noteLook(sql, { began_at: beganAt })
-    await countRuns(deps)
+    await countRuns()
     await counter.count(beganAt)
     return { more: false }
-  }
-}
-
-/** Counts the verdicts of runs, for some time; the next look goes on where this one ends. */
-async function countRuns({ sql, now }: ReaderWatchDeps): Promise<void> {
-  const beganMs = now()
-  for (const runId of await listRunsToCount(sql, countedRuns)) {
-    await storeRunVerdicts(sql, { runId, counts: await countRunVerdicts(sql, runId) })
-    if (now() - beganMs > countForMs) return
   }
 }
 

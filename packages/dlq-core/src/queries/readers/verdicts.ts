@@ -1,6 +1,7 @@
 // What became of attempts after they were published, by dlq.verdict (migration 025): counted for runs, and asked by the
 // canary. Nothing is written per message.
 
+import { smallestId } from '../../domain/record/message-id.ts'
 import { type Sql, toJson } from '../sql.ts'
 
 export const verdicts = [
@@ -33,12 +34,54 @@ export type VerdictCounts = Record<Verdict, number>
 /** Those that may still change. */
 const openVerdicts: readonly Verdict[] = ['sent', 'passed', 'unknown']
 
-/** The verdicts of the run's attempts now. Costs some microseconds for each. */
+/** Behind which attempt the next part begins. */
+export type RunPlace = { message_id: string; number: number }
+
+const beforeAll: RunPlace = { message_id: smallestId, number: 0 }
+
+/**
+ * The verdicts now of the run's next `limit` attempts. Judging costs some 14 µs an attempt, so a run of millions is
+ * counted in parts. `next`: where to go on; null at the end.
+ */
+export async function countRunPart(
+  sql: Sql,
+  { runId, after = beforeAll, limit }: { runId: string; after?: RunPlace; limit: number },
+): Promise<{ counts: Partial<VerdictCounts>; next: RunPlace | null }> {
+  const rows = await sql<{ verdict: Verdict; count: number; judged: number; last: string }[]>`
+    with part as materialized (
+      select * from dlq.dlq_attempts
+      where run_id = ${runId} and (outcome = 'published' or failed_again_at is not null)
+        -- The first condition alone is the index's.
+        and message_id >= ${after.message_id} and (message_id, number) > (${after.message_id}, ${after.number}::int)
+      order by message_id, number limit ${limit}
+    )
+    select v.verdict, count(*)::float8 as count, (select count(*)::int from part) as judged,
+           (select json_build_object('message_id', message_id, 'number', number) from part
+            order by message_id desc, number desc limit 1)::text as last
+    from part a
+    left join dlq.dlq_messages m on m.id = a.message_id
+    cross join lateral dlq.verdict(
+      m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at,
+      a.confirmed_at) v
+    group by v.verdict`
+  const [first] = rows
+  return {
+    counts: Object.fromEntries(rows.map(({ verdict, count }) => [verdict, count])),
+    next: first !== undefined && first.judged === limit ? (JSON.parse(first.last) as RunPlace) : null,
+  }
+}
+
+export const noVerdicts: VerdictCounts = Object.fromEntries(verdicts.map((verdict) => [verdict, 0])) as VerdictCounts
+
+export function addVerdicts(counts: VerdictCounts, more: Partial<VerdictCounts>): VerdictCounts {
+  return Object.fromEntries(
+    verdicts.map((verdict) => [verdict, counts[verdict] + (more[verdict] ?? 0)]),
+  ) as VerdictCounts
+}
+
+/** All of them at once, for runs that are not large. */
 export async function countRunVerdicts(sql: Sql, runId: string): Promise<VerdictCounts> {
-  const rows = await sql<{ verdict: Verdict; count: number }[]>`
-    select verdict, count(*)::float8 as count from (${attemptsOf(sql, runId, 2_000_000_000)}) judged group by verdict`
-  const counts = new Map(rows.map(({ verdict, count }) => [verdict, count]))
-  return Object.fromEntries(verdicts.map((verdict) => [verdict, counts.get(verdict) ?? 0])) as VerdictCounts
+  return addVerdicts(noVerdicts, (await countRunPart(sql, { runId, limit: 1_000_000 })).counts)
 }
 
 /** The runs whose verdicts may have changed since they were counted, those counted longest ago first. */

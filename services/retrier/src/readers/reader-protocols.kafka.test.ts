@@ -68,7 +68,7 @@ test.skipIf(java === null)(
     const verdicts = async (offset: string, sentAgo = '0 s') => {
       const rows = await database.sql`
       select g.kind, concat_ws(' ', v.verdict, v.verdict_reason) as verdict
-      from json_to_recordset(${JSON.stringify(kinds.map((kind) => ({ kind, name: groupOf[kind] })))}::json) as g (kind text, name text)
+      from json_to_recordset(${JSON.stringify(kinds.map((kind) => ({ kind, name: groupOf[kind] })))}::text::json) as g (kind text, name text)
       cross join lateral dlq.verdict(g.name, ${topic}, 0, ${offset}, now() - ${sentAgo}::interval, null) v`
       return Object.fromEntries(rows.map(({ kind, verdict }) => [kind, verdict]))
     }

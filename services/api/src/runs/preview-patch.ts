@@ -1,21 +1,31 @@
 // Shows messages before and after a run of kind edit, without creating the run.
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { patchValue } from 'dlq-core/domain/message/edit-message.ts'
 import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
 import { readContents } from 'dlq-core/queries/change/message-change.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 
-export type PatchPreview = { id: string; before: unknown; after: unknown; problem: string | null }
+export type PatchPreview = { id: string; before: unknown; after: unknown; omitted: boolean; problem: string | null }
 
-/** Numbers keep their digits when the answer is written. */
+/** Longer values are left out, in characters: twenty of 4 MiB, twice, would make an answer of 160 MiB. */
+export const maxShown = 65_536
+
+/** Numbers keep their digits when the answer is written. One message after the other, so that others are answered meanwhile. */
 export async function previewPatch(
   sql: Sql,
   { ids, patch, scope }: { ids: readonly string[]; patch: string; scope: TopicScope },
 ): Promise<PatchPreview[]> {
-  const shown = (json: string | null) => (json === null ? null : parseExact(json))
-  return (await readContents(sql, { ids, scope })).map((message) => {
+  const previews: PatchPreview[] = []
+  for (const id of ids) {
+    const [message] = await readContents(sql, { ids: [id], scope })
+    if (!message) continue
     const { before, after, problem } = patchValue(message, patch)
-    return { id: message.id, before: shown(before), after: shown(after), problem }
-  })
+    const omitted = Math.max(before?.length ?? 0, after?.length ?? 0) > maxShown
+    const shown = (json: string | null) => (json === null || omitted ? null : parseExact(json))
+    previews.push({ id, before: shown(before), after: shown(after), omitted, problem })
+    await turn()
+  }
+  return previews
 }

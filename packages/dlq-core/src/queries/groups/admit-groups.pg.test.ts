@@ -74,3 +74,48 @@ test('a group that was seen is touched at most every thirty seconds', async () =
   expect(await age()).toBeLessThan(20)
   await touchGroups(service.sql, [])
 })
+
+test('a thousand groups on each of eight topics are touched at once, without comparing each with all others', async () => {
+  const topics = Array.from({ length: 8 }, (_, n) => `many-${n}.dlq.v1`)
+  await database.sql`
+    insert into dlq.dlq_groups (id, version, message, title)
+    select gen_random_uuid(), 1, 'many ' || n, 'many ' || n from generate_series(1, 1000) n`
+  await database.sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id, last_seen_at)
+    select topic, id, now() - interval '1 day'
+    from dlq.dlq_groups, unnest(${topics}::text[]) topic where title like 'many %'`
+  const given = await database.sql<{ topic: string; group_id: string }[]>`
+    select dlq_topic as topic, group_id from dlq.dlq_group_topics where dlq_topic like 'many-%'`
+  await database.sql`analyze dlq.dlq_groups, dlq.dlq_group_topics`
+  await service.sql.begin(async (sql) => {
+    // A hundred times what it takes. It once took half a minute, during which the ingester stored nothing.
+    await sql`set local statement_timeout = '10s'`
+    await touchGroups(sql, given)
+  })
+  const [old] = await database.sql<{ n: number }[]>`
+    select count(*)::int as n from dlq.dlq_group_topics where dlq_topic like 'many-%' and last_seen_at < now() - interval '1 minute'`
+  expect(given).toHaveLength(8000)
+  expect(old!.n).toBe(0)
+})
+
+test('a group has failed since the first of its records, and last when the last was written, but never in the future', async () => {
+  const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString()
+  const times = async () => {
+    const [row] = await database.sql<{ since: number; topic_since: number; last: number }[]>`
+      select round(extract(epoch from now() - g.first_seen_at) / 60)::int as since,
+             round(extract(epoch from now() - t.first_seen_at) / 60)::int as topic_since,
+             round(extract(epoch from now() - t.last_seen_at) / 60)::int as last
+      from dlq.dlq_groups g join dlq.dlq_group_topics t on t.group_id = g.id`
+    return row
+  }
+  const [asked] = wanted('a', 'Late')
+  const [id] = await admitGroups(service.sql, [{ ...asked!, failed: { first: at(1440), last: at(600) } }])
+  expect(await times()).toEqual({ since: 1440, topic_since: 1440, last: 600 })
+  await touchGroups(service.sql, [{ topic: 'a', group_id: id!, failed: { first: at(590), last: at(5) } }])
+  expect((await times())?.last).toBe(5)
+  // A late record of an hour ago does not set it back, and a clock that is wrong does not set it ahead.
+  await touchGroups(service.sql, [{ topic: 'a', group_id: id!, failed: { first: at(60), last: at(60) } }])
+  expect((await times())?.last).toBe(5)
+  await touchGroups(service.sql, [{ topic: 'a', group_id: id!, failed: { first: at(-900), last: at(-900) } }])
+  expect((await times())?.last).toBe(0)
+})

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { type Blast, timeOf } from '../fleet/blast.ts'
 import { answerOf, createTestApp, type TestAppOptions } from '../test-app.ts'
+import { type Blast, timeOf } from '../topics/blast.ts'
 import { orders, useRuns } from './test-run-requests.ts'
 
 const { database, service, insert, ask } = useRuns()

@@ -21,8 +21,8 @@ import { countChanged, listChanged } from 'dlq-core/queries/runs/run-undo.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
-import { type BlastOf, blastOf } from '../fleet/blast.ts'
 import { invalidField } from '../http/api-error.ts'
+import { type BlastOf, blastOf } from '../topics/blast.ts'
 
 const mostIds = 10_000
 /** Counting ends here; a run may well be larger. */

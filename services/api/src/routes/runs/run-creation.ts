@@ -3,7 +3,6 @@
 import { beyondScope, isSent, type RunMeans, type RunSelection } from 'dlq-core/domain/message/run.ts'
 import * as v from 'valibot'
 import { actAs, roleNames } from '../../access/access.ts'
-import { blastSchema, exampleBlast } from '../../fleet/blast.ts'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
 import { refuseWithoutKafka } from '../../fleet/refuse-without-kafka.ts'
 import { totalSchema } from '../../fleet/totals-json.ts'
@@ -16,6 +15,7 @@ import { maxShown, previewPatch } from '../../runs/preview-patch.ts'
 import { exampleRun, runSchema } from '../../runs/run-json.ts'
 import { runBody } from '../../runs/run-request.ts'
 import { surveySelection, toSelection } from '../../runs/run-selection.ts'
+import { blastSchema, exampleBlast } from '../../topics/blast.ts'
 
 const count = v.pipe(v.number(), v.integer())
 const counts = v.record(v.string(), count)

@@ -16,6 +16,7 @@ import { benchRefused } from './retry/refused-bench.ts'
 import { benchRetry } from './retry/retry-bench.ts'
 import { benchRuns } from './retry/run-bench.ts'
 import { benchSize } from './size/size-bench.ts'
+import { benchVerdicts } from './verdicts/verdict-bench.ts'
 import { benchVersions } from './versions/versions-bench.ts'
 
 const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
@@ -25,6 +26,7 @@ const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   producer: benchProducer,
   api: benchApi,
   runs: benchRuns,
+  verdicts: benchVerdicts,
   size: benchSize,
   versions: benchVersions,
 }
@@ -67,7 +69,7 @@ async function main(): Promise<number> {
       databaseUrl: process.env.DATABASE_URL,
       kafkaBrokers: process.env.KAFKA_BROKERS,
       // The API never talks to Kafka.
-      withoutKafka: options.chosen.every((name) => name === 'api'),
+      withoutKafka: options.chosen.every((name) => name === 'api' || name === 'verdicts'),
       // A checkpoint in only one of the variants would decide the comparison.
       postgresSettings: { max_wal_size: '8GB', checkpoint_timeout: '30min', ...(keep && settingsOfSize) },
     }),

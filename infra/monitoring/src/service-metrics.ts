@@ -10,6 +10,8 @@ import { createEventStreams } from '../../../services/api/src/http/event-streams
 import { observeRequests } from '../../../services/api/src/http/observe-requests.ts'
 import { createIngesterMetrics } from '../../../services/ingester/src/ingester-metrics.ts'
 import { createUpkeepMetrics } from '../../../services/retrier/src/cron/watch-upkeep.ts'
+import { createNotificationMetrics } from '../../../services/retrier/src/notifications/notification-metrics.ts'
+import { createVerdictMetrics } from '../../../services/retrier/src/readers/verdict-counter.ts'
 import { createRetrierMetrics } from '../../../services/retrier/src/retrier-metrics.ts'
 import { createRunMetrics } from '../../../services/retrier/src/runs/run-metrics.ts'
 import { createWorkerMetrics } from '../../../services/retrier/src/worker/worker-metrics.ts'
@@ -34,6 +36,8 @@ const register: Record<Section, (registry: Registry) => void> = {
     createUpkeepMetrics(registry)
     createWorkerMetrics(registry)
     createRunMetrics(registry)
+    createVerdictMetrics(registry)
+    createNotificationMetrics(registry)
   },
 }
 

@@ -439,6 +439,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/attempts/{attempt_id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that the work of a retry is done
+         * @description For consumers that want their retries to end as `confirmed`; `confirmRetry()` of dlq-client calls it after the work. The ids are those of the record’s headers `dlq-attempt-id`, `dlq-message-id` and `dlq-attempt`. Asking again changes nothing. A message that fails again later has come back all the same.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postAttemptsByAttempt_idConfirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/messages": {
         parameters: {
             query?: never;
@@ -1005,6 +1027,160 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notifications/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What somebody should have heard of, the newest first
+         * @description Transitions and conditions of the last 30 days, for the token’s topics. The next page is `before` the last one’s `at`.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getNotificationsEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where notifications can be sent to
+         * @description As the retriers have them in their configuration: name, kind and host. Addresses and secrets are in files.
+         *
+         *     Needs the role `sys_auditor`, and a token for all topics.
+         */
+        get: operations["getChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test to a channel
+         * @description A retrier sends it; `GET /api/v1/deliveries` shows what became of it. A channel that was disabled is enabled first.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        post: operations["postChannelsByNameTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was sent to which channel, the newest first
+         * @description Needs the role `sys_auditor`, and a token for all topics.
+         */
+        get: operations["getDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/deliveries/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery that has failed for good once more
+         * @description With all of its tries.
+         *
+         *     Needs the role `sys_operator`, and a token for all topics.
+         */
+        post: operations["postDeliveriesByIdRetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who hears of what
+         * @description Needs the role `sys_auditor`, and a token for all topics.
+         */
+        get: operations["getNotificationsRoutes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/routes/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Create or replace a route
+         * @description An empty list of `types`, `topics` or `owners` takes all. The first event of a route is sent at once, further ones of the time `digest` go out together; a condition that lasts is said again after `repeat_every`, and its end once. `quiet` gathers until its end; critical events go through.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        put: operations["putNotificationsRoutesByName"];
+        post?: never;
+        /**
+         * Delete a route
+         * @description Needs the role `sys_admin`, and a token for all topics.
+         */
+        delete: operations["deleteNotificationsRoutesByName"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -1174,7 +1350,7 @@ export interface paths {
         };
         /**
          * The messages of a run, by their outcome
-         * @description In the order of ids; the next page begins `after` the last one, the one before ends `before` the first. With `show=message` each item has what a list of messages shows. Of the skipped messages, the first ten thousand.
+         * @description In the order of ids; the next page begins `after` the last one, the one before ends `before` the first. With `show=message` each item has what a list of messages shows. Of the skipped messages, the first ten thousand. With `verdict` instead of `outcome`: the messages that were sent and have this verdict now. Such a page may have few items, or none, and go on all the same: only a null `next_after` is the end.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -1524,15 +1700,21 @@ export interface components {
                 error_message: string | null;
                 error_changed: boolean | null;
             } | null;
-            /** @description What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None of them says that the work succeeded. */
-            verdict: ("sent" | "passed" | "consumed" | "came_back" | "skipped" | "expired" | "unknown") | null;
-            /** @description Why it is `unknown`: no_place, no_group, group_gone, not_allowed or new_topic. */
+            /** @description What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `confirmed`: the consumer said that its work is done. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None but `confirmed` says that the work succeeded. */
+            verdict: ("sent" | "passed" | "consumed" | "confirmed" | "came_back" | "skipped" | "expired" | "unknown") | null;
+            /** @description Why it is `unknown`: no_place, no_group, group_gone, share_group, no_commits, not_allowed or new_topic. */
             verdict_reason: string | null;
             /** @description The consumer groups whose offsets say so. */
             judged_by: string | null;
             read_at: string | null;
             /** @description Until then it may come back. */
             horizon_until: string | null;
+            /** @description When the consumer said that its work is done. */
+            confirmed: {
+                /** Format: date-time */
+                at: string;
+                by: string | null;
+            } | null;
         };
         /** EffectivePolicy */
         EffectivePolicy: {
@@ -1773,15 +1955,21 @@ export interface components {
                 error_message: string | null;
                 error_changed: boolean | null;
             } | null;
-            /** @description What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None of them says that the work succeeded. */
-            verdict: ("sent" | "passed" | "consumed" | "came_back" | "skipped" | "expired" | "unknown") | null;
-            /** @description Why it is `unknown`: no_place, no_group, group_gone, not_allowed or new_topic. */
+            /** @description What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `confirmed`: the consumer said that its work is done. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None but `confirmed` says that the work succeeded. */
+            verdict: ("sent" | "passed" | "consumed" | "confirmed" | "came_back" | "skipped" | "expired" | "unknown") | null;
+            /** @description Why it is `unknown`: no_place, no_group, group_gone, share_group, no_commits, not_allowed or new_topic. */
             verdict_reason: string | null;
             /** @description The consumer groups whose offsets say so. */
             judged_by: string | null;
             read_at: string | null;
             /** @description Until then it may come back. */
             horizon_until: string | null;
+            /** @description When the consumer said that its work is done. */
+            confirmed: {
+                /** Format: date-time */
+                at: string;
+                by: string | null;
+            } | null;
         };
         /** Topic */
         Topic: {
@@ -1876,6 +2064,8 @@ export interface components {
         /** TopicReader */
         TopicReader: {
             consumer_group: string;
+            /** @description classic, consumer (KIP-848), share (KIP-932) or streams (KIP-1071); unknown where Kafka does not say. */
+            type: string;
             /** @description As Kafka says: Stable, Empty, Dead and others; not_allowed where Kafka tells the retrier nothing. */
             state: string;
             /** @description Those that read this topic; null where Kafka does not say. */
@@ -2141,6 +2331,10 @@ export interface components {
             refailure_threshold?: number;
             refailure_share?: number;
             refailure_window?: string;
+            for_group_header?: boolean;
+            verdict_group?: string;
+            verdict_horizon?: string;
+            auto_resolve?: string;
             retention?: string;
             updated_at: string | null;
         };
@@ -2174,6 +2368,10 @@ export interface components {
             refailure_threshold?: number;
             refailure_share?: number;
             refailure_window?: string;
+            for_group_header?: boolean;
+            verdict_group?: string;
+            verdict_horizon?: string;
+            auto_resolve?: string;
             retention?: string;
         };
         /** PolicyDefaults */
@@ -2204,6 +2402,10 @@ export interface components {
             refailure_threshold?: number;
             refailure_share?: number;
             refailure_window?: string;
+            for_group_header?: boolean;
+            verdict_group?: string;
+            verdict_horizon?: string;
+            auto_resolve?: string;
             retention?: string;
         };
         /** PolicyMatch */
@@ -2212,16 +2414,86 @@ export interface components {
             dlq_topic: string | null;
             /** @description The PENDING messages of these topics. */
             pending: number;
-            decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "retention")[];
+            decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention")[];
             /** @description What PUT changes, or would change; empty where the policy is only read. */
             changes: components["schemas"]["PolicyChange"][];
         };
         /** PolicyChange */
         PolicyChange: {
             /** @enum {string} */
-            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "retention";
+            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention";
             before: null | boolean | number | string | string[];
             after: null | boolean | number | string | string[];
+        };
+        /** NotificationEvent */
+        NotificationEvent: {
+            id: string;
+            /** @enum {string} */
+            type: "group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead";
+            subject: string;
+            /** @enum {string} */
+            severity: "info" | "warning" | "critical";
+            title: string;
+            original_topic: string | null;
+            dlq_topic: string | null;
+            group_id: string | null;
+            run_id: string | null;
+            owner: string | null;
+            data: {
+                [key: string]: string | number | boolean | null;
+            };
+            /** Format: date-time */
+            at: string;
+            /** @description Of a condition, when it was over. */
+            ended_at: string | null;
+        };
+        /** NotificationChannel */
+        NotificationChannel: {
+            name: string;
+            /** @enum {string} */
+            kind: "webhook" | "slack" | "teams";
+            /** @description Empty where the retrier cannot read the file with the address. */
+            host: string;
+            /** @description When its receiver said 410. A test enables it again. */
+            disabled_at: string | null;
+            delivered_at: string | null;
+            last_error: string | null;
+        };
+        /** NotificationDelivery */
+        NotificationDelivery: {
+            id: string;
+            channel: string;
+            route: string | null;
+            /** @enum {string} */
+            kind: "begin" | "again" | "end" | "test";
+            events: number;
+            /** @enum {string} */
+            state: "waiting" | "delivered" | "dead";
+            attempts: number;
+            /** Format: date-time */
+            send_at: string;
+            last_status: number | null;
+            last_error: string | null;
+            /** Format: date-time */
+            created_at: string;
+            settled_at: string | null;
+        };
+        /** NotificationRoute */
+        NotificationRoute: {
+            name: string;
+            channel: string;
+            types: string[];
+            topics: string[];
+            owners: string[];
+            /** @enum {string} */
+            min_severity: "info" | "warning" | "critical";
+            digest: string;
+            repeat_every: string;
+            quiet: string | null;
+            muted_until: string | null;
+            dead_threshold: number | null;
+            /** Format: date-time */
+            updated_at: string;
         };
         /** AuditEntry */
         AuditEntry: {
@@ -2305,6 +2577,55 @@ export interface components {
                 [key: string]: number;
             };
             sample: string[];
+            /**
+             * Blast
+             * @description Of a retry: whom the messages would reach, besides the group that failed.
+             */
+            blast?: {
+                /** @description When a retrier last looked at the groups. */
+                as_of: string | null;
+                targets: {
+                    topic: string;
+                    messages: {
+                        value: number;
+                        /** @enum {string} */
+                        relation: "eq" | "about";
+                    };
+                    bytes: {
+                        value: number;
+                        /** @enum {string} */
+                        relation: "eq" | "about";
+                    };
+                    /** @description What others write to it; null while nobody has measured it. */
+                    produced_per_second: number | null;
+                    hottest_partition: {
+                        partition: number;
+                        messages: number;
+                    } | null;
+                    groups: {
+                        group: string;
+                        /**
+                         * @description A bystander gets the records too, although it has not failed on them.
+                         * @enum {string}
+                         */
+                        role: "failed" | "bystander";
+                        type: string;
+                        state: string;
+                        members: number | null;
+                        lag: number | null;
+                        per_second: number | null;
+                        /** @description Of the last day. */
+                        best_per_second: number | null;
+                        /** @description How long it would take; null where that is not known, or it would not catch up. */
+                        minutes: number | null;
+                        catches_up: boolean | null;
+                        /** @description The records that it has read before. */
+                        seen_before: number | null;
+                    }[];
+                    /** @description Groups without members for a day. */
+                    gone_groups: number;
+                }[];
+            };
             /** @description With a patch: sample messages before and after it. */
             diff?: {
                 id: string;
@@ -2471,6 +2792,7 @@ export interface components {
             sent: number;
             passed: number;
             consumed: number;
+            confirmed: number;
             came_back: number;
             skipped: number;
             expired: number;
@@ -2484,6 +2806,12 @@ export interface components {
             /** @enum {string} */
             outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
             detail: string | null;
+            /**
+             * @description Where the request asks for a verdict.
+             * @enum {string}
+             */
+            verdict?: "sent" | "passed" | "consumed" | "confirmed" | "came_back" | "skipped" | "expired" | "unknown";
+            verdict_reason?: string | null;
             /** @description With show=message: the message as it is now; null where it is archived or deleted. */
             message?: {
                 original_topic: string;
@@ -2610,6 +2938,13 @@ export interface components {
             id: string;
             message: string;
         };
+        PostAttemptsByAttempt_idConfirmAnswer: {
+            /** Format: uuid */
+            attempt_id: string;
+            /** Format: date-time */
+            confirmed_at: string;
+            confirmed_by: string;
+        };
         GetDlqByTopicAnswer: components["schemas"]["MessageList"] | components["schemas"]["MessagePage"];
         GetMessagesFacetsAnswer: {
             facets: components["schemas"]["MessageFacets"];
@@ -2693,6 +3028,21 @@ export interface components {
             /** @constant */
             success: true;
             message: string;
+        };
+        GetNotificationsEventsAnswer: {
+            events: components["schemas"]["NotificationEvent"][];
+        };
+        GetChannelsAnswer: {
+            channels: components["schemas"]["NotificationChannel"][];
+        };
+        PostChannelsByNameTestAnswer: {
+            delivery: string;
+        };
+        GetDeliveriesAnswer: {
+            deliveries: components["schemas"]["NotificationDelivery"][];
+        };
+        GetNotificationsRoutesAnswer: {
+            routes: components["schemas"]["NotificationRoute"][];
         };
         GetAuditAnswer: {
             entries: components["schemas"]["AuditEntry"][];
@@ -5334,6 +5684,139 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/dlq/messages */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postAttemptsByAttempt_idConfirm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                attempt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description The header `dlq-message-id`.
+                     */
+                    message_id: string;
+                    /** @description The header `dlq-attempt`. */
+                    attempt: number;
+                };
+            };
+        };
+        responses: {
+            /** @description It is confirmed, now or before. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostAttemptsByAttempt_idConfirmAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/attempts/:attempt_id/confirm */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/attempts/:attempt_id/confirm */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/attempts/:attempt_id/confirm */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/attempts/:attempt_id/confirm */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/attempts/:attempt_id/confirm */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/attempts/:attempt_id/confirm */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/attempts/:attempt_id/confirm */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/attempts/:attempt_id/confirm */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/attempts/:attempt_id/confirm */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/attempts/:attempt_id/confirm */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/attempts/:attempt_id/confirm */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8517,6 +9000,10 @@ export interface operations {
                     refailure_threshold?: (number | string) | null;
                     refailure_share?: (number | string) | null;
                     refailure_window?: (number | string) | null;
+                    for_group_header?: (boolean | ("true" | "false")) | null;
+                    verdict_group?: string | null;
+                    verdict_horizon?: (number | string | 0) | null;
+                    auto_resolve?: (number | string | 0) | null;
                     retention?: (number | string) | null;
                     delivery?: ("republish" | "pull") | null;
                 } & {
@@ -8762,6 +9249,867 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/policies/:pattern */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getNotificationsEvents: {
+        parameters: {
+            query?: {
+                type?: "group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead";
+                /** @description Only conditions that last. */
+                open?: "true";
+                before?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetNotificationsEventsAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/notifications/events */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/notifications/events */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/notifications/events */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/notifications/events */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/notifications/events */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/notifications/events */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/notifications/events */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getChannels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetChannelsAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/channels */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/channels */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/channels */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/channels */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/channels */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/channels */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/channels */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postChannelsByNameTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A retrier will send it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostChannelsByNameTestAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/channels/:name/test */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/channels/:name/test */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/channels/:name/test */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/channels/:name/test */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/channels/:name/test */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/channels/:name/test */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/channels/:name/test */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/channels/:name/test */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/channels/:name/test */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/channels/:name/test */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/channels/:name/test */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDeliveries: {
+        parameters: {
+            query?: {
+                state?: "waiting" | "delivered" | "dead";
+                before?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page; of the last 30 days. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetDeliveriesAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/deliveries */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/deliveries */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/deliveries */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/deliveries */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/deliveries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/deliveries */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/deliveries */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postDeliveriesByIdRetry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description A retrier will send it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationDelivery"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/deliveries/:id/retry */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/deliveries/:id/retry */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/deliveries/:id/retry */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/deliveries/:id/retry */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/deliveries/:id/retry */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/deliveries/:id/retry */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/deliveries/:id/retry */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/deliveries/:id/retry */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/deliveries/:id/retry */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/deliveries/:id/retry */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/deliveries/:id/retry */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getNotificationsRoutes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetNotificationsRoutesAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/notifications/routes */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/notifications/routes */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/notifications/routes */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/notifications/routes */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/notifications/routes */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/notifications/routes */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/notifications/routes */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    putNotificationsRoutesByName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    channel: string;
+                    /** @default [] */
+                    types?: ("group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead")[];
+                    /** @default [] */
+                    topics?: string[];
+                    /** @default [] */
+                    owners?: string[];
+                    /**
+                     * @default info
+                     * @enum {string}
+                     */
+                    min_severity?: "info" | "warning" | "critical";
+                    /** @default 5m */
+                    digest?: number | string;
+                    /** @default 4h */
+                    repeat_every?: number | string;
+                    /** @default null */
+                    quiet?: string | null;
+                    /** @default null */
+                    muted_until?: string | null;
+                    /** @default null */
+                    dead_threshold?: number | null;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The route as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationRoute"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/notifications/routes/:name */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/notifications/routes/:name */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/notifications/routes/:name */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/notifications/routes/:name */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/notifications/routes/:name */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/notifications/routes/:name */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/notifications/routes/:name */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/notifications/routes/:name */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/notifications/routes/:name */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/notifications/routes/:name */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteNotificationsRoutesByName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/notifications/routes/:name */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/notifications/routes/:name */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/notifications/routes/:name */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/notifications/routes/:name */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/notifications/routes/:name */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/notifications/routes/:name */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/notifications/routes/:name */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/notifications/routes/:name */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/notifications/routes/:name */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/notifications/routes/:name */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/notifications/routes/:name */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9878,6 +11226,7 @@ export interface operations {
         parameters: {
             query?: {
                 outcome?: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
+                verdict?: "sent" | "passed" | "consumed" | "confirmed" | "came_back" | "skipped" | "expired" | "unknown";
                 after?: string;
                 before?: string;
                 show?: "message";

@@ -16,7 +16,6 @@ const patience = { intervalMs: 200 }
 /** From the answer to a pause until nothing is published any more. */
 const silentWithinMs = 2000
 
-const group = 'shop'
 const fleet = useFleet('day', {
   partitions: 2,
   env: {
@@ -26,17 +25,22 @@ const fleet = useFleet('day', {
     // A pause of the group would keep its messages from going DEAD.
     DLQ_RETRY_REFAILURE_THRESHOLD: '0',
     DLQ_RETRY_BATCH_SIZE: '50',
+    DLQ_RETRY_AUTO_RESOLVE: '1s',
+    DLQ_VERDICTS_LOOK_INTERVAL: '1s',
+    DLQ_VERDICTS_HORIZON: '1s',
   },
 })
 
 let isBroken = true
+let group: string
 /** How often the consumer has handled each order. */
 const handled = new Map<number, number>()
 let consumer: Consumer | undefined
 
 beforeAll(async () => {
   await fleet.services.startAll()
-  consumer = fleet.topics.kafka.consumer({ groupId: fleet.topics.groupName(group), maxWaitTimeInMs: 50 })
+  group = fleet.topics.groupName('shop')
+  consumer = fleet.topics.kafka.consumer({ groupId: group, maxWaitTimeInMs: 50 })
   await consumer.connect()
   await consumer.subscribe({ topics: [fleet.original], fromBeginning: true })
   await consumer.run({
@@ -103,7 +107,7 @@ async function run(body: object) {
   return eventually(async () => {
     const answer = (await fleet.services.request(`/api/v1/runs/${id}`)).json()
     expect(answer).toMatchObject({ status: 'completed' })
-    return answer
+    return answer as { id: string }
   }, patience)
 }
 
@@ -125,7 +129,8 @@ test('what went DEAD while a consumer was broken is sent again by forced runs, a
   // Before force there was no way on from here.
   expect(await dryRun({})).toMatchObject({ eligible: 0, ineligible: { dead: plain } })
   expect(await dryRun({ force: true })).toMatchObject({ matched: { value: plain }, eligible: plain })
-  expect(await run({ ...ofDown, expect_count: plain })).toMatchObject({
+  const sent = await run({ ...ofDown, expect_count: plain })
+  expect(sent).toMatchObject({
     progress: { taken: plain, resolved: plain, failed_again: 0 },
   })
 
@@ -134,22 +139,47 @@ test('what went DEAD while a consumer was broken is sent again by forced runs, a
     { op: 'replace', path: '/amount', value: 5 },
   ]
   const poison = { selection: { group: negative.id }, patch, reason: 'the sign was wrong' }
-  expect(await run(poison)).toMatchObject({ progress: { taken: poisoned, resolved: poisoned, failed_again: 0 } })
+  const mended = await run(poison)
+  expect(mended).toMatchObject({ progress: { taken: poisoned, resolved: poisoned, failed_again: 0 } })
 
   await eventually(() => expect(handled.size).toBe(total), patience)
   await nothingHappensFor(500)
   expect([...handled.values()].every((times) => times === 1)).toBe(true)
   expect(await countRows('RESOLVED')).toBe(total)
-  for (const { id } of [down, negative])
-    await fleet.services.request(`/api/v1/groups/${id}`, {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ state: 'resolved' }),
-    })
-  expect(await groupOf('com.shop.Down')).toMatchObject({
-    ...{ state: 'resolved', regressed: false, counts: { PENDING: 0, DEAD: 0, RESOLVED: plain } },
-  })
+  // Sent is not read: its consumer has committed past all of them, and nothing came back.
+  const verdictsOf = async (ofRun: { id: string }) =>
+    (await fleet.services.request(`/api/v1/runs/${ofRun.id}`)).json() as { progress: { verdicts: object } }
+  const readers = (await fleet.services.request(`/api/v1/topics/${fleet.original}/readers`)).json()
+  expect(readers).toMatchObject({ readers: [{ consumer_group: group, type: 'classic', state: 'Stable', members: 1 }] })
+  await eventually(async () => {
+    await passTime()
+    expect(await verdictsOf(sent)).toMatchObject({ progress: { verdicts: { consumed: plain, sent: 0, passed: 0 } } })
+    expect(await verdictsOf(mended)).toMatchObject({ progress: { verdicts: { consumed: poisoned } } })
+  }, patience)
+  await eventually(async () => {
+    await post('/api/v1/cron/sweep/run', { reason: 'now' })
+    for (const [errorClass, count] of [
+      ['com.shop.Down', plain],
+      ['com.shop.NegativeAmount', poisoned],
+    ] as const) {
+      expect(await groupOf(errorClass)).toMatchObject({
+        ...{ state: 'resolved', regressed: false, counts: { PENDING: 0, DEAD: 0, RESOLVED: count } },
+      })
+    }
+  }, patience)
+  const [entry] = await fleet.database.sql`
+    select actor, reason from dlq.dlq_audit where target_id = ${down.id} order by id desc limit 1`
+  expect(entry).toEqual({ actor: 'auto', reason: 'auto_resolve: nothing failed for 1s, and all was read' })
 })
+
+/** What was read counts as read a minute earlier: the looks at DLQ topics that prove it quiet are half a minute apart. */
+async function passTime(): Promise<void> {
+  await fleet.database.sql`
+    update dlq.dlq_reader_partitions set marks = (
+      select json_agg(json_build_object('below', mark.below, 'at', mark.at - interval '1 minute') order by mark.below)
+      from json_to_recordset(marks) as mark (below bigint, at timestamptz))
+    where json_array_length(marks) > 0`
+}
 
 test('four retriers are silent soon after somebody pauses the topic, and go on when the pause is over', {
   timeout: 300_000,

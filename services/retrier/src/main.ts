@@ -4,11 +4,13 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
+import { deliverTask } from 'dlq-core/queries/notifications/deliveries.ts'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { countJobDeaths } from 'dlq-core/queries/upkeep/workers.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
+import { createGroupReader } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
 import { connectKafka } from 'dlq-core/runtime/kafka/kafka.ts'
 import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
@@ -21,7 +23,12 @@ import { toCronItem } from './cron/cron-job.ts'
 import { cronTasks } from './cron/cron-tasks.ts'
 import { upkeepJobs } from './cron/upkeep-jobs.ts'
 import { createUpkeepMetrics, createUpkeepWatch } from './cron/watch-upkeep.ts'
+import { createDeliver } from './notifications/deliver.ts'
+import { createHeartbeatCall, heartbeatMs } from './notifications/heartbeat.ts'
+import { createNotificationMetrics } from './notifications/notification-metrics.ts'
+import { createEventWatch } from './notifications/watch-events.ts'
 import { createReaderWatch } from './readers/reader-watch.ts'
+import { createVerdictMetrics } from './readers/verdict-counter.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { retryForever } from './retry-forever.ts'
 import { recoverRuns, recoveryJob } from './runs/recover-runs.ts'
@@ -31,6 +38,8 @@ import { createFaultPoints } from './slot/fault-points.ts'
 import { runWorker } from './worker/run-worker.ts'
 import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
+/** How often a retrier asks whether a look for events is due. */
+const eventsPollMs = 2000
 /** How often a retrier asks whether a look at the consumer groups is due. */
 const readersPollMs = 1000
 /** What the ingester stores of keys and headers at most. */
@@ -49,12 +58,15 @@ await runService(
       database: () => pingDatabase(sql),
       ...(admin && { kafka: () => admin.connect().then(() => admin.describeCluster()) }),
     })
+    const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     const lookAtReaders =
       kafka &&
       admin &&
       createReaderWatch({
-        ...{ admin, sql, log, now: Date.now },
+        ...{ admin, sql, log, policies, now: Date.now },
         reader: stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
+        groups: stack.adopt(createGroupReader(kafka), (groups) => groups.disconnect()),
+        metrics: createVerdictMetrics(registry),
         everyMs: config.verdicts.look_interval,
         horizonMs: config.verdicts.horizon === 'auto' ? null : config.verdicts.horizon,
       })
@@ -66,7 +78,6 @@ await runService(
     log.info({ url: server.url }, 'listening')
 
     const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
-    const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     const workflows = createRunWorkflows({
       maxActive: config.worker.max_active_runs,
       readTimeoutMs: config.verdicts.read_timeout,
@@ -92,10 +103,16 @@ await runService(
       await recoverRuns({ sql, log, workflows })
       return { more: false }
     }
+    const notificationMetrics = createNotificationMetrics(registry)
+    const settings = () => latest().notifications
+    const watchEvents = createEventWatch({ sql, settings, now: () => new Date() })
+    const callHeartbeat = createHeartbeatCall({ settings, log, metrics: notificationMetrics })
     await Promise.all([
       runLoop(startedSagas, { name: 'recover-sagas', intervalMs: 86_400_000, signal, log }),
       runLoop(() => gaugeRuns({ sql, metrics: runMetrics }), { name: 'gauge-runs', intervalMs: 15_000, signal, log }),
       runLoop(watchUpkeep, { name: 'watch-upkeep', intervalMs: 30_000, signal, log }),
+      runLoop(watchEvents, { name: 'events', intervalMs: eventsPollMs, signal, log }),
+      runLoop(callHeartbeat, { name: 'heartbeat', intervalMs: heartbeatMs, signal, log }),
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
       ...(lookAtReaders ? [runLoop(lookAtReaders, { name: 'readers', intervalMs: readersPollMs, signal, log })] : []),
       retryForever({
@@ -119,6 +136,10 @@ await runService(
         database: config.database,
         settings: config.worker,
         tasks: {
+          [deliverTask]: createDeliver({
+            ...{ sql, log, source: config.app.name, now: () => new Date(), metrics: notificationMetrics },
+            ...{ settings, consoleUrl: config.server.public_url?.replace(/\/$/, '') ?? null },
+          }),
           ...cronTasks(jobs, { sql, log, retrierId }),
           ...sagaTasks({ sql, workflows, countDeaths: (jobId) => countJobDeaths(sql, jobId) }),
         },

@@ -47,7 +47,7 @@ const errorOf = async (id: string) =>
 test('a record is sent to its partition byte for byte, with its timestamp, and its row has the new coordinates', async () => {
   const topic = await topics.createTopic('orders', { partitions: 4 })
   const timestamp = new Date(Date.now() - 3_600_000)
-  const place = { original_topic: topic, original_partition: 3, original_offset: 5 }
+  const place = { original_topic: topic, original_partition: 3, original_offset: 5, consumer_group: 'billing-retry-0' }
   const record = { record_key: Buffer.from([0, 255]), record_value: Buffer.from([1, 0]), record_timestamp: new Date() }
   const id = await due({ ...place, ...record, original_timestamp: timestamp })
   await database.sql`update dlq.dlq_messages set record_headers = ${headersOf('[["a","1"],["a",null]]')}`
@@ -63,6 +63,7 @@ test('a record is sent to its partition byte for byte, with its timestamp, and i
     ['dlq-message-id', Buffer.from(id)],
     ['dlq-attempt', Buffer.from('1')],
     ['dlq-attempt-id', Buffer.from(deriveAttemptId(id, 1))],
+    ['dlq-for-group', Buffer.from(`${topic}/billing`)],
   ])
   expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'RESOLVED', retry_count: 1, lease_slot: null })
   expect([

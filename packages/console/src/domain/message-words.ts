@@ -40,6 +40,8 @@ export function verdictWords({ verdict, judged_by }: Pick<AttemptFacts, 'verdict
       return `read by ${who}, not back so far`
     case 'consumed':
       return `read by ${who}, nothing came back`
+    case 'confirmed':
+      return 'done, says its application'
     case 'skipped':
       return `jumped over: somebody moved the offset of ${who}`
     case 'expired':

@@ -37,7 +37,7 @@ export function runVerdict(run: RunFacts & RunTimes, now: number): string {
 /** "612 were read; 31 nobody has read yet." Null where nothing is counted, or nobody can tell of any. */
 export function readWords(verdicts: RunVerdicts | null): string | null {
   if (verdicts === null) return null
-  const read = verdicts.passed + verdicts.consumed
+  const read = verdicts.passed + verdicts.consumed + verdicts.confirmed
   const lost = verdicts.skipped + verdicts.expired
   if (read + verdicts.sent + lost === 0) return null
   const words = [`${numberText(read)} ${plural(read, 'was', 'were')} read`]

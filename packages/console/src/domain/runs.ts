@@ -26,7 +26,7 @@ export type RunFacts = {
 }
 
 export type RunVerdicts = Readonly<
-  Record<'sent' | 'passed' | 'consumed' | 'came_back' | 'skipped' | 'expired' | 'unknown', number>
+  Record<'sent' | 'passed' | 'consumed' | 'confirmed' | 'came_back' | 'skipped' | 'expired' | 'unknown', number>
 >
 
 export type Part = { readonly id: string; readonly label: string; readonly count: number; readonly of: number }

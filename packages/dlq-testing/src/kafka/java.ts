@@ -1,6 +1,6 @@
 // The Java of this machine, and programs for it: a source file beside Kafka's jars, compiled when it is run
 // by the compiler among them, because a runtime alone has none.
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -28,10 +28,15 @@ export async function findJava(): Promise<string | undefined> {
 }
 
 /** A compiled program. `run` resolves to what it printed, and throws with its words where it fails. */
-export type JavaProgram = { run(args: readonly string[]): Promise<string>; [Symbol.asyncDispose](): Promise<void> }
+export type JavaProgram = {
+  run(args: readonly string[]): Promise<string>
+  /** Starts it, for a program that goes on; its creator ends it by closing its standard input. */
+  start(args: readonly string[]): ChildProcess
+  [Symbol.asyncDispose](): Promise<void>
+}
 
-/** Compiles one source file against Kafka's client. Null where this machine has no Java. */
-export async function compileJava(source: string): Promise<JavaProgram | null> {
+/** Compiles a source file, and those that it uses, against Kafka's client. Null where this machine has no Java. */
+export async function compileJava(source: string, ...more: readonly string[]): Promise<JavaProgram | null> {
   const java = await findJava()
   if (!java) return null
   const jars = await kafkaJars(() => {})
@@ -40,10 +45,15 @@ export async function compileJava(source: string): Promise<JavaProgram | null> {
   const main = ['-cp', join(jars, compiler), 'org.eclipse.jdt.internal.compiler.batch.Main']
   const clients = readdirSync(jars).filter((name) => name.startsWith('kafka-clients-'))
   const options = ['--release', '17', '-nowarn', '-proc:none', '-cp', join(jars, clients[0]!), '-d', classes]
-  await run(java, [...jvmFlags, ...main, ...options, source], { timeout: runMs })
+  await run(java, [...jvmFlags, ...main, ...options, source, ...more], { timeout: runMs })
+  const commandOf = (args: readonly string[]) => [
+    ...[...jvmFlags, '-cp', [classes, join(jars, '*')].join(':'), basename(source, '.java')],
+    ...args,
+  ]
   return {
+    start: (args) => spawn(java, commandOf(args), { stdio: ['pipe', 'pipe', 'inherit'] }),
     async run(args) {
-      const command = [...jvmFlags, '-cp', [classes, join(jars, '*')].join(':'), basename(source, '.java'), ...args]
+      const command = commandOf(args)
       const { stdout } = await run(java, command, { timeout: runMs, maxBuffer: maxOutputBytes })
       return stdout
     },

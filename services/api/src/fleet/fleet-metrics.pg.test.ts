@@ -24,6 +24,8 @@ beforeEach(async () => {
     'dlq.dlq_messages',
     'dlq.dlq_topics',
     'dlq.dlq_retriers',
+    'dlq.dlq_readers',
+    'dlq.dlq_reader_partitions',
   )
 })
 
@@ -108,6 +110,30 @@ test('retriers are counted by whether they can publish', async () => {
       'dlq_retriers{state="idle"} 1',
     ]),
   )
+})
+
+test('what was sent and is not read is shown with its age, and what each group is behind', async () => {
+  await database.sql`
+    insert into dlq.dlq_readers (target_topic, consumer_group, state, members, horizon) values
+      ('orders', 'billing', 'Empty', 0, '1 s'), ('orders', 'search', 'Stable', 1, '1 s')`
+  await database.sql`
+    insert into dlq.dlq_reader_partitions (
+      target_topic, consumer_group, partition, committed_offset, log_start_offset, log_end_offset, passed_offset) values
+      ('orders', 'billing', 0, 2, 0, 9, 2), ('orders', 'search', 0, 9, 4, 9, 9)`
+  for (const [offset, consumer_group] of ['billing', 'billing', 'billing', 'search', 'billing'].entries()) {
+    const id = await insert({ original_topic: 'orders', consumer_group, status: 'RESOLVED' })
+    await database.sql`
+      insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, settled_at)
+      values (${id}, 1, ${crypto.randomUUID()}, 'published', 'orders', 0, ${offset}, now() - ${30 - offset}::int * interval '1 minute')`
+  }
+  await database.sql`select dlq.fold_summary()`
+  const lines = await scrape()
+  expect(numberOf(lines, 'dlq_unread_attempts{topic="orders"}')).toBe(2)
+  const age = numberOf(lines, 'dlq_unread_age_seconds{topic="orders"}')
+  expect(age).toBeGreaterThanOrEqual(28 * 60)
+  expect(age).toBeLessThan(29 * 60)
+  expect(numberOf(lines, 'dlq_watch_lag{topic="orders",consumer="billing"}')).toBe(7)
+  expect(numberOf(lines, 'dlq_watch_lag{topic="orders",consumer="search"}')).toBe(0)
 })
 
 test('before the first full count all gauges but the counts are shown', async () => {

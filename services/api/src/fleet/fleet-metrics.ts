@@ -114,6 +114,21 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
     dueAge: gauge('dlq_due_age_seconds', 'For how long the most overdue message of an original topic has been due.', [
       'topic',
     ]),
+    sentUnread: gauge(
+      'dlq_unread_attempts',
+      'Retries that were published to a topic and that their consumer group has not read. The count stops at 1,000 a partition, and then means "at least".',
+      ['topic'],
+    ),
+    sentUnreadAge: gauge(
+      'dlq_unread_age_seconds',
+      'How long the oldest retry of a topic has waited for its consumer group to read it.',
+      ['topic'],
+    ),
+    watchLag: gauge(
+      'dlq_watch_lag',
+      'Records of a topic that retries were sent to which a consumer group (consumer) has not read, retries or not.',
+      ['topic', 'consumer'],
+    ),
     topics: gauge('dlq_topics', 'DLQ topics that exist in Kafka.'),
     unread: gauge(
       'dlq_topic_unread_records',
@@ -155,7 +170,8 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
   }
 }
 
-function fill(gauges: Gauges, { summary, counts, oldest, due, lags, status }: FleetReading, now: number): void {
+function fill(gauges: Gauges, reading: FleetReading, now: number): void {
+  const { summary, counts, oldest, due, lags, status } = reading
   if (counts !== null) fillCounts(gauges, counts)
   const ageOf = (since: Date) => Math.max(0, (now - since.getTime()) / 1000)
   for (const status of ['PENDING', 'DEAD'] as const)
@@ -165,6 +181,7 @@ function fill(gauges: Gauges, { summary, counts, oldest, due, lags, status }: Fl
     gauges.due.set({ topic }, count)
   }
   fillLags(gauges, lags)
+  fillReaders(gauges, reading, ageOf)
 
   gauges.topics.set(status.dlq_topics)
   gauges.pausedGroups.set(status.paused_groups)
@@ -196,6 +213,22 @@ function fillCounts(gauges: Gauges, counts: NonNullable<FleetReading['counts']>)
     const [channel, consumer] = isNamed ? [original_topic, consumer_group ?? noConsumer] : [others, others]
     gauges.dead.inc({ channel, consumer }, DEAD)
   }
+}
+
+function fillReaders(
+  gauges: Gauges,
+  { unread, readerLags }: Pick<FleetReading, 'unread' | 'readerLags'>,
+  ageOf: (since: Date) => number,
+): void {
+  for (const [{ target_topic: topic, unread: count, since }, isNamed] of weightiest(unread, (of) => of.unread)) {
+    gauges.sentUnread.inc({ topic: isNamed ? topic : others }, count)
+    if (isNamed) gauges.sentUnreadAge.set({ topic }, ageOf(since))
+  }
+  for (const [{ target_topic: topic, consumer_group: consumer, lag }, isNamed] of weightiest(
+    readerLags,
+    (of) => of.lag,
+  ))
+    gauges.watchLag.inc(isNamed ? { topic, consumer } : { topic: others, consumer: others }, lag)
 }
 
 function fillLags(gauges: Gauges, lags: FleetReading['lags']): void {

@@ -27,6 +27,8 @@ const durations: ReadonlySet<SettingName> = new Set([
   'max_delay',
   'run_every',
   'refailure_window',
+  'verdict_horizon',
+  'auto_resolve',
   'retention',
 ])
 

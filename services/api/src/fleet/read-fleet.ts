@@ -1,6 +1,7 @@
 // Reads the state of the whole fleet from the tables, so that every API reports the same.
 
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
+import { listReaderLags, listUnread, type ReaderLag, type UnreadTopic } from 'dlq-core/queries/readers/unread.ts'
 import { oldestWaiting } from 'dlq-core/queries/reading/activity.ts'
 import { type FleetStatus, readFleetStatus } from 'dlq-core/queries/reading/status.ts'
 import {
@@ -22,6 +23,8 @@ export type FleetReading = {
   due: readonly (DueTopic & { due: number })[]
   lags: readonly IngestLag[]
   status: FleetStatus
+  unread: readonly UnreadTopic[]
+  readerLags: readonly ReaderLag[]
 }
 
 /** At most this many due messages are counted, evenly over the topics. */
@@ -29,16 +32,20 @@ const dueCounted = 20_000
 /** At most this many topics are examined: those due for longest, and those with the most waiting messages. */
 const topicsLookedInto = maxLabels
 const maxConsumers = 20_000
+/** Of what was sent and is not read. */
+const lookedInto = { partitions: 2000, perPartition: 1000 }
 
 /** Reads it over one connection, whose statements are sent together, so that it takes nothing from requests. */
 export async function readFleet(sql: Database): Promise<FleetReading> {
   return sql.begin('read only', async (sql) => {
-    const [summary, counts, dueTopics, lags, status] = await Promise.all([
+    const [summary, counts, dueTopics, lags, status, unread, readerLags] = await Promise.all([
       getSummaryState(sql),
       countByConsumer(sql, { scope: null, limit: maxConsumers }),
       listDueTopics(sql),
       listIngestLag(sql),
       readFleetStatus(sql, { scope: null }),
+      listUnread(sql, lookedInto),
+      listReaderLags(sql, { limit: maxConsumers }),
     ])
     const topicsWith = (status: 'PENDING' | 'DEAD') =>
       [...new Set(counts.filter((count) => count[status] > 0).map(({ original_topic }) => original_topic))].slice(
@@ -62,6 +69,8 @@ export async function readFleet(sql: Database): Promise<FleetReading> {
       due: due.map((topic) => ({ ...topic, due: countOf.get(topic.original_topic) ?? 0 })),
       lags,
       status,
+      unread,
+      readerLags,
     }
   })
 }

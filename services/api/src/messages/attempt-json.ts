@@ -45,16 +45,22 @@ export const attemptEntries = {
   verdict: v.pipe(
     v.nullable(verdictSchema),
     v.description(
-      'What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None of them says that the work succeeded.',
+      'What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `confirmed`: the consumer said that its work is done. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None but `confirmed` says that the work succeeded.',
     ),
   ),
   verdict_reason: v.pipe(
     v.nullable(v.string()),
-    v.description('Why it is `unknown`: no_place, no_group, group_gone, not_allowed or new_topic.'),
+    v.description(
+      'Why it is `unknown`: no_place, no_group, group_gone, share_group, no_commits, not_allowed or new_topic.',
+    ),
   ),
   judged_by: v.pipe(v.nullable(v.string()), v.description('The consumer groups whose offsets say so.')),
   read_at: v.nullable(timestampText),
   horizon_until: v.pipe(v.nullable(timestampText), v.description('Until then it may come back.')),
+  confirmed: v.pipe(
+    v.nullable(v.strictObject({ at: timestampText, by: v.nullable(v.string()) })),
+    v.description('When the consumer said that its work is done.'),
+  ),
 }
 
 export const attemptSchema = v.pipe(v.strictObject(attemptEntries), v.title('Attempt'))
@@ -76,6 +82,7 @@ export const exampleAttempt = {
   judged_by: 'billing',
   read_at: '2026-02-20T10:35:09.000+00:00',
   horizon_until: '2026-02-20T10:37:39.000+00:00',
+  confirmed: null,
 }
 
 export function attemptJson(attempt: Attempt) {
@@ -105,5 +112,6 @@ export function attemptJson(attempt: Attempt) {
     judged_by: attempt.judged_by,
     read_at: attempt.read_at && timestamp(attempt.read_at),
     horizon_until: attempt.horizon_until && timestamp(attempt.horizon_until),
+    confirmed: attempt.confirmed_at && { at: timestamp(attempt.confirmed_at), by: attempt.confirmed_by },
   }
 }

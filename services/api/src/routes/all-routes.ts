@@ -19,6 +19,7 @@ import { groupResumeRoutes } from './group-resume.ts'
 import { groupRoutes } from './groups.ts'
 import { meRoutes } from './me.ts'
 import { activityRoutes } from './messages/activity.ts'
+import { attemptConfirmRoutes } from './messages/attempt-confirm.ts'
 import { attemptRoutes } from './messages/attempts.ts'
 import { messageChangeRoutes } from './messages/message-changes.ts'
 import { messageEditRoutes } from './messages/message-edits.ts'
@@ -28,6 +29,8 @@ import { messageReportRoutes } from './messages/message-reports.ts'
 import { messageUndoRoutes } from './messages/message-undo.ts'
 import { messageRoutes } from './messages/messages.ts'
 import { retryAllRoutes } from './messages/retry-all.ts'
+import { notificationReadRoutes } from './notifications/notification-reads.ts'
+import { notificationRouteRoutes } from './notifications/notification-routes.ts'
 import { policyRoutes } from './policies.ts'
 import { runChangeRoutes } from './runs/run-changes.ts'
 import { runCreationRoutes } from './runs/run-creation.ts'
@@ -45,6 +48,7 @@ export const allRoutes: readonly Route[] = [
   ...messageEditRoutes,
   ...messageUndoRoutes,
   ...messageReportRoutes,
+  ...attemptConfirmRoutes,
   ...messageListRoutes,
   ...messageFacetRoutes,
   ...activityRoutes,
@@ -62,6 +66,8 @@ export const allRoutes: readonly Route[] = [
   ...groupRoutes,
   ...groupResumeRoutes,
   ...policyRoutes,
+  ...notificationReadRoutes,
+  ...notificationRouteRoutes,
   ...auditRoutes,
   ...meRoutes,
   ...dlqStatusRoutes,

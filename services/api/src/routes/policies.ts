@@ -58,6 +58,10 @@ const settingEntries = {
   refailure_threshold: number,
   refailure_share: number,
   refailure_window: durationText,
+  for_group_header: v.optional(v.boolean()),
+  verdict_group: v.optional(v.string()),
+  verdict_horizon: durationText,
+  auto_resolve: durationText,
   retention: durationText,
 }
 

@@ -30,6 +30,9 @@ const runVerdictsSchema = v.pipe(
 
 type RunVerdicts = v.InferOutput<typeof runVerdictsSchema>
 
+/** What an earlier version has counted lacks the verdicts that it did not know. */
+const noVerdicts = Object.fromEntries(verdicts.map((verdict) => [verdict, 0])) as Record<(typeof verdicts)[number], 0>
+
 export const runSchema = v.pipe(
   v.strictObject({
     id: v.string(),
@@ -170,7 +173,7 @@ export function runJson(run: RunView, { heldUpBy, arrivedSince } = noExtras, now
       skipped: JSON.parse(run.skipped),
       rate,
       eta_seconds: etaSeconds,
-      verdicts: run.verdicts === null ? null : (JSON.parse(run.verdicts) as RunVerdicts),
+      verdicts: run.verdicts === null ? null : { ...noVerdicts, ...(JSON.parse(run.verdicts) as RunVerdicts) },
     },
     created_at: run.created_at.toISOString(),
     started_at: run.started_at?.toISOString() ?? null,
@@ -231,7 +234,7 @@ export const exampleRun: RunJson = {
     ...{ step: 'settle', taken: 3000, waiting: 1000, done: 0, resolved: 1990, failed: 0, failed_again: 10 },
     ...{ withdrawn: 0, given_back: 0, skipped: { budget_spent: 2 }, rate: 100, eta_seconds: 10 },
     verdicts: {
-      ...{ sent: 2, passed: 9, consumed: 80, came_back: 1, skipped: 0, expired: 0, unknown: 0 },
+      ...{ sent: 2, passed: 9, consumed: 79, confirmed: 1, came_back: 1, skipped: 0, expired: 0, unknown: 0 },
       counted_at: '2026-02-20T10:31:00.000Z',
     },
   },

@@ -75,3 +75,42 @@ test('the messages of a run are paged both ways, counted by outcome, and describ
   const skipped = (await answerOf(request(`GET /api/v1/runs/${id}/items?outcome=skipped&show=message`))).body
   expect(skipped).toMatchObject({ items: [{ id: dead, outcome: 'skipped', detail: 'dead', message: null }] })
 })
+
+test('the messages of a run are asked for by what became of them, page by page', async () => {
+  const ids = []
+  for (let n = 0; n < 5; n += 1) ids.push(await insert({ consumer_group: 'billing' }))
+  ids.sort()
+  const id = await begin({ selection: { ids } })
+  await database.sql`
+    insert into dlq.dlq_readers (target_topic, consumer_group, state, members, horizon)
+    values ('orders', 'billing', 'Stable', 1, '1 s')`
+  await database.sql`
+    insert into dlq.dlq_reader_partitions (
+      target_topic, consumer_group, partition, committed_offset, log_start_offset, log_end_offset, passed_offset)
+    values ('orders', 'billing', 0, 3, 0, 9, 3)`
+  for (const [offset, message] of ids.entries()) {
+    await database.sql`
+      insert into dlq.dlq_attempts ${database.sql({
+        ...{ message_id: message, number: 1, attempt_id: crypto.randomUUID(), run_id: id, outcome: 'published' },
+        ...{ target_topic: 'orders', target_partition: 0, target_offset: offset, settled_at: new Date() },
+        failed_again_at: offset === 4 ? new Date() : null,
+      })}`
+  }
+  type Items = { items: object[]; next_after: string | null; previous_before: string | null }
+  const items = async (query: string) =>
+    (await answerOf(request(`GET /api/v1/runs/${id}/items?${query}`))).body as Items
+  const first = await items('verdict=passed&limit=2')
+  expect(first).toMatchObject({
+    items: [
+      { id: ids[0], outcome: 'resolved', verdict: 'passed', verdict_reason: null },
+      { id: ids[1], verdict: 'passed' },
+    ],
+    next_after: ids[1],
+  })
+  const second = await items(`verdict=passed&limit=2&after=${ids[1]}`)
+  expect(second).toMatchObject({ items: [{ id: ids[2] }], next_after: null, previous_before: ids[2] })
+  expect((await items(`verdict=passed&limit=2&before=${ids[2]}`)).items).toEqual(first.items)
+  expect((await items('verdict=sent')).items).toMatchObject([{ id: ids[3] }])
+  expect((await items('verdict=came_back')).items).toMatchObject([{ id: ids[4], outcome: 'failed_again' }])
+  expect((await request(`GET /api/v1/runs/${id}/items?verdict=passed&outcome=resolved`)).status).toBe(400)
+})

@@ -22,6 +22,7 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
 import { invalidField } from '../http/api-error.ts'
+import { type BlastOf, blastOf } from '../topics/blast.ts'
 
 const mostIds = 10_000
 /** Counting ends here; a run may well be larger. */
@@ -136,7 +137,11 @@ async function listIds(
 export async function surveySelection(
   sql: Sql,
   selection: RunSelection,
-  { scope, ...run }: RunMeans & { scope: TopicScope },
+  {
+    scope,
+    blast,
+    ...run
+  }: RunMeans & { scope: TopicScope; blast?: Pick<BlastOf, 'targetTopic' | 'ratePerSecond' | 'policyOf'> },
 ) {
   const { ids, isAll } = await listIds(sql, selection, scope)
   const archived = archiveOnlyKinds.includes(run.kind) || ('filter' in selection && selection.filter.archived === true)
@@ -148,11 +153,21 @@ export async function surveySelection(
     if (reason !== null) ineligible[reason] = (ineligible[reason] ?? 0) + row.count
     return reason === null
   })
+  const matched = await countSelection(sql, selection, { ...run, scope })
+  const eligibleNow = sum(eligible)
   return {
+    ...(blast !== undefined &&
+      isSent(run.kind) &&
+      !archived && {
+        blast: await blastOf(sql, {
+          ...{ ids, scope, isForced: run.is_forced, ...blast, examined: eligibleNow },
+          matched: isAll ? eligibleNow : Math.max(matched.value, eligibleNow),
+        }),
+      }),
     /** False: only the first messages were examined. */
     complete: isAll,
-    matched: await countSelection(sql, selection, { ...run, scope }),
-    eligible: sum(eligible),
+    matched,
+    eligible: eligibleNow,
     ineligible,
     remedies: Object.fromEntries(
       Object.entries(ineligible).map(([reason, count]) => [reason, remedyOf(run, reason, count)]),

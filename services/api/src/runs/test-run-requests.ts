@@ -24,6 +24,7 @@ export function useRuns() {
       database.sql,
       ...['dlq.dlq_message_edits', 'dlq.dlq_attempts', 'dlq.dlq_messages'],
       ...['dlq.dlq_attempts_archive', 'dlq.dlq_messages_archive'],
+      ...['dlq.dlq_readers', 'dlq.dlq_reader_partitions'],
       ...['dlq.dlq_run_deltas', 'dlq.dlq_run_skipped', 'dlq.dlq_runs'],
       ...['saga.saga_step_logs', 'graphile_worker._private_jobs', 'saga.saga_states'],
     ),

@@ -17,6 +17,7 @@ import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { deleteEndedSagas } from 'saga-core/store/saga-store.ts'
+import { resolveQuietGroups } from '../groups/resolve-quiet-groups.ts'
 import { applyRoutes } from './apply-routes.ts'
 import { archiveSettled } from './archive-settled.ts'
 import type { CronJob } from './cron-job.ts'
@@ -147,6 +148,7 @@ export function upkeepJobs({ sql, log, policies, dlqPatterns, schedules, retenti
           expired_leases: await releaseExpiredLeases(sql, { limit: sweepLimit }),
           retriers_forgotten: await forgetDeadRetriers(sql),
           routes_applied: await applyRoutes({ sql, policies, dlqPatterns }, signal),
+          groups_resolved: await resolveQuietGroups({ sql, policies }, signal),
         }
       },
     },

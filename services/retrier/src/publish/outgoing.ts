@@ -1,5 +1,6 @@
 // Prepares claimed messages for Kafka: where each record is sent, and which messages cannot be sent.
 
+import { withoutRetrySuffix } from 'dlq-core/domain/failure/topic-names.ts'
 import type { Header } from 'dlq-core/domain/record/record.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
 import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
@@ -97,7 +98,10 @@ function toOutgoing(message: ClaimedMessage, { target, policy, now }: Addressing
   const { topic, maxBatchBytes } = target
   const refuse = (reason: string): Refusal => ({ id: message.id, topic, reason, refusesTopic: false })
   try {
-    const { key, value, headers } = toRepublishedRecord(message)
+    const { key, value, headers } = toRepublishedRecord({
+      ...message,
+      for_group: forGroupOf(message, { topic, policy }),
+    })
     const kept = policy.timestamp === 'keep' ? (message.original_timestamp ?? message.record_timestamp) : null
     const timestamp = target.timestampFor(kept, now)
     const check = target.check({ key, value, headers, timestamp }, now)
@@ -109,6 +113,18 @@ function toOutgoing(message: ClaimedMessage, { target, policy, now }: Addressing
     // A row that somebody changed by hand may no longer be a record. It waits for a person; the others are sent.
     return refuse(`the stored record cannot be rebuilt: ${(error as Error).message}`)
   }
+}
+
+/**
+ * Whom the record is for. A record that goes elsewhere than it came from is for whoever reads there. Spring's groups of
+ * retry topics are named after the group that reads the topic itself.
+ */
+function forGroupOf(
+  { original_topic, consumer_group: group }: Pick<ClaimedMessage, 'original_topic' | 'consumer_group'>,
+  { topic, policy }: { topic: string; policy: Pick<RetryPolicy, 'forGroupHeader'> },
+): { topic: string; group: string } | null {
+  if (group === null || topic !== original_topic || !policy.forGroupHeader) return null
+  return { topic, group: withoutRetrySuffix(group) }
 }
 
 /** Each send becomes one Kafka batch per partition, and brokers refuse batches over about 1 MB. */

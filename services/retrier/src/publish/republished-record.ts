@@ -17,6 +17,8 @@ export type StoredRecord = {
   record_headers: string | null
   dlq_topic: string | null
   payload: string | null
+  /** The group that failed, where the record is for that group alone; see republishingHeaders. */
+  for_group?: { topic: string; group: string } | null
 }
 
 export type RepublishedRecord = { key: Buffer | null; value: Buffer | null; headers: Header[] }
@@ -27,7 +29,15 @@ export type RepublishedRecord = { key: Buffer | null; value: Buffer | null; head
  * payload, with the attempt's id as key where it has none.
  */
 export function toRepublishedRecord(message: StoredRecord): RepublishedRecord {
-  const { id: messageId, retry_count: attempt, payload, record_headers, record_key, record_value } = message
+  const {
+    id: messageId,
+    retry_count: attempt,
+    payload,
+    record_headers,
+    record_key,
+    record_value,
+    for_group = null,
+  } = message
   const stored = record_headers === null ? [] : parseHeaders(record_headers)
   const wasRecord = record_headers !== null
   const attemptId = deriveAttemptId(messageId, attempt)
@@ -37,7 +47,7 @@ export function toRepublishedRecord(message: StoredRecord): RepublishedRecord {
     headers: [
       // Only the remaining headers are decoded: most of a dead letter's headers belong to its failure.
       ...stripFailureHeaders(stored, familyOf(stored, message)).map((header) => decodeHeader(header)),
-      ...republishingHeaders({ messageId, attempt, attemptId }),
+      ...republishingHeaders({ messageId, attempt, attemptId, forGroup: for_group }),
     ],
   }
 }

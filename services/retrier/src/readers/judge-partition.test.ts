@@ -41,13 +41,13 @@ test('a topic that was made anew begins again', () => {
 
 describe('what was read is over', () => {
   const marks: Mark[] = [{ below: 5n, at: 9000 }]
-  const over = look({ committed_offset: 5n, nowMs: 10_000, storedUntilMs: 9001 })
+  const over = look({ committed_offset: 5n, nowMs: 10_000, storedUntilMs: 10_000 })
   test('after the horizon, once what would have come back is stored', () => {
     expect(judgePartition(before({ marks }), over)).toMatchObject({ settled_offset: 5n, marks: [] })
   })
   test.each([
     ['before the horizon', { nowMs: 9999 }],
-    ['while dead letters of that time may wait in Kafka', { storedUntilMs: 9000 }],
+    ['while dead letters of that time may wait in Kafka', { storedUntilMs: 9999 }],
     ['while nobody knows what waits in Kafka', { storedUntilMs: null }],
   ])('not %s', (_, fields) => {
     expect(judgePartition(before({ marks }), { ...over, ...fields })).toMatchObject({ settled_offset: 0n, marks })

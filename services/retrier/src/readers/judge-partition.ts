@@ -47,9 +47,12 @@ export function judgePartition(before: Before | null, look: Look): Judged {
   }
 }
 
-/** What was read at that time would have come back, and be stored, by now. */
+/**
+ * What was read at that time would have come back by now: the horizon is over, and every dead letter up to its end is
+ * stored. One that was written within the horizon may wait in Kafka for long, while no ingester lives.
+ */
 function isOver(at: number, { nowMs, storedUntilMs, horizonMs }: Look): boolean {
-  return nowMs - at >= horizonMs && storedUntilMs !== null && storedUntilMs > at
+  return nowMs - at >= horizonMs && storedUntilMs !== null && storedUntilMs - at >= horizonMs
 }
 
 function withMark(marks: readonly Mark[], passedBefore: bigint, mark: Mark): Mark[] {

@@ -1,5 +1,7 @@
 // What real consumer groups have read, as a look finds it on the shared broker.
 
+import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { createGroupReader } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
@@ -8,26 +10,35 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import type { Consumer } from 'kafkajs'
-import { beforeEach, expect, test } from 'vitest'
+import { Registry } from 'prom-client'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createReaderWatch } from './reader-watch.ts'
+import { createVerdictMetrics } from './verdict-counter.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
 const topics = useTopics()
 let topic: string
 let group: string
+let registry: Registry
 
 beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_readers', 'dlq.dlq_reader_partitions', 'dlq.dlq_reader_gaps')
   await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_summary_totals')
+  registry = new Registry()
   topic = await topics.createTopic('orders', { partitions: 1 })
   group = `${topic}.billing`
 })
 
-function watch(horizonMs = 150_000) {
+const log = createLog({ service: 'test', level: 'silent' })
+
+function watch(horizonMs = 150_000, policy: Partial<RetryPolicy> = {}) {
+  const groups = createGroupReader(topics.kafka)
+  onTestFinished(() => groups.disconnect())
   const pass = createReaderWatch({
     ...{ admin: topics.admin, reader: topics.reader, sql: service.sql, everyMs: 60_000, horizonMs, now: Date.now },
-    log: createLog({ service: 'test', level: 'silent' }),
+    ...{ log, groups, metrics: createVerdictMetrics(registry) },
+    policies: { load: async () => {}, policyOf: () => ({ ...defaultRetryPolicy, ...policy }) },
   })
   return async () => {
     await database.sql`update dlq.dlq_reader_watch set look_due_at = now()`

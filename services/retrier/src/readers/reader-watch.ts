@@ -14,25 +14,34 @@ import {
   noteLook,
   type Reader,
   recordReaders,
+  recordVerdictGroups,
   type SeenReader,
   takeLook,
 } from 'dlq-core/queries/readers/reader-watch.ts'
-import { countRunVerdicts, listRunsToCount, storeRunVerdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
-import { askTogether, refusalOf } from 'dlq-core/runtime/kafka/refusals.ts'
+import type { GroupReader, GroupType } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
+import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import kafkajs, { type Admin } from 'kafkajs'
+import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
+import type { Admin } from 'kafkajs'
+import { askGroups, type Group } from './ask-groups.ts'
 import { horizonOf, judgePartition } from './judge-partition.ts'
+import { noRates, ratesOf } from './reader-rates.ts'
+import { createRunCounter } from './run-counter.ts'
+import { createVerdictCounter, type VerdictMetrics } from './verdict-counter.ts'
 
 export type ReaderWatchDeps = {
   admin: Pick<Admin, 'listGroups' | 'listTopics' | 'describeGroups' | 'fetchOffsets'>
   reader: Pick<TopicReader, 'fetchLogBounds'>
+  groups: Omit<GroupReader, 'disconnect'>
+  policies: Pick<PolicySource, 'load' | 'policyOf'>
   sql: Database
   log: Log
+  metrics: VerdictMetrics
   /** How old what is stored may become. */
   everyMs: number
-  /** Null: as the re-failures of late say. */
+  /** Where the policy says none. Null: as the re-failures of late say. */
   horizonMs: number | null
   now: () => number
 }
@@ -41,34 +50,26 @@ const maxTargets = 1000
 const listEveryMs = 60_000
 /** Of the groups that nobody has named yet, so that new readers of a topic are found within minutes. */
 const strangersPerLook = 50
-const groupsAtOnce = 4
 const refailures = { least: 100, limit: 20_000 }
 /** How long a look of an ingester may take from its first question to its last row. */
 const longestLookMs = 30_000
 const keepGapsDays = 30
-const countedRuns = { limit: 50, days: 7 }
-const countForMs = 1000
-
-type Group = {
-  id: string
-  state: string
-  /** By topic, the members that have partitions of it. Null: Kafka does not say. */
-  members: Map<string, number> | null
-  /** By topic and partition. Null: Kafka refuses. */
-  offsets: Map<string, Map<number, bigint>> | null
-}
 
 /** A pass that looks, where a look is due. Several retriers share the work. */
 export function createReaderWatch(deps: ReaderWatchDeps) {
-  const { admin, reader, sql, log, everyMs, now } = deps
+  const { admin, reader, sql, log, policies, everyMs, now } = deps
+  const counter = createVerdictCounter(deps)
+  const countRuns = createRunCounter(deps)
   let listedAt = Number.NEGATIVE_INFINITY
   let groupIds: string[] = []
+  let types: ReadonlyMap<string, GroupType> = new Map()
   let topics: string[] = []
   let strangersFrom = 0
 
   async function listAll(): Promise<void> {
     if (now() - listedAt < listEveryMs) return
     groupIds = (await admin.listGroups()).groups.map(({ groupId }) => groupId).toSorted()
+    types = await deps.groups.listTypes()
     topics = await admin.listTopics()
     listedAt = now()
     await forgetReaderGaps(sql, { days: keepGapsDays })
@@ -89,10 +90,14 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
     const targets = await listTargetTopics(sql, { limit: maxTargets })
     if (targets.length > 0) {
       await listAll()
-      const expected = await listExpectedReaders(sql, targets)
+      await policies.load()
+      const judges = verdictGroups(deps, targets)
+      const expected = [...(await listExpectedReaders(sql, targets)), ...judges]
       const isExpected = new Set(expected.map(keyOf))
-      const groups = await askGroups(deps, groupsToAsk(new Set(expected.map((of) => of.consumer_group))))
-      const bounds = Map.groupBy(await askTogether(targets, reader.fetchLogBounds, log), ({ topic }) => topic)
+      const logs = await askTogether(targets, reader.fetchLogBounds, log)
+      const bounds = Map.groupBy(logs, ({ topic }) => topic)
+      const asked = groupsToAsk(new Set(expected.map((of) => of.consumer_group)))
+      const groups = await askGroups(deps, asked, { types, bounds: logs })
       const stored = await listStoredUntil(sql, { topics: targets, lookMs: longestLookMs })
       const known = new Map((await listReaders(sql, targets)).map((of) => [keyOf(of), of]))
       const horizons = await readHorizons(deps, topics)
@@ -112,19 +117,13 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
         }),
       )
       await recordReaders(sql, { began_at: beganAt, readers: seen })
+      await recordVerdictGroups(sql, { topics: targets, judges })
+      counter.add(seen, known)
     }
     await noteLook(sql, { began_at: beganAt })
-    await countRuns(deps)
+    await countRuns()
+    await counter.count(beganAt)
     return { more: false }
-  }
-}
-
-/** Counts the verdicts of runs, for some time; the next look goes on where this one ends. */
-async function countRuns({ sql, now }: ReaderWatchDeps): Promise<void> {
-  const beganMs = now()
-  for (const runId of await listRunsToCount(sql, countedRuns)) {
-    await storeRunVerdicts(sql, { runId, counts: await countRunVerdicts(sql, runId) })
-    if (now() - beganMs > countForMs) return
   }
 }
 
@@ -146,10 +145,12 @@ function judgeReader(reader: Reader, group: Group, before: KnownReader | null, f
   if (!reads && before === null && !(isForbidden && found.isExpected)) return []
   const state = isForbidden ? 'not_allowed' : group.state
   const of = new Map(before?.partitions.map((row) => [row.partition, row]))
-  const partitions = bounds.map(({ partition, log_start_offset, log_end_offset }) => {
+  const partitions = bounds.map(({ partition, log_start_offset, log_end_offset: seenEnd }) => {
     const row = of.get(partition) ?? null
     // What Kafka does not tell now stays as it was.
     const offset = isForbidden ? (row?.committed_offset ?? null) : (committed?.get(partition) ?? null)
+    // The bounds were asked for first; the log may have grown since, and the group have read that.
+    const log_end_offset = offset !== null && offset > seenEnd ? offset : seenEnd
     const wasEmptyTwice = state === 'Empty' && before?.state === 'Empty'
     const look = { committed_offset: offset, log_start_offset, log_end_offset, wasEmptyTwice }
     return {
@@ -157,67 +158,31 @@ function judgeReader(reader: Reader, group: Group, before: KnownReader | null, f
       ...judgePartition(row, { ...look, nowMs, storedUntilMs, horizonMs }),
     }
   })
-  return [{ ...reader, state, members, horizonMs, partitions }]
+  const has_commits = partitions.some(({ committed_offset: offset }) => offset !== null)
+  const sum = (read: (of: (typeof partitions)[number]) => bigint) =>
+    partitions.reduce((all, of) => all + Number(read(of)), 0)
+  const rates = ratesOf(before?.rates ?? noRates, {
+    read: sum((of) => of.committed_offset ?? of.log_start_offset),
+    written: sum((of) => of.log_end_offset),
+    nowMs,
+  })
+  return [{ ...reader, type: group.type, state, members, has_commits, horizonMs, rates, partitions }]
 }
 
-async function askGroups({ admin, log }: ReaderWatchDeps, ids: readonly string[]): Promise<Group[]> {
-  const described = await askTogether(ids, async (some) => (await admin.describeGroups([...some])).groups, log)
-  const byId = new Map(described.map((group) => [group.groupId, group]))
-  const groups: Group[] = []
-  for (let at = 0; at < ids.length; at += groupsAtOnce) {
-    const some = ids.slice(at, at + groupsAtOnce)
-    groups.push(
-      ...(await Promise.all(
-        some.map(async (id) => {
-          const offsets = await askOffsets(admin, id)
-          const group = byId.get(id)
-          // Kafka calls a group of another protocol dead, and says nothing of its members.
-          const isOther = group === undefined || (group.state === 'Dead' && offsets !== null && offsets.size > 0)
-          return { id, offsets, ...(isOther ? { state: 'Unknown', members: null } : describe(group)) }
-        }),
-      )),
-    )
-  }
-  return groups
+/** Who judges where the group of an attempt is not known, by the policies of the topics. */
+function verdictGroups({ policies }: ReaderWatchDeps, topics: readonly string[]): Reader[] {
+  return topics.flatMap((topic) => {
+    const { verdictGroup } = policies.policyOf({ original_topic: topic, dlq_topic: null })
+    return verdictGroup === null ? [] : [{ target_topic: topic, consumer_group: verdictGroup }]
+  })
 }
 
-type Described = Awaited<ReturnType<Admin['describeGroups']>>['groups'][number]
-
-function describe({ state, protocolType, members }: Described): Pick<Group, 'state' | 'members'> {
-  // Others, such as Connect's workers, say in their own way who reads what.
-  if (members.length > 0 && protocolType !== 'consumer') return { state, members: null }
-  const counts = new Map<string, number>()
-  for (const { memberAssignment } of members) {
-    const assigned = kafkajs.AssignerProtocol.MemberAssignment.decode(memberAssignment)?.assignment ?? {}
-    for (const [topic, partitions] of Object.entries(assigned))
-      if (partitions.length > 0) counts.set(topic, (counts.get(topic) ?? 0) + 1)
-  }
-  return { state, members: counts }
-}
-
-/** What the group has committed. Null where Kafka refuses to say. */
-async function askOffsets(admin: ReaderWatchDeps['admin'], groupId: string): Promise<Group['offsets']> {
-  try {
-    // Without topics: kafkajs would keep those, and fail for all where one is deleted.
-    const topics = await admin.fetchOffsets({ groupId })
-    return new Map(
-      topics.map(({ topic, partitions }) => [
-        topic,
-        new Map(
-          partitions.flatMap(({ partition, offset }) => (BigInt(offset) < 0n ? [] : [[partition, BigInt(offset)]])),
-        ),
-      ]),
-    )
-  } catch (error) {
-    if (refusalOf(error) === null) throw error
-    return null
-  }
-}
-
-async function readHorizons({ sql, horizonMs }: ReaderWatchDeps, topics: readonly string[]) {
-  if (horizonMs !== null) return () => horizonMs
+async function readHorizons({ sql, horizonMs, policies }: ReaderWatchDeps, topics: readonly string[]) {
+  const saidOf = ({ target_topic }: Reader) =>
+    policies.policyOf({ original_topic: target_topic, dlq_topic: null }).verdictHorizonMs ?? horizonMs
   const learned = new Map((await listRefailTimes(sql, refailures)).map((of) => [keyOf(of), of.p99_ms]))
   return (reader: Reader) =>
+    saidOf(reader) ??
     horizonOf({
       p99Ms: learned.get(keyOf(reader)) ?? null,
       hasRetryTopics: topics.some((topic) => topic.startsWith(`${reader.target_topic}-retry`)),

@@ -3,6 +3,7 @@
 import { recordReaders } from 'dlq-core/queries/readers/reader-watch.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { beforeEach, expect, test } from 'vitest'
+import { noRates } from '../readers/reader-rates.ts'
 import { whyUnread } from './canary-answer.ts'
 import { useEngine } from './test-engine.ts'
 
@@ -21,7 +22,13 @@ async function look(passed: bigint, { members = 1, beganAt = new Date(Date.now()
   const judged = { passed_offset: passed, settled_offset: 0n, marks: [], is_rewound: false, gap: null }
   await recordReaders(engine.service.sql, {
     began_at: beganAt.toISOString(),
-    readers: [{ ...reader, state: 'Stable', members, horizonMs: 1000, partitions: [{ ...partition, ...judged }] }],
+    readers: [
+      {
+        ...reader,
+        ...{ type: 'classic', state: 'Stable', members, has_commits: true, horizonMs: 1000, rates: noRates },
+        partitions: [{ ...partition, ...judged }],
+      },
+    ],
   })
   await engine.database
     .sql`update dlq.dlq_reader_watch set looked_at = ${beganAt}, look_due_at = now() + interval '1 h'`

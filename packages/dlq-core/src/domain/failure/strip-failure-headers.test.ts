@@ -20,7 +20,7 @@ test.each([
   ['Karafka', ['source_topic', 'source_partition', 'source_offset', 'source_trace_id', 'source_attempts']],
   ['Karafka before 2.5', ['original_topic', 'original_partition', 'original_offset', 'original_key']],
   ['our client', ['dlq-original-topic', 'dlq-error-stacktrace', 'dlq-attempts', 'dlq-consumer-group']],
-  ['an earlier republish', ['dlq-message-id', 'dlq-attempt', 'dlq-attempt-id']],
+  ['an earlier republish', ['dlq-message-id', 'dlq-attempt', 'dlq-attempt-id', 'dlq-for-group']],
 ])('headers of %s are taken off', (_, names) => {
   expect(strip('x-app', ...names, 'x-app')).toEqual(['x-app', 'x-app'])
 })
@@ -47,10 +47,10 @@ const republishing = {
 
 const republish = (headers: readonly Header[]) => [
   ...stripFailureHeaders(headers, null),
-  ...republishingHeaders(republishing),
+  ...republishingHeaders({ ...republishing, forGroup: { topic: 'orders', group: 'billing' } }),
 ]
 
-test('a republished record carries our three headers once, whatever it came with', () => {
+test('a republished record carries our headers once, whatever it came with', () => {
   const { headers } = deadLetter([
     ['dlq-message-id', 'old'],
     ['x-app', null],
@@ -64,6 +64,7 @@ test('a republished record carries our three headers once, whatever it came with
     ['dlq-message-id', republishing.messageId],
     ['dlq-attempt', '3'],
     ['dlq-attempt-id', republishing.attemptId],
+    ['dlq-for-group', 'orders/billing'],
   ])
   expect(republish(republished)).toEqual(republished)
 })

@@ -86,14 +86,20 @@ export type Republishing = {
   readonly attempt: number
   /** The attempt's id, a UUID; a repeated attempt keeps its id. */
   readonly attemptId: string
+  /** The group that failed, of the topic that the record is sent to; null where other groups should handle it too. */
+  readonly forGroup?: { readonly topic: string; readonly group: string } | null
 }
 
-/** Our three headers. They come behind the application's own. */
-export function republishingHeaders({ messageId, attempt, attemptId }: Republishing): Header[] {
+/** Our headers. They come behind the application's own. */
+export function republishingHeaders({ messageId, attempt, attemptId, forGroup = null }: Republishing): Header[] {
   return [
     [republishHeaderNames.messageId, Buffer.from(messageId)],
     [republishHeaderNames.attempt, Buffer.from(String(attempt))],
     [republishHeaderNames.attemptId, Buffer.from(attemptId)],
+    // The topic stands in it because headers travel: Kafka Streams copies them to its output topics.
+    ...(forGroup === null
+      ? []
+      : [[republishHeaderNames.forGroup, Buffer.from(`${forGroup.topic}/${forGroup.group}`)] satisfies Header]),
   ]
 }
 

@@ -30,6 +30,13 @@ type Setting = {
   /** From 0 to 1. */
   refailure_share: number
   refailure_window: number
+  for_group_header: boolean
+  /** Empty: all groups that read the topic. */
+  verdict_group: string
+  /** 0: as the configuration says. */
+  verdict_horizon: number
+  /** 0: never. */
+  auto_resolve: number
   retention: number
 }
 
@@ -62,6 +69,10 @@ export const fieldOfSetting: { readonly [Name in SettingName]: PolicyField } = {
   refailure_threshold: 'refailureThreshold',
   refailure_share: 'refailureShare',
   refailure_window: 'refailureWindowMs',
+  for_group_header: 'forGroupHeader',
+  verdict_group: 'verdictGroup',
+  verdict_horizon: 'verdictHorizonMs',
+  auto_resolve: 'autoResolveMs',
   retention: 'retentionMs',
 }
 
@@ -72,6 +83,9 @@ const saysNone: { readonly [Name in SettingName]?: Setting[Name] } = {
   run_every: 0,
   redirect_topic: '',
   refailure_threshold: 0,
+  verdict_group: '',
+  verdict_horizon: 0,
+  auto_resolve: 0,
 }
 
 /** Only the fields that these settings set. */

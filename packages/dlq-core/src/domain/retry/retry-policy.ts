@@ -55,6 +55,14 @@ export type RetryPolicy = {
   /** … and at least this share of the group's retries in that window, from 0 to 1. */
   readonly refailureShare: number
   readonly refailureWindowMs: number
+  /** Whether republished records say which consumer group they are for (`dlq-for-group`). */
+  readonly forGroupHeader: boolean
+  /** The consumer group that judges attempts whose own group is not known; null: all groups that read the topic. */
+  readonly verdictGroup: string | null
+  /** How long after it was read a message may still come back; null: as the configuration says. */
+  readonly verdictHorizonMs: number | null
+  /** An error group with nothing left to do is resolved when nothing failed for this long; null: never. */
+  readonly autoResolveMs: number | null
   /** How long after its last change a RESOLVED or DEAD message is archived. */
   readonly retentionMs: number
 }
@@ -82,6 +90,10 @@ export const defaultRetryPolicy: RetryPolicy = {
   refailureThreshold: 20,
   refailureShare: 0.5,
   refailureWindowMs: 5 * 60_000,
+  forGroupHeader: true,
+  verdictGroup: null,
+  verdictHorizonMs: null,
+  autoResolveMs: null,
   retentionMs: 30 * 86_400_000,
 }
 

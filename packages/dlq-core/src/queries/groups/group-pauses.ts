@@ -230,7 +230,8 @@ export async function readProbes(
     left join dlq.dlq_messages m on m.id = p.message_id
     left join dlq.dlq_attempts a on a.message_id = p.message_id and a.number = p.attempt
     left join lateral dlq.verdict(
-      m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at) v on true
+      m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at,
+      a.confirmed_at) v on true
     where p.original_topic = ${original_topic} and p.group_id = ${group_id}`
   return rows.map(({ state }) => state)
 }

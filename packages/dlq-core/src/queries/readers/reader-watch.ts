@@ -67,13 +67,26 @@ export type ReaderPartition = Reader & {
   marks: Mark[]
 }
 
-export type KnownReader = Reader & { state: string; partitions: ReaderPartition[] }
+/** Records a second; `at` are ms since 1970. */
+export type ReaderRates = {
+  per_second: number | null
+  best_per_second: number | null
+  best_at: number | null
+  produced_per_second: number | null
+  measured_from: { at: number; read: number; written: number } | null
+}
+
+export type KnownReader = Reader & { state: string; rates: ReaderRates; partitions: ReaderPartition[] }
 
 /** What earlier looks have found. */
 export async function listReaders(sql: Sql, topics: readonly string[]): Promise<KnownReader[]> {
   const names = sql.array([...topics])
-  const readers = await sql<(Reader & { state: string })[]>`
-    select target_topic, consumer_group, state from dlq.dlq_readers where target_topic = any(${names}::text[])`
+  const readers = await sql<(Reader & { state: string; rates: string })[]>`
+    select target_topic, consumer_group, state,
+           json_build_object(
+             'per_second', per_second, 'best_per_second', best_per_second, 'produced_per_second', produced_per_second,
+             'best_at', (extract(epoch from best_at) * 1000)::float8, 'measured_from', measured_from)::text as rates
+    from dlq.dlq_readers where target_topic = any(${names}::text[])`
   const partitions = await sql<(Omit<ReaderPartition, 'marks'> & { marks: string })[]>`
     select target_topic, consumer_group, partition, committed_offset, log_start_offset, log_end_offset,
            passed_offset, settled_offset,
@@ -84,6 +97,7 @@ export async function listReaders(sql: Sql, topics: readonly string[]): Promise<
   const ofReader = Map.groupBy(partitions, keyOf)
   return readers.map((reader) => ({
     ...reader,
+    rates: JSON.parse(reader.rates) as ReaderRates,
     partitions: (ofReader.get(keyOf(reader)) ?? []).map((row) => ({ ...row, marks: readMarks(row.marks) })),
   }))
 }
@@ -145,7 +159,11 @@ export async function listStoredUntil(
 }
 
 export type SeenReader = Reader & {
+  type: string
   state: string
+  rates: ReaderRates
+  /** It has committed an offset of the topic. */
+  has_commits: boolean
   members: number | null
   horizonMs: number
   partitions: (ReaderPartition & { is_rewound: boolean; gap: { from_offset: bigint; to_offset: bigint } | null })[]
@@ -157,7 +175,7 @@ export async function recordReaders(
   { began_at, readers }: { began_at: string; readers: readonly SeenReader[] },
 ): Promise<void> {
   if (readers.length === 0) return
-  const rows = readers.map(({ partitions: _, ...row }) => row)
+  const rows = readers.map(({ partitions: _, rates, ...row }) => ({ ...row, ...rates }))
   const partitions = readers.flatMap(({ partitions }) =>
     partitions.map(({ gap: _, marks, ...row }) => ({
       ...row,
@@ -171,13 +189,22 @@ export async function recordReaders(
   )
   await sql`
     with seen as (
-      insert into dlq.dlq_readers as known (target_topic, consumer_group, state, members, horizon, looked_at)
-      select target_topic, consumer_group, state, members, "horizonMs" * interval '1 ms', ${began_at}::text::timestamptz
+      insert into dlq.dlq_readers as known (
+        target_topic, consumer_group, type, state, members, has_commits, horizon, looked_at, per_second, best_per_second, best_at,
+        produced_per_second, measured_from, alone_since)
+      select target_topic, consumer_group, type, state, members, has_commits, "horizonMs" * interval '1 ms',
+             ${began_at}::text::timestamptz, per_second, best_per_second, to_timestamp(best_at / 1000), produced_per_second,
+             measured_from, case when members = 0 then now() end
       from json_to_recordset(${toJson(rows)}::json) as row (
-        target_topic text, consumer_group text, state text, members int, "horizonMs" float8)
+        target_topic text, consumer_group text, type text, state text, members int, has_commits boolean, "horizonMs" float8,
+        per_second float8, best_per_second float8, best_at float8, produced_per_second float8, measured_from json)
       order by target_topic, consumer_group
       on conflict (target_topic, consumer_group) do update set
-        state = excluded.state, members = excluded.members, horizon = excluded.horizon, looked_at = excluded.looked_at
+        type = excluded.type, state = excluded.state, members = excluded.members, has_commits = excluded.has_commits,
+        horizon = excluded.horizon, looked_at = excluded.looked_at, per_second = excluded.per_second,
+        best_per_second = excluded.best_per_second, best_at = excluded.best_at,
+        produced_per_second = excluded.produced_per_second, measured_from = excluded.measured_from,
+        alone_since = case when excluded.members = 0 then coalesce(known.alone_since, excluded.alone_since) end
     ),
     jumped as (
       insert into dlq.dlq_reader_gaps (target_topic, consumer_group, partition, from_offset, to_offset)
@@ -200,6 +227,27 @@ export async function recordReaders(
       log_end_offset = excluded.log_end_offset, passed_offset = excluded.passed_offset,
       settled_offset = excluded.settled_offset, marks = excluded.marks,
       rewound_at = coalesce(excluded.rewound_at, known.rewound_at), looked_at = excluded.looked_at`
+}
+
+/** Stores who judges the attempts of these topics whose own group is not known; nobody else does any more. */
+export async function recordVerdictGroups(
+  sql: Sql,
+  { topics, judges }: { topics: readonly string[]; judges: readonly Reader[] },
+): Promise<void> {
+  await sql`
+    with wanted as materialized (
+      select target_topic, consumer_group
+      from json_to_recordset(${toJson(judges)}::json) as judge (target_topic text, consumer_group text)
+    ),
+    dropped as (
+      delete from dlq.dlq_reader_topics t
+      where t.target_topic = any(${sql.array([...topics])}::text[])
+        and not exists (select from wanted w where w.target_topic = t.target_topic)
+    )
+    insert into dlq.dlq_reader_topics as known (target_topic, verdict_group)
+    select target_topic, consumer_group from wanted order by target_topic
+    on conflict (target_topic) do update set verdict_group = excluded.verdict_group
+    where known.verdict_group <> excluded.verdict_group`
 }
 
 /** Forgets gaps that no attempt of the last `days` can be in. */

@@ -5,7 +5,16 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { askForLook, listStoredUntil, noteLook, recordReaders, type SeenReader, takeLook } from './reader-watch.ts'
+import { countCameBack, countRises, type Rise } from './count-verdicts.ts'
+import {
+  askForLook,
+  listStoredUntil,
+  noteLook,
+  recordReaders,
+  recordVerdictGroups,
+  type SeenReader,
+  takeLook,
+} from './reader-watch.ts'
 import { countRunVerdicts, listTopicReaders } from './verdicts.ts'
 
 const database = useDatabase()
@@ -14,20 +23,37 @@ const topic = 'orders'
 const settledAt = new Date(Date.now() - 60_000)
 
 beforeEach(async () => {
-  await emptyTables(database.sql, 'dlq.dlq_readers', 'dlq.dlq_reader_partitions', 'dlq.dlq_reader_gaps')
+  await emptyTables(
+    database.sql,
+    'dlq.dlq_readers',
+    'dlq.dlq_reader_partitions',
+    'dlq.dlq_reader_gaps',
+    'dlq.dlq_reader_topics',
+  )
   await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages')
 })
 
-type Wanted = Partial<Omit<SeenReader, 'partitions'>> & Partial<SeenReader['partitions'][number]>
+const noRates = {
+  ...{ per_second: null, best_per_second: null, best_at: null, produced_per_second: null, measured_from: null },
+}
+
+type Wanted = Partial<Omit<SeenReader, 'partitions' | 'rates'>> & Partial<SeenReader['partitions'][number]>
 
 async function seen(consumer_group: string, wanted: Wanted = {}): Promise<void> {
-  const { state = 'Stable', members = 1, horizonMs = 150_000, ...partition } = wanted
+  const {
+    type = 'classic',
+    state = 'Stable',
+    members = 1,
+    has_commits = true,
+    horizonMs = 150_000,
+    ...partition
+  } = wanted
   const reader = { target_topic: topic, consumer_group }
   await recordReaders(service.sql, {
     began_at: new Date().toISOString(),
     readers: [
       {
-        ...{ ...reader, state, members, horizonMs },
+        ...{ ...reader, type, state, members, has_commits, horizonMs, rates: noRates },
         partitions: [
           {
             ...{ ...reader, partition: 0, committed_offset: 0n, log_start_offset: 0n, log_end_offset: 10n },
@@ -40,10 +66,25 @@ async function seen(consumer_group: string, wanted: Wanted = {}): Promise<void> 
   })
 }
 
-async function verdict({ group = 'billing' as string | null, offset = 5 as number | null, failedAgain = false } = {}) {
+type Asked = Partial<{
+  group: string | null
+  offset: number | null
+  failedAgain: boolean
+  confirmed: boolean
+  settledAt: Date
+}>
+
+async function verdict({
+  group = 'billing',
+  offset = 5,
+  failedAgain = false,
+  confirmed = false,
+  ...asked
+}: Asked = {}) {
   const [row] = await service.sql`
     select verdict, verdict_reason as reason, judged_by from dlq.verdict(
-      ${group}, ${topic}, 0, ${offset}, ${settledAt}, ${failedAgain ? new Date() : null})`
+      ${group}, ${topic}, 0, ${offset}, ${asked.settledAt ?? settledAt}, ${failedAgain ? new Date() : null},
+      ${confirmed ? new Date() : null})`
   return { ...row! }
 }
 
@@ -73,6 +114,25 @@ test('where the group is not known, all groups that read the topic now have to p
   expect(await verdict({ group: null })).toMatchObject({ verdict: 'passed' })
 })
 
+test('the policy’s verdict group judges attempts of a group that is not known', async () => {
+  await seen('billing')
+  await seen('search', { passed_offset: 10n })
+  const readers = (consumer_group: string) => [{ target_topic: topic, consumer_group }]
+  await recordVerdictGroups(service.sql, { topics: [topic], judges: readers('search') })
+  expect(await verdict({ group: null })).toEqual({ verdict: 'passed', reason: null, judged_by: 'search' })
+  expect(await verdict({ group: 'renamed' })).toMatchObject({ judged_by: 'search' })
+  expect(await verdict({ group: 'billing' })).toMatchObject({ verdict: 'sent', judged_by: 'billing' })
+  await recordVerdictGroups(service.sql, { topics: [topic], judges: readers('nobody') })
+  expect(await verdict({ group: null })).toMatchObject({ judged_by: 'billing, search' })
+  await recordVerdictGroups(service.sql, { topics: [topic], judges: [] })
+  expect(await database.sql`select from dlq.dlq_reader_topics`).toHaveLength(0)
+})
+
+test('what the consumer has confirmed is done, unless it came back', async () => {
+  expect(await verdict({ confirmed: true })).toEqual({ verdict: 'confirmed', reason: null, judged_by: null })
+  expect(await verdict({ confirmed: true, failedAgain: true })).toMatchObject({ verdict: 'came_back' })
+})
+
 test('what was jumped over was not read', async () => {
   await seen('billing', { state: 'Empty', members: 0, passed_offset: 8n, gap: { from_offset: 3n, to_offset: 8n } })
   expect(await verdict()).toMatchObject({ verdict: 'skipped', reason: null })
@@ -92,6 +152,8 @@ describe('what cannot be told says why', () => {
     ['not_allowed', { state: 'not_allowed', members: null, committed_offset: null }, {}],
     ['group_gone', { state: 'Dead', members: 0, committed_offset: null }, {}],
     ['new_topic', { log_end_offset: 3n }, {}],
+    ['share_group', { type: 'share' }, {}],
+    ['no_commits', { has_commits: false, committed_offset: null }, { settledAt: new Date(Date.now() - 7_200_000) }],
   ])('%s', async (reason, reader, asked) => {
     if (reader !== null) await seen('billing', reader)
     expect(await verdict(asked)).toMatchObject({ verdict: 'unknown', reason })
@@ -111,8 +173,42 @@ test('the verdicts of a run are counted', async () => {
       })}`
   }
   expect(await countRunVerdicts(service.sql, run)).toEqual({
-    ...{ sent: 2, passed: 2, consumed: 1, came_back: 1, skipped: 0, expired: 0, unknown: 0 },
+    ...{ sent: 2, passed: 2, consumed: 1, confirmed: 0, came_back: 1, skipped: 0, expired: 0, unknown: 0 },
   })
+})
+
+test('a rise is counted in pieces, for the group of each attempt', async () => {
+  await seen('billing')
+  await seen('search')
+  for (const [offset, group] of ['billing', 'billing', 'search', null, 'billing'].entries()) {
+    const id = await insertMessageRow(database.sql, { original_topic: topic, consumer_group: group })
+    await database.sql`
+      insert into dlq.dlq_attempts ${database.sql({
+        ...{ message_id: id, number: 1, attempt_id: crypto.randomUUID(), outcome: 'published' },
+        ...{ target_topic: topic, target_partition: 0, target_offset: offset, settled_at: settledAt },
+        failed_again_at: offset === 4 ? new Date() : null,
+      })}`
+  }
+  const rise: Rise = {
+    ...{ target_topic: topic, consumer_group: 'billing', partition: 0 },
+    ...{ verdict: 'passed', from: 0n, to: 10n, isFirst: false },
+  }
+  const count = (rises: Rise[], limit = 100) => countRises(service.sql, { rises, limit })
+  // The attempt without a group is counted for the first group by name.
+  expect(await count([rise, { ...rise, consumer_group: 'search' }])).toEqual([
+    { verdict: 'passed', count: 3, next: null },
+    { verdict: 'passed', count: 1, next: null },
+  ])
+  expect(await count([rise], 2)).toEqual([{ verdict: 'passed', count: 2, next: 2n }])
+  expect(await count([{ ...rise, from: 2n }], 2)).toEqual([{ verdict: 'passed', count: 1, next: 4n }])
+  await database.sql`update dlq.dlq_attempts set settled_at = now() - interval '2 hours'`
+  expect(await count([{ ...rise, isFirst: true }])).toMatchObject([{ count: 0 }])
+  await seen('billing', { gap: { from_offset: 1n, to_offset: 3n } })
+  expect(await count([{ ...rise, verdict: 'consumed' }])).toMatchObject([{ count: 2 }])
+  const [{ until }] = (await database.sql`select (now() + interval '1 minute')::text as until`) as never as [
+    { until: string },
+  ]
+  expect(await countCameBack(service.sql, { after: '2020-01-01', until })).toBe(1)
 })
 
 test('the readers of a topic have their lag', async () => {

@@ -1,9 +1,19 @@
 // What became of attempts after they were published, by dlq.verdict (migration 025): counted for runs, and asked by the
 // canary. Nothing is written per message.
 
+import { smallestId } from '../../domain/record/message-id.ts'
 import { type Sql, toJson } from '../sql.ts'
 
-export const verdicts = ['sent', 'passed', 'consumed', 'came_back', 'skipped', 'expired', 'unknown'] as const
+export const verdicts = [
+  'sent',
+  'passed',
+  'consumed',
+  'confirmed',
+  'came_back',
+  'skipped',
+  'expired',
+  'unknown',
+] as const
 export type Verdict = (typeof verdicts)[number]
 
 /** `verdict` of the published attempts a of a run, joined with their messages. */
@@ -15,7 +25,8 @@ function attemptsOf(sql: Sql, runId: string, limit: number) {
           limit ${limit}) a
     left join dlq.dlq_messages m on m.id = a.message_id
     cross join lateral dlq.verdict(
-      m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at) v`
+      m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at,
+      a.confirmed_at) v`
 }
 
 export type VerdictCounts = Record<Verdict, number>
@@ -23,12 +34,54 @@ export type VerdictCounts = Record<Verdict, number>
 /** Those that may still change. */
 const openVerdicts: readonly Verdict[] = ['sent', 'passed', 'unknown']
 
-/** The verdicts of the run's attempts now. Costs some microseconds for each. */
+/** Behind which attempt the next part begins. */
+export type RunPlace = { message_id: string; number: number }
+
+const beforeAll: RunPlace = { message_id: smallestId, number: 0 }
+
+/**
+ * The verdicts now of the run's next `limit` attempts. Judging costs some 14 µs an attempt, so a run of millions is
+ * counted in parts. `next`: where to go on; null at the end.
+ */
+export async function countRunPart(
+  sql: Sql,
+  { runId, after = beforeAll, limit }: { runId: string; after?: RunPlace; limit: number },
+): Promise<{ counts: Partial<VerdictCounts>; next: RunPlace | null }> {
+  const rows = await sql<{ verdict: Verdict; count: number; judged: number; last: string }[]>`
+    with part as materialized (
+      select * from dlq.dlq_attempts
+      where run_id = ${runId} and (outcome = 'published' or failed_again_at is not null)
+        -- The first condition alone is the index's.
+        and message_id >= ${after.message_id} and (message_id, number) > (${after.message_id}, ${after.number}::int)
+      order by message_id, number limit ${limit}
+    )
+    select v.verdict, count(*)::float8 as count, (select count(*)::int from part) as judged,
+           (select json_build_object('message_id', message_id, 'number', number) from part
+            order by message_id desc, number desc limit 1)::text as last
+    from part a
+    left join dlq.dlq_messages m on m.id = a.message_id
+    cross join lateral dlq.verdict(
+      m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at,
+      a.confirmed_at) v
+    group by v.verdict`
+  const [first] = rows
+  return {
+    counts: Object.fromEntries(rows.map(({ verdict, count }) => [verdict, count])),
+    next: first !== undefined && first.judged === limit ? (JSON.parse(first.last) as RunPlace) : null,
+  }
+}
+
+export const noVerdicts: VerdictCounts = Object.fromEntries(verdicts.map((verdict) => [verdict, 0])) as VerdictCounts
+
+export function addVerdicts(counts: VerdictCounts, more: Partial<VerdictCounts>): VerdictCounts {
+  return Object.fromEntries(
+    verdicts.map((verdict) => [verdict, counts[verdict] + (more[verdict] ?? 0)]),
+  ) as VerdictCounts
+}
+
+/** All of them at once, for runs that are not large. */
 export async function countRunVerdicts(sql: Sql, runId: string): Promise<VerdictCounts> {
-  const rows = await sql<{ verdict: Verdict; count: number }[]>`
-    select verdict, count(*)::float8 as count from (${attemptsOf(sql, runId, 2_000_000_000)}) judged group by verdict`
-  const counts = new Map(rows.map(({ verdict, count }) => [verdict, count]))
-  return Object.fromEntries(verdicts.map((verdict) => [verdict, counts.get(verdict) ?? 0])) as VerdictCounts
+  return addVerdicts(noVerdicts, (await countRunPart(sql, { runId, limit: 1_000_000 })).counts)
 }
 
 /** The runs whose verdicts may have changed since they were counted, those counted longest ago first. */
@@ -78,7 +131,7 @@ export async function readCanaryVerdicts(
   const [row] = await sql<(Omit<CanaryVerdicts, 'example'> & { example: string | null })[]>`
     with judged as materialized (${attemptsOf(sql, runId, limit)})
     select (select count(*) from judged where verdict = 'sent')::float8 as unread,
-           (select count(*) from judged where verdict in ('passed', 'consumed', 'skipped', 'expired'))::float8 as read,
+           (select count(*) from judged where verdict in ('passed', 'consumed', 'confirmed', 'skipped', 'expired'))::float8 as read,
            (select count(*) from judged where verdict = 'unknown')::float8 as unknown,
            (select json_build_object('topic', j.target_topic, 'partition', j.target_partition, 'group', j.judged_by,
                                      'members', g.members)
@@ -108,6 +161,7 @@ export async function forgetCanaryRead(sql: Sql, runId: string): Promise<void> {
 
 export type TopicReaderRow = {
   consumer_group: string
+  type: string
   state: string
   members: number | null
   /** Records of the topic that the group has not read. Null where it has committed nothing. */
@@ -120,7 +174,7 @@ export type TopicReaderRow = {
 /** The groups that read the topic, or have failed on it, by name. */
 export async function listTopicReaders(sql: Sql, topic: string): Promise<TopicReaderRow[]> {
   return sql<TopicReaderRow[]>`
-    select g.consumer_group, g.state, g.members, g.looked_at,
+    select g.consumer_group, g.type, g.state, g.members, g.looked_at,
            sum(p.log_end_offset - greatest(p.committed_offset, p.log_start_offset))
              filter (where p.committed_offset is not null)::bigint as lag,
            count(p.partition)::int as partitions,

@@ -88,6 +88,9 @@ export type Attempt = {
   failed_again_class: string | null
   failed_again_message: string | null
   error_changed: boolean | null
+  /** When the consumer said that its work is done, and who that was. */
+  confirmed_at: Date | null
+  confirmed_by: string | null
   /** What became of it after it was published; null where it was not. */
   verdict: Verdict | null
   verdict_reason: string | null
@@ -121,13 +124,15 @@ export function attemptColumns(sql: Sql) {
     a.number, a.attempt_id, a.actor, a.run_id, a.outcome, a.error, a.target_topic, a.target_partition, a.target_offset,
     a.started_at, a.settled_at, a.unknown_at, a.failed_again_at, a.failed_again_topic, a.failed_again_partition,
     a.failed_again_offset, a.failed_again_class, a.failed_again_message, a.error_changed,
-    v.verdict, v.verdict_reason, v.judged_by, v.read_at, v.horizon_until`
+    a.confirmed_at, a.confirmed_by, v.verdict, v.verdict_reason, v.judged_by, v.read_at, v.horizon_until`
 }
 
 /** Joins the verdict v to an attempt a that has the consumer group of its message. */
 export function withVerdict(sql: Sql) {
   return sql`
     left join lateral dlq.verdict(
-      a.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at) v
-      on a.outcome = 'published' or a.failed_again_at is not null`
+      a.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at,
+      -- An application that resolves its message by SQL has done the work.
+      coalesce(a.confirmed_at, case when a.outcome = 'resolved' then a.settled_at end)) v
+      on a.outcome in ('published', 'resolved') or a.failed_again_at is not null`
 }

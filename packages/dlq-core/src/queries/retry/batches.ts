@@ -19,6 +19,7 @@ export type ClaimedMessage = {
   record_value: Buffer | null
   /** The stored headers as JSON text. Null for a message without a record. */
   record_headers: string | null
+  consumer_group: string | null
   record_timestamp: Date | null
   original_timestamp: Date | null
   /** Set only for a message without a record. */
@@ -137,7 +138,7 @@ export async function claimBatch(
       case when ${isReadable} then m.record_headers end as record_headers,
       case when ${isReadable} and m.record_headers is null and m.record_value is null then m.payload end as payload,
       case when not ${isReadable} then coalesce(m.unstored_value_bytes, ${bytesOf(sql)})::float8 end as unsendable_bytes,
-      m.dlq_topic, m.run_id, m.group_id,
+      m.dlq_topic, m.consumer_group, m.run_id, m.group_id,
       -- Most messages have no attempt before this one: nothing is read for them.
       m.retry_count > 1 and exists (
         select from dlq.dlq_attempts a

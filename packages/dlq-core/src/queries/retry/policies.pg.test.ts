@@ -33,6 +33,10 @@ const everything: Required<PolicySettings> = {
   refailure_threshold: 0,
   refailure_share: 0.25,
   refailure_window: 60_000,
+  for_group_header: false,
+  verdict_group: 'billing',
+  verdict_horizon: 600_000,
+  auto_resolve: 86_400_000,
   retention: 400 * 86_400_000,
 }
 
@@ -106,6 +110,9 @@ describe('an impossible value is refused with the name of its column:', () => {
     ['refailure_threshold', { refailure_threshold: -1 }],
     ['refailure_share', { refailure_share: 1.5 }],
     ['refailure_window', { refailure_window: '0' }],
+    ['verdict_group', { verdict_group: 'g'.repeat(250) }],
+    ['verdict_horizon', { verdict_horizon: '8 days' }],
+    ['auto_resolve', { auto_resolve: '500 milliseconds' }],
   ])('%s of %j', async (column, row) => {
     await expect(database.sql`insert into dlq.dlq_policies ${database.sql({ pattern: '*', ...row })}`).rejects.toThrow(
       // Before PostgreSQL 17 there is no infinite interval.

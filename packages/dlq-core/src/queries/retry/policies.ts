@@ -21,6 +21,9 @@ function columns(sql: Sql) {
     ordering, "timestamp", weight, payload, delivery, refailure_threshold,
     refailure_share::float8 as refailure_share,
     (extract(epoch from refailure_window) * 1000)::float8 as refailure_window,
+    for_group_header, verdict_group,
+    (extract(epoch from verdict_horizon) * 1000)::float8 as verdict_horizon,
+    (extract(epoch from auto_resolve) * 1000)::float8 as auto_resolve,
     (extract(epoch from retention) * 1000)::float8 as retention,
     updated_at`
 }
@@ -81,6 +84,10 @@ export async function upsertPolicy(sql: Sql, pattern: string, settings: PolicySe
     refailure_threshold: s.refailure_threshold ?? null,
     refailure_share: s.refailure_share ?? null,
     refailure_window: toInterval(s.refailure_window),
+    for_group_header: s.for_group_header ?? null,
+    verdict_group: s.verdict_group ?? null,
+    verdict_horizon: toInterval(s.verdict_horizon),
+    auto_resolve: toInterval(s.auto_resolve),
     retention: toInterval(s.retention),
   }
   const { pattern: _key, ...replaced } = values

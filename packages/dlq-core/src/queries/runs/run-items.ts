@@ -3,13 +3,20 @@
 
 import { smallestId } from '../../domain/record/message-id.ts'
 import type { Status } from '../../domain/retry/message-state.ts'
+import type { Verdict } from '../readers/verdicts.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
 export const runOutcomes = ['waiting', 'resolved', 'failed', 'failed_again', 'skipped'] as const
 export type RunOutcome = (typeof runOutcomes)[number]
 
-export type RunItem = { id: string; outcome: RunOutcome; detail: string | null }
+export type RunItem = {
+  id: string
+  outcome: RunOutcome
+  detail: string | null
+  verdict?: Verdict
+  verdict_reason?: string | null
+}
 
 /** The run's messages behind `after`, or the last ones before `before`, in the order of ids, with this outcome or with any. */
 export async function listRunItems(
@@ -59,6 +66,65 @@ export async function listRunItems(
     select id, outcome, detail from (${chosen.reduce((all, arm) => sql`${all} union all ${arm}`)}) items
     order by id ${order} limit ${limit}`
   return before === null ? [...items] : items.toReversed()
+}
+
+/** One statement judges at most this number of attempts: each costs some microseconds. */
+const maxJudged = 20_000
+
+/** `judgedTo`: the id to go on from where the page is not full, because there may be more behind what was judged. */
+export type JudgedItems = { items: RunItem[]; judgedTo: string | null }
+
+/**
+ * The messages of the run whose last publishing in it has this verdict, behind `after` or before `before`, in the order
+ * of ids.
+ */
+export async function listItemsByVerdict(
+  sql: Sql,
+  {
+    runId,
+    verdict,
+    after,
+    before = null,
+    limit,
+    scope,
+  }: {
+    runId: string
+    verdict: Verdict
+    after: string | null
+    before?: string | null
+    limit: number
+    scope: TopicScope
+  },
+): Promise<JudgedItems> {
+  const order = before === null ? sql`asc` : sql`desc`
+  const rows = await sql<(RunItem & { judged: number; edge: string })[]>`
+    with part as materialized (
+      select * from dlq.dlq_attempts
+      where run_id = ${runId} and (outcome = 'published' or failed_again_at is not null)
+        and ${before === null ? sql`message_id > ${after ?? smallestId}` : sql`message_id < ${before}`}
+      order by message_id ${order} limit ${maxJudged}
+    ),
+    seen as (
+      select (select count(*) from part)::int as judged,
+             (select message_id from part order by message_id ${before === null ? sql`desc` : sql`asc`} limit 1) as edge
+    )
+    select seen.judged, seen.edge, found.* from seen left join lateral (
+      select a.message_id as id, coalesce(a.failed_again_message, a.error) as detail, v.verdict, v.verdict_reason,
+             case when a.failed_again_at is null then 'resolved' else 'failed_again' end as outcome
+      from part a
+      left join dlq.dlq_messages m on m.id = a.message_id
+      cross join lateral dlq.verdict(
+        m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at,
+        a.confirmed_at) v
+      where v.verdict = ${verdict}
+        ${scope === null ? sql`` : sql`and m.id is not null and ${messageInScope(sql, scope, 'm.')}`}
+      order by a.message_id ${order} limit ${limit}
+    ) found on true`
+  const items = rows.flatMap(({ judged: _, edge: _edge, ...item }) =>
+    (item.id as string | null) === null ? [] : [item],
+  )
+  const isPart = rows[0]!.judged === maxJudged && items.length < limit
+  return { items: before === null ? items : items.toReversed(), judgedTo: isPart ? rows[0]!.edge : null }
 }
 
 /** What is shown of a live message beside its outcome. */

@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { routeModes } from '../../domain/failure/topic-routes.ts'
 import { auth } from './auth-schema.ts'
 import { anyDuration, boolean, duration, integer, text, textList } from './config-values.ts'
+import { notifications } from './notification-schema.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
 
 const app = v.strictObject({
@@ -290,6 +291,7 @@ export const configSchema = v.strictObject({
   retry: v.optional(retry, {}),
   worker: v.optional(worker, {}),
   verdicts: v.optional(verdicts, {}),
+  notifications: v.optional(notifications, {}),
   cron: v.optional(cron, {}),
   archive: v.optional(archive, {}),
   names: v.optional(names, {}),

@@ -17,6 +17,8 @@ import {
 } from './config-values.ts'
 
 const maxDelayMs = 366 * 86_400_000
+/** A group's offsets are kept for seven days after its last member has left. */
+const maxHorizonMs = 7 * 86_400_000
 const maxRetentionMs = 36_500 * 86_400_000
 
 const delay = v.pipe(anyDuration, v.maxValue(maxDelayMs, 'must be at most 366d'))
@@ -76,6 +78,24 @@ export const policyFieldSchemas = {
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
   refailure_share: v.nullish(share),
   refailure_window: v.nullish(v.pipe(longDelay, v.minValue(1000, 'must be at least 1s'))),
+  for_group_header: v.nullish(boolean),
+  verdict_group: v.nullish(
+    v.pipe(v.string('must be text'), v.maxLength(249, 'must be the name of a consumer group, or empty for none')),
+  ),
+  verdict_horizon: v.nullish(
+    v.pipe(
+      longDurationOrNone,
+      v.maxValue(maxHorizonMs, 'must be at most 7d'),
+      v.check((horizon) => horizon === 0 || horizon >= 1000, 'must be at least 1s, or 0 for that of the configuration'),
+    ),
+  ),
+  auto_resolve: v.nullish(
+    v.pipe(
+      longDurationOrNone,
+      v.maxValue(maxDelayMs, 'must be at most 366d'),
+      v.check((after) => after === 0 || after >= 1000, 'must be at least 1s, or 0 for never'),
+    ),
+  ),
   retention: v.nullish(v.pipe(decades, v.maxValue(maxRetentionMs, 'must be at most 36500d'))),
 } satisfies Record<Exclude<SettingName, 'delivery'>, v.GenericSchema<unknown, unknown>>
 

@@ -29,6 +29,8 @@ function createCluster(errors: readonly (Error | undefined)[]): { cluster: Clust
     disconnect: async () => {},
     getNodeIds: () => ['1'],
     findBroker: async () => broker,
+    findGroupCoordinator: async () => broker,
+    refreshMetadata: async () => {},
     brokerPool: { findConnectedBroker: async () => broker },
     retrier: createRetry({ retries: 3, initialRetryTime: 1 }),
   }

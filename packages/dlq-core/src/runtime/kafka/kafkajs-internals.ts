@@ -15,6 +15,9 @@ export type Cluster = {
   getNodeIds(): string[]
   /** Throws KafkaJSBrokerNotFound where it does not know the broker, but then asks Kafka for the brokers first. */
   findBroker(wanted: { nodeId: number }): Promise<Broker>
+  /** Throws KafkaJSProtocolError where Kafka refuses, KafkaJSGroupCoordinatorNotFound where it has none. */
+  findGroupCoordinator(wanted: { groupId: string }): Promise<Broker>
+  refreshMetadata(): Promise<void>
   brokerPool: { findConnectedBroker(): Promise<Broker> }
   /** Runs the attempt again after an error that may pass, as the client's settings say; `bail` rejects at once. */
   retrier<T>(attempt: (bail: (error: unknown) => void) => Promise<T | undefined>): Promise<T>
@@ -65,12 +68,16 @@ export type Encoder = {
   writeUVarIntString(value: string): Encoder
   /** Without a value it writes a zero byte, which is also how an empty list of tagged fields begins and ends. */
   writeUVarIntBytes(value?: Buffer): Encoder
-  writeUVarIntArray(items: Encoder[]): Encoder
+  /** Null where the protocol allows it, which means all. */
+  writeUVarIntArray(items: Encoder[] | null): Encoder
 }
 
 export type Decoder = {
+  readInt8(): number
   readInt16(): number
   readInt32(): number
+  /** A Long, whose text is decimal. */
+  readInt64(): unknown
   readBoolean(): boolean
   readBytes(length: number): Buffer
   readUVarIntString(): string | null

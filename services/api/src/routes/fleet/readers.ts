@@ -10,6 +10,12 @@ import { topicName } from '../../request/request-schemas.ts'
 const readerSchema = v.pipe(
   v.strictObject({
     consumer_group: v.string(),
+    type: v.pipe(
+      v.string(),
+      v.description(
+        'classic, consumer (KIP-848), share (KIP-932) or streams (KIP-1071); unknown where Kafka does not say.',
+      ),
+    ),
     state: v.pipe(
       v.string(),
       v.description(
@@ -30,6 +36,7 @@ const readerSchema = v.pipe(
 
 const exampleReader = {
   consumer_group: 'billing',
+  type: 'classic',
   state: 'Stable',
   members: 3,
   lag: '12',

@@ -15,6 +15,7 @@ import { maxShown, previewPatch } from '../../runs/preview-patch.ts'
 import { exampleRun, runSchema } from '../../runs/run-json.ts'
 import { runBody } from '../../runs/run-request.ts'
 import { surveySelection, toSelection } from '../../runs/run-selection.ts'
+import { blastSchema, exampleBlast } from '../../topics/blast.ts'
 
 const count = v.pipe(v.number(), v.integer())
 const counts = v.record(v.string(), count)
@@ -34,6 +35,9 @@ const surveySchema = v.pipe(
     groups: counts,
     ages: counts,
     sample: v.array(v.string()),
+    blast: v.exactOptional(
+      v.pipe(blastSchema, v.description('Of a retry: whom the messages would reach, besides the group that failed.')),
+    ),
     diff: v.exactOptional(
       v.pipe(
         v.array(
@@ -110,7 +114,7 @@ export const runCreationRoutes = [
             ...{ dry_run: true, complete: true, matched: { value: 3000, relation: 'eq' }, eligible: 3000 },
             ...{ ineligible: { dead: 12 }, remedies: { dead: '12 are DEAD: send with force, or revive first' } },
             topics: { orders: 3000 },
-            ...{ groups: { none: 3000 }, ages: { 'under 1d': 3000 }, sample: [exampleRun.id] },
+            ...{ groups: { none: 3000 }, ages: { 'under 1d': 3000 }, sample: [exampleRun.id], blast: exampleBlast },
           },
         },
         202: {
@@ -139,7 +143,10 @@ export const runCreationRoutes = [
       if (body.target_topic !== null) await refuseTarget(call, body.target_topic)
       const patch = body.patch === undefined ? null : call.exactJson('patch')
       if (body.dry_run) {
-        const survey = await surveySelection(sql, selection, { ...run, scope })
+        await call.policies.refresh()
+        const { target_topic: targetTopic, rate_per_second: ratePerSecond } = body
+        const blast = { targetTopic, ratePerSecond, policyOf: call.policies.policyOf }
+        const survey = await surveySelection(sql, selection, { ...run, scope, blast })
         const diff = patch === null ? {} : { diff: await previewPatch(sql, { ids: survey.sample, patch, scope }) }
         return c.json({ dry_run: true, ...survey, ...diff })
       }

@@ -2,6 +2,7 @@
 
 import { waitingOf } from 'dlq-core/domain/message/run.ts'
 import { statuses } from 'dlq-core/domain/retry/message-state.ts'
+import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import { type ItemMessage, type RunItem, type RunOutcome, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
 import type { RunView } from 'dlq-core/queries/runs/runs.ts'
 import * as v from 'valibot'
@@ -14,6 +15,8 @@ export const runItemSchema = v.pipe(
     id: v.string(),
     outcome: v.picklist(runOutcomes),
     detail: v.nullable(v.string()),
+    verdict: v.exactOptional(v.pipe(v.picklist(verdicts), v.description('Where the request asks for a verdict.'))),
+    verdict_reason: v.exactOptional(v.nullable(v.string())),
     message: v.exactOptional(
       v.pipe(
         v.nullable(

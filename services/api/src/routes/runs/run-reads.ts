@@ -2,7 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runKinds, runStatuses } from 'dlq-core/domain/message/run.ts'
-import { listRunItems, readItemMessages, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
+import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
+import { listItemsByVerdict, listRunItems, readItemMessages, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
 import { listRuns } from 'dlq-core/queries/runs/runs.ts'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as v from 'valibot'
@@ -107,12 +108,15 @@ export const runReadRoutes = [
       description: [
         'In the order of ids; the next page begins `after` the last one, the one before ends `before` the first. With',
         '`show=message` each item has what a list of messages shows. Of the skipped messages, the first ten thousand.',
+        'With `verdict` instead of `outcome`: the messages that were sent and have this verdict now. Such a page may have',
+        'few items, or none, and go on all the same: only a null `next_after` is the end.',
       ].join(' '),
       role: 'read',
       showsPayloads: true,
       params: runPath,
       query: v.strictObject({
         outcome: v.optional(v.picklist(runOutcomes, `must be one of ${runOutcomes.join(', ')}`)),
+        verdict: v.exactOptional(v.picklist(verdicts, `must be one of ${verdicts.join(', ')}`)),
         after: v.optional(idOf('message')),
         before: v.optional(idOf('message')),
         show: v.exactOptional(v.picklist(['message'], 'must be message')),
@@ -143,11 +147,16 @@ export const runReadRoutes = [
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
     async ({ c, sql, access: { topics: scope }, params: { id }, query }) => {
-      const { outcome = null, after = null, before = null, show, limit } = query
+      const { outcome = null, verdict, after = null, before = null, show, limit } = query
+      if (verdict !== undefined && outcome !== null) throw invalidField('verdict', 'goes without outcome')
       if (after !== null && before !== null) throw invalidField('before', 'goes without after')
       const run = await findRun(sql, { id, scope })
       // One more than is shown, to know whether there are more.
-      const found = await listRunItems(sql, { runId: id, outcome, after, before, limit: limit + 1, scope })
+      const page = { runId: id, after, before, limit: limit + 1, scope }
+      const { items: found, judgedTo } =
+        verdict === undefined
+          ? { items: await listRunItems(sql, { ...page, outcome }), judgedTo: null }
+          : await listItemsByVerdict(sql, { ...page, verdict })
       const hasMore = found.length > limit
       const items = before === null ? found.slice(0, limit) : found.slice(-limit)
       const shown = show === undefined ? null : await readItemMessages(sql, { ids: items.map(({ id }) => id), scope })
@@ -155,8 +164,8 @@ export const runReadRoutes = [
       return c.json({
         items: items.map((item) => runItemJson(item, shown)),
         counts: outcomeCounts(run),
-        next_after: before !== null || hasMore ? last : null,
-        previous_before: before === null ? (after === null ? null : first) : hasMore ? first : null,
+        next_after: before !== null || hasMore ? last : judgedTo,
+        previous_before: before === null ? (after === null ? null : first) : hasMore ? first : judgedTo,
       })
     },
   ),

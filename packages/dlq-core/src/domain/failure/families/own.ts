@@ -24,6 +24,8 @@ export const republishHeaderNames = {
   messageId: 'dlq-message-id',
   attempt: 'dlq-attempt',
   attemptId: 'dlq-attempt-id',
+  /** TOPIC/GROUP: whom the record is for, among the groups that read the topic. */
+  forGroup: 'dlq-for-group',
 } as const
 
 const marks = [ownHeaders.topic, ownHeaders.errorClass, ownHeaders.errorMessage]

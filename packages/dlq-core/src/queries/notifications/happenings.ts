@@ -1,0 +1,91 @@
+// What has happened, and what lasts, as the other tables tell it. Each statement reads a bounded number of rows.
+
+import { lines } from '../reading/summary.ts'
+import type { Sql } from '../sql.ts'
+
+const most = 200
+
+export type GroupHappening = {
+  type: 'group.new' | 'group.regressed' | 'group.paused' | 'group.resumed'
+  group_id: string
+  title: string
+  original_topic: string | null
+  dlq_topic: string | null
+  owner: string | null
+  reason: string | null
+  /** As text with microseconds. */
+  when: string
+}
+
+/** Error groups that are new, failed after somebody had resolved them, or were paused or resumed since `after`. */
+export async function listGroupHappenings(sql: Sql, { after }: { after: Date }): Promise<GroupHappening[]> {
+  return sql<GroupHappening[]>`
+    (select 'group.new' as type, t.group_id, g.title, null::text as original_topic, t.dlq_topic, t.owner, null::text as reason,
+            t.first_seen_at::text as when
+     from dlq.dlq_group_topics t join dlq.dlq_groups g on g.id = t.group_id
+     where t.first_seen_at > ${after} and g.forgotten_at is null
+     order by t.first_seen_at limit ${most})
+    union all
+    (select 'group.regressed', t.group_id, g.title, null, t.dlq_topic, t.owner, null, t.state_changed_at::text
+     from dlq.dlq_group_topics t join dlq.dlq_groups g on g.id = t.group_id
+     where t.last_seen_at > ${after} and t.state = 'resolved' and t.last_seen_at > t.state_changed_at
+     order by t.last_seen_at limit ${most})
+    union all
+    (select 'group.paused', p.group_id, g.title, p.original_topic, null, null, p.reason, p.paused_at::text
+     from dlq.dlq_group_pauses p join dlq.dlq_groups g on g.id = p.group_id
+     where p.paused_at > ${after} and p.resumed_at is null limit ${most})
+    union all
+    (select 'group.resumed', p.group_id, g.title, p.original_topic, null, null, p.reason, p.resumed_at::text
+     from dlq.dlq_group_pauses p join dlq.dlq_groups g on g.id = p.group_id
+     where p.resumed_at > ${after} limit ${most})`
+}
+
+export type RunHappening = {
+  id: string
+  kind: string
+  status: 'completed' | 'cancelled' | 'failed' | 'paused'
+  status_reason: string | null
+  actor: string
+  taken: number
+  resolved: number
+  failed: number
+  failed_again: number
+  /** JSON text; null before the first count. */
+  verdicts: string | null
+}
+
+/** Runs that ended since `after`, and those that are paused. */
+export async function listRunHappenings(sql: Sql, { after }: { after: Date }): Promise<RunHappening[]> {
+  return sql<RunHappening[]>`
+    select r.id, r.kind, r.status, r.status_reason, r.actor,
+           r.taken::float8 as taken, (r.resolved + coalesce(d.resolved, 0))::float8 as resolved,
+           (r.failed + coalesce(d.failed, 0))::float8 as failed,
+           (r.failed_again + coalesce(d.failed_again, 0))::float8 as failed_again,
+           (select v.counts::text from dlq.dlq_run_verdicts v where v.run_id = r.id) as verdicts
+    from dlq.dlq_runs r
+    left join lateral (
+      select sum(n) filter (where outcome = 'resolved') as resolved, sum(n) filter (where outcome = 'failed') as failed,
+             sum(n) filter (where outcome = 'failed_again') as failed_again
+      from dlq.dlq_run_deltas d where d.run_id = r.id
+    ) d on true
+    where r.status = 'paused' or r.ended_at > ${after}
+    order by r.created_at desc limit ${most}`
+}
+
+export type DeadTopic = { original_topic: string; dead: number }
+
+/** Of every topic with at least `least` DEAD messages. */
+export async function listDeadTopics(sql: Sql, { least }: { least: number }): Promise<DeadTopic[]> {
+  return sql<DeadTopic[]>`
+    select original_topic, sum(count)::float8 as dead from ${lines(sql)}
+    where status = 'DEAD' group by original_topic having sum(count) >= ${least}
+    order by dead desc limit 1000`
+}
+
+/** For how long no ingester has looked at any DLQ topic; null where there is none to look at. */
+export async function ingestersSilentMs(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ ms: number | null }[]>`
+    select (extract(epoch from clock_timestamp() - max(looked_at)) * 1000)::float8 as ms
+    from dlq.dlq_topics where gone_at is null`
+  return row!.ms
+}

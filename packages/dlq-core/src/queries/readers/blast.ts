@@ -1,0 +1,83 @@
+// Whom a retry of many messages reaches: the topics that they would be sent to, and the groups that read these.
+
+import type { Sql } from '../sql.ts'
+import { messageInScope, type TopicScope } from '../topic-scope.ts'
+
+export type TargetPart = {
+  original_topic: string
+  dlq_topic: string | null
+  /** Where somebody has said that these messages go; null: as their policy says. */
+  target_topic: string | null
+  consumer_group: string | null
+  partition: number | null
+  count: number
+  bytes: number
+}
+
+/** The messages of these ids that a run would take, by where they go. */
+export async function listTargetParts(
+  sql: Sql,
+  { ids, scope, isForced }: { ids: readonly string[]; scope: TopicScope; isForced: boolean },
+): Promise<TargetPart[]> {
+  return sql<TargetPart[]>`
+    select original_topic, dlq_topic, target_topic, consumer_group, original_partition as partition, count(*)::float8 as count,
+           coalesce(sum(coalesce(octet_length(record_value), 0) + coalesce(octet_length(record_key), 0)), 0)::float8 as bytes
+    from ${takenOf(sql, { ids, scope, isForced })}
+    group by original_topic, dlq_topic, target_topic, consumer_group, original_partition`
+}
+
+/** Of the messages that go back to where they came from, how many each group of that topic has read before. */
+export async function countSeenBefore(
+  sql: Sql,
+  { ids, scope, isForced }: { ids: readonly string[]; scope: TopicScope; isForced: boolean },
+): Promise<{ topic: string; consumer_group: string; count: number }[]> {
+  return sql<{ topic: string; consumer_group: string; count: number }[]>`
+    select m.original_topic as topic, p.consumer_group, count(*)::float8 as count
+    from ${takenOf(sql, { ids, scope, isForced })}
+    join dlq.dlq_reader_partitions p
+      on p.target_topic = m.original_topic and p.partition = m.original_partition and p.passed_offset > m.original_offset
+    group by m.original_topic, p.consumer_group`
+}
+
+function takenOf(sql: Sql, { ids, scope, isForced }: { ids: readonly string[]; scope: TopicScope; isForced: boolean }) {
+  return sql`
+    unnest(${sql.array([...ids])}::uuid[]) as chosen (id)
+    cross join lateral (
+      select original_topic, dlq_topic, target_topic, consumer_group, original_partition, original_offset, record_value, record_key
+      from dlq.dlq_messages
+      where id = chosen.id and run_id is null and not held_by_route and ${messageInScope(sql, scope)}
+        and (${isForced} and status in ('PENDING', 'DEAD') or status = 'PENDING' and retry_count < max_retries)
+    ) m`
+}
+
+export type TargetReader = {
+  target_topic: string
+  consumer_group: string
+  type: string
+  state: string
+  members: number | null
+  lag: number | null
+  per_second: number | null
+  best_per_second: number | null
+  produced_per_second: number | null
+  /** It has had no members for a day. */
+  is_gone: boolean
+}
+
+export async function listTargetReaders(sql: Sql, topics: readonly string[]): Promise<TargetReader[]> {
+  return sql<TargetReader[]>`
+    select g.target_topic, g.consumer_group, g.type, g.state, g.members, g.per_second, g.best_per_second,
+           g.produced_per_second, coalesce(g.alone_since < now() - interval '1 day', false) as is_gone,
+           (select sum(p.log_end_offset - greatest(p.committed_offset, p.log_start_offset))::float8
+            from dlq.dlq_reader_partitions p
+            where p.target_topic = g.target_topic and p.consumer_group = g.consumer_group
+              and p.committed_offset is not null) as lag
+    from dlq.dlq_readers g where g.target_topic = any(${sql.array([...topics])}::text[])
+    order by g.target_topic, g.consumer_group`
+}
+
+/** When a retrier last looked at the groups; null: never. */
+export async function readersLookedAt(sql: Sql): Promise<Date | null> {
+  const [row] = await sql<{ looked_at: Date | null }[]>`select looked_at from dlq.dlq_reader_watch`
+  return row?.looked_at ?? null
+}

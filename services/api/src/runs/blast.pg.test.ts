@@ -1,0 +1,99 @@
+// What a dry run says of the groups that its messages would reach.
+
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { answerOf, createTestApp, type TestAppOptions } from '../test-app.ts'
+import { type Blast, timeOf } from '../topics/blast.ts'
+import { orders, useRuns } from './test-run-requests.ts'
+
+const { database, service, insert, ask } = useRuns()
+
+/** A group that has read the first offsets of partition 0 of a topic. */
+async function reader(topic: string, group: string, read: number, columns: object = {}): Promise<void> {
+  await database.sql`
+    insert into dlq.dlq_readers ${database.sql({
+      ...{ target_topic: topic, consumer_group: group, type: 'classic', state: 'Stable', members: 1, horizon: '1 s' },
+      ...columns,
+    })}`
+  await database.sql`
+    insert into dlq.dlq_reader_partitions (
+      target_topic, consumer_group, partition, committed_offset, log_start_offset, log_end_offset, passed_offset)
+    values (${topic}, ${group}, 0, ${read}, 0, 100, ${read})`
+}
+
+const dryRun = async (body: object = {}) =>
+  ((await ask({ kind: 'retry', selection: orders, dry_run: true, ...body })).body as { blast: Blast }).blast
+
+test('a dry run names who else gets the records, who had them before, and what they weigh', async () => {
+  for (let offset = 0; offset < 4; offset += 1)
+    await insert({
+      ...{ original_partition: offset === 3 ? 1 : 0, original_offset: offset, consumer_group: 'billing' },
+      record_value: Buffer.alloc(100),
+    })
+  await insert({ status: 'DEAD', consumer_group: 'billing', original_partition: 0, original_offset: 9 })
+  await reader('orders', 'billing', 100, { members: 3, per_second: 10, best_per_second: 10.05 })
+  await reader('orders', 'search', 2, { per_second: 40, best_per_second: 95, produced_per_second: 41 })
+  await reader('orders', 'gone-by', 0, { members: 0, alone_since: new Date(Date.now() - 2 * 86_400_000) })
+  expect((await dryRun()).targets).toEqual([
+    {
+      ...{ topic: 'orders', messages: { value: 4, relation: 'eq' }, bytes: { value: 400, relation: 'eq' } },
+      ...{ produced_per_second: 41, hottest_partition: { partition: 0, messages: 3 }, gone_groups: 1 },
+      groups: [
+        {
+          ...{
+            group: 'billing',
+            role: 'failed',
+            type: 'classic',
+            state: 'Stable',
+            members: 3,
+            lag: 0,
+            seen_before: null,
+          },
+          ...{ per_second: 10, best_per_second: 10.05, minutes: null, catches_up: false },
+        },
+        {
+          ...{
+            group: 'search',
+            role: 'bystander',
+            type: 'classic',
+            state: 'Stable',
+            members: 1,
+            lag: 98,
+            seen_before: 2,
+          },
+          ...{ per_second: 40, best_per_second: 95, minutes: 0, catches_up: true },
+        },
+      ],
+    },
+  ])
+  expect((await dryRun({ force: true, reason: 'mended' })).targets[0]).toMatchObject({ messages: { value: 5 } })
+  const elsewhere = await dryRun({ kind: 'redirect', target_topic: 'parking' })
+  expect(elsewhere.targets).toMatchObject([{ topic: 'parking', messages: { value: 4 }, groups: [] }])
+  expect(await dryRun({ kind: 'dead' })).toBeUndefined()
+})
+
+test('a token for some topics learns nothing of the groups of others', async () => {
+  await insert({ target_topic: 'payments' })
+  await reader('payments', 'secret-group', 5)
+  const sha256 = createHash('sha256').update('secret-shop').digest('hex')
+  const auth: NonNullable<TestAppOptions['auth']> = {
+    tokens: [{ name: 'shop', sha256, role: 'sys_operator', topics: ['orders'] }],
+  }
+  const app = createTestApp(service.sql, { auth })
+  const body = JSON.stringify({ kind: 'retry', selection: orders, dry_run: true })
+  const headers = { authorization: 'Bearer secret-shop', 'content-type': 'application/json' }
+  const answer = await answerOf(app('POST /api/v1/runs', { body, headers }))
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  expect(JSON.stringify(answer.body)).not.toContain('secret-group')
+  expect(JSON.stringify(await dryRun())).toContain('secret-group')
+})
+
+test('how long a group takes follows from what its best rate leaves, and from the run’s rate', () => {
+  const rates = { per_second: 40, best_per_second: 100 }
+  expect(timeOf(rates, { messages: 3600, ratePerSecond: null })).toEqual({ minutes: 1, catches_up: true })
+  expect(timeOf(rates, { messages: 3600, ratePerSecond: 10 })).toEqual({ minutes: 6, catches_up: true })
+  expect(timeOf({ ...rates, best_per_second: null }, { messages: 1, ratePerSecond: null })).toEqual({
+    minutes: null,
+    catches_up: null,
+  })
+})

@@ -1,0 +1,38 @@
+// Resolves error groups that are over: by a policy's auto_resolve, and only by what was read and stayed away.
+
+import { formatDuration } from 'dlq-core/domain/retry/duration.ts'
+import { writeAudit } from 'dlq-core/queries/change/audit.ts'
+import { listQuietGroups, listTopicPairs, resolveQuietGroup } from 'dlq-core/queries/groups/quiet-groups.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
+
+/** Groups of one pass; the next one goes on. */
+const limit = 100
+
+/** Returns how many groups it resolved. Each is audited as done by `auto`. */
+export async function resolveQuietGroups(
+  { sql, policies }: { sql: Database; policies: Pick<PolicySource, 'refresh' | 'policyOf'> },
+  signal: AbortSignal,
+): Promise<number> {
+  await policies.refresh()
+  const topics = (await listTopicPairs(sql)).flatMap((pair) => {
+    const { autoResolveMs } = policies.policyOf(pair)
+    return autoResolveMs === null ? [] : [{ ...pair, afterMs: autoResolveMs }]
+  })
+  let resolved = 0
+  for (const group of await listQuietGroups(sql, { topics, limit })) {
+    signal.throwIfAborted()
+    const isResolved = await sql.begin(async (sql) => {
+      if (!(await resolveQuietGroup(sql, group))) return false
+      await writeAudit(sql, {
+        ...{ actor: 'auto', role: 'auto', request_id: '', action: 'group.change', target_type: 'group' },
+        ...{ target_id: group.group_id, dlq_topic: group.dlq_topic },
+        reason: `auto_resolve: nothing failed for ${formatDuration(group.afterMs)}, and all was read`,
+        ...{ before: { state: 'open' }, after: { state: 'resolved' } },
+      })
+      return true
+    })
+    if (isResolved) resolved += 1
+  }
+  return resolved
+}

@@ -1,0 +1,130 @@
+// Sends one delivery: a task of graphile-worker. The row says what is left to do, so a job that runs twice, or again after
+// a kill, sends under the same id and nothing else.
+
+import { waitAfterMs } from 'dlq-core/domain/notifications/route-event.ts'
+import {
+  beginDelivery,
+  type Delivery,
+  disableChannel,
+  isChannelDisabled,
+  postponeDelivery,
+  settleDelivery,
+} from 'dlq-core/queries/notifications/deliveries.ts'
+import { noteEvents, readEvents } from 'dlq-core/queries/notifications/events.ts'
+import { listNotificationRoutes } from 'dlq-core/queries/notifications/routes.ts'
+import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import { openChannel } from './channels.ts'
+import type { NotificationMetrics } from './notification-metrics.ts'
+import { type Answer, sendSafely } from './post-safely.ts'
+import { renderDelivery } from './render.ts'
+import { routeEvents } from './watch-events.ts'
+
+export type DeliverDeps = {
+  sql: Database
+  settings: () => Config['notifications']
+  /** The name of this deployment, and where its console is. */
+  source: string
+  consoleUrl: string | null
+  metrics: NotificationMetrics
+  log: Log
+  now: () => Date
+}
+
+type Outcome =
+  | { kind: 'delivered'; status: number }
+  | { kind: 'again'; status: number | null; error: string; waitMs: number | null }
+  | { kind: 'dead'; status: number | null; error: string }
+  | { kind: 'gone'; status: number; error: string }
+
+export function createDeliver(deps: DeliverDeps) {
+  const { sql, metrics, log, now } = deps
+  return async function deliver(payload: unknown): Promise<void> {
+    const delivery = await beginDelivery(sql, (payload as { id: string }).id)
+    if (delivery === null) return
+    const outcome = await attempt(deps, delivery)
+    const { id, channel, attempts } = delivery
+    metrics.deliveries.inc({ outcome: outcome.kind })
+    if (outcome.kind === 'delivered') {
+      await settleDelivery(sql, { id, state: 'delivered', status: outcome.status, error: null })
+      return
+    }
+    const { status, error } = outcome
+    const waitMs = outcome.kind === 'again' ? waitAfterMs(attempts) : null
+    if (outcome.kind === 'again' && waitMs !== null) {
+      const at = new Date(now().getTime() + Math.max(waitMs, outcome.waitMs ?? 0))
+      await sql.begin(async (sql) => {
+        await settleDelivery(sql, { id, state: 'waiting', status, error })
+        await postponeDelivery(sql, { id, at })
+      })
+      log.info({ delivery: id, channel, attempts, status, error }, 'delivery_failed')
+      return
+    }
+    await giveUp(deps, delivery, { status, error, isGone: outcome.kind === 'gone' })
+  }
+}
+
+/** The dead end: it is listed and counted, and the other channels hear of it. */
+async function giveUp(
+  { sql, log, now }: DeliverDeps,
+  { id, channel, attempts }: Delivery,
+  { status, error, isGone }: { status: number | null; error: string; isGone: boolean },
+): Promise<void> {
+  log.error({ delivery: id, channel, attempts, status, error }, 'delivery_dead')
+  await sql.begin(async (sql) => {
+    await settleDelivery(sql, { id, state: 'dead', status, error })
+    if (isGone) await disableChannel(sql, channel)
+    const title = isGone
+      ? `The channel ${channel} is gone (410) and disabled`
+      : `A delivery to ${channel} has failed for good`
+    const events = await noteEvents(sql, [
+      ...[
+        {
+          type: 'delivery.dead' as const,
+          subject: `channel/${channel}`,
+          severity: 'warning' as const,
+          title,
+          when: id,
+        },
+      ],
+    ])
+    const routes = await listNotificationRoutes(sql)
+    await routeEvents({ sql, routes, now: now(), except: channel }, 'begin', events)
+  })
+}
+
+async function attempt(deps: DeliverDeps, delivery: Delivery): Promise<Outcome> {
+  const { sql, settings, source, consoleUrl, now } = deps
+  const { channels, allow_http, allow_networks } = settings()
+  const configured = channels.find(({ name }) => name === delivery.channel)
+  if (configured === undefined)
+    return { kind: 'dead', status: null, error: `there is no channel ${delivery.channel} in notifications.channels` }
+  if (await isChannelDisabled(sql, delivery.channel))
+    return { kind: 'dead', status: null, error: 'the channel is disabled, because its receiver said 410' }
+  const events = await readEvents(sql, delivery.event_ids)
+  if (events.length === 0 && delivery.kind !== 'test')
+    return { kind: 'dead', status: null, error: 'its events are forgotten' }
+  try {
+    const channel = openChannel(configured)
+    const { body, headers } = renderDelivery(
+      channel.kind,
+      { ...{ id: delivery.id, kind: delivery.kind, events, source, consoleUrl }, now: now() },
+      channel.secrets,
+    )
+    const rules = { allowHttp: allow_http, allowNetworks: allow_networks ?? [] }
+    return judge(await sendSafely(channel.url, { body, headers }, rules))
+  } catch (error) {
+    // Neither address nor secret stands in these errors; a path of an address would be a secret.
+    return { kind: 'again', status: null, error: (error as Error).message, waitMs: null }
+  }
+}
+
+/** 2xx is done. A redirect is a failure: what is configured is what is called. */
+export function judge({ status, retryAfterMs }: Answer): Outcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered', status }
+  if (status === 410) return { kind: 'gone', status, error: 'the receiver is gone (410)' }
+  const error =
+    status >= 300 && status < 400 ? `redirects (${status}) are not followed` : `the receiver answered ${status}`
+  return { kind: 'again', status, error, waitMs: retryAfterMs }
+}

@@ -1,0 +1,22 @@
+// The metrics of notifications.
+
+import { Counter, type Registry } from 'prom-client'
+
+export type NotificationMetrics = ReturnType<typeof createNotificationMetrics>
+
+export function createNotificationMetrics(registry: Registry) {
+  return {
+    deliveries: new Counter({
+      name: 'dlq_notification_tries_total',
+      help: 'Tries to deliver a notification, by outcome: delivered, again (it failed and is tried again, or was the last try), dead (it cannot be tried), gone (the receiver said 410).',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    heartbeats: new Counter({
+      name: 'dlq_notification_heartbeats_total',
+      help: 'Calls of notifications.heartbeat_url_file, by outcome: ok or failed.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+  }
+}

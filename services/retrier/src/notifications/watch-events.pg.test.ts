@@ -1,0 +1,266 @@
+// From what happens in the tables to a receiver on this machine, through routes and jobs.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deliverTask, listDeliveries, retryDelivery } from 'dlq-core/queries/notifications/deliveries.ts'
+import { listEvents } from 'dlq-core/queries/notifications/events.ts'
+import { listChannels, type NotificationRoute, putNotificationRoute } from 'dlq-core/queries/notifications/routes.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { Registry } from 'prom-client'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createDeliver } from './deliver.ts'
+import { createNotificationMetrics } from './notification-metrics.ts'
+import { createEventWatch } from './watch-events.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const folder = mkdtempSync(join(tmpdir(), 'dlq-channels-'))
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const group = '00000000-0000-8000-8000-000000000001'
+const minuteMs = 60_000
+
+type Received = {
+  id: string
+  body: { id: string; type: string; data: { kind: string; title?: string; events?: { title: string }[] } }
+}
+let received: Received[] = []
+let status = 200
+let now = new Date()
+const server = createServer(async (request, answer) => {
+  const body = Buffer.concat(await Array.fromAsync(request)).toString()
+  new Webhook(secret).verify(body, request.headers as Record<string, string>)
+  received.push({ id: request.headers['webhook-id'] as string, body: JSON.parse(body) })
+  answer.writeHead(status).end()
+})
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  writeFileSync(join(folder, 'url'), `http://127.0.0.1:${port}/secret-path\n`)
+  writeFileSync(join(folder, 'key'), `${secret}\n`)
+})
+afterAll(() => {
+  server.close()
+  rmSync(folder, { recursive: true })
+})
+
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_events', 'dlq.dlq_deliveries', 'dlq.dlq_notification_routes')
+  await emptyTables(database.sql, 'dlq.dlq_notification_channels', 'graphile_worker._private_jobs')
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_groups', 'dlq.dlq_group_topics', 'dlq.dlq_group_pauses')
+  await database.sql`update dlq.dlq_event_watch set look_due_at = now(), looked_at = now() - interval '1 minute'`
+  received = []
+  status = 200
+  now = new Date()
+})
+
+const channelOf = (name: string) => ({
+  ...{ name, kind: 'webhook' as const, url_file: join(folder, 'url'), secret_file: join(folder, 'key') },
+})
+const settings = () => ({
+  channels: [channelOf('on-call'), channelOf('other')],
+  ...{ allow_http: true, allow_networks: ['127.0.0.1'], include_messages: false },
+})
+const log = createLog({ service: 'test', level: 'silent' })
+const watch = () => createEventWatch({ sql: service.sql, settings, now: () => now })
+const deliver = () =>
+  createDeliver({
+    // Its receiver refuses a signature of another time.
+    ...{ sql: service.sql, settings, source: 'dlq-manager', consoleUrl: null, log, now: () => new Date() },
+    metrics: createNotificationMetrics(new Registry()),
+  })
+
+async function look(): Promise<void> {
+  await database.sql`update dlq.dlq_event_watch set look_due_at = now()`
+  await watch()()
+}
+
+/** Performs the jobs that are due, as graphile-worker does. Those for later stay. */
+async function work({ all = false } = {}): Promise<void> {
+  const jobs = await database.sql`
+    delete from graphile_worker._private_jobs j using graphile_worker._private_tasks t
+    where t.id = j.task_id and t.identifier = ${deliverTask} and (${all} or j.run_at <= ${now})
+    returning j.payload`
+  if (all) await database.sql`update dlq.dlq_deliveries set send_at = now() where state = 'waiting'`
+  for (const { payload } of jobs) await deliver()(typeof payload === 'string' ? JSON.parse(payload) : payload)
+}
+
+const route = (fields: Partial<NotificationRoute> = {}) =>
+  putNotificationRoute(service.sql, {
+    ...{
+      name: 'all',
+      channel: 'on-call',
+      types: [],
+      topics: [],
+      owners: [],
+      min_severity: 'info',
+      dead_threshold: null,
+    },
+    ...{ digestMs: 5 * minuteMs, repeatMs: 240 * minuteMs, quiet: null, muted_until: null },
+    ...fields,
+  })
+
+async function addGroup(id = group, dlqTopic = 'orders.dlq.v1'): Promise<void> {
+  await database.sql`
+    insert into dlq.dlq_groups (id, version, message, title) values (${id}, 1, 'card 4111', 'no card 4111')
+    on conflict (id) do nothing`
+  await database.sql`insert into dlq.dlq_group_topics (dlq_topic, group_id) values (${dlqTopic}, ${id})`
+}
+
+const titles = () =>
+  received.map(({ body: { data } }) => data.title ?? data.events?.map(({ title }) => title).join(' | '))
+
+test('a new error group is told once, signed, without what its error says', async () => {
+  await route()
+  await addGroup()
+  await look()
+  await look()
+  await work()
+  expect(titles()).toEqual(['New error group on orders.dlq.v1'])
+  expect(received[0]!.body.type).toBe('io.dlq-manager.group.new')
+  expect(JSON.stringify(received)).not.toContain('4111')
+  expect(await listDeliveries(service.sql, { state: null, before: null, limit: 10 })).toMatchObject([
+    { channel: 'on-call', route: 'all', kind: 'begin', state: 'delivered', last_status: 200, attempts: 1 },
+  ])
+  const [event] = await listEvents(service.sql, {
+    type: null,
+    open: false,
+    before: null,
+    limit: 10,
+    scope: ['orders.*'],
+  })
+  expect(event).toMatchObject({ type: 'group.new', dlq_topic: 'orders.dlq.v1' })
+  expect(await listEvents(service.sql, { type: null, open: false, before: null, limit: 10, scope: ['pay.*'] })).toEqual(
+    [],
+  )
+  const shown = await listChannels(service.sql)
+  expect(shown).toMatchObject([{ name: 'on-call', kind: 'webhook' }, { name: 'other' }])
+  expect(JSON.stringify(shown)).not.toContain('secret-path')
+})
+
+test('a group that fails again after it was resolved has regressed; pauses and their ends are told too', async () => {
+  await route({ digestMs: 0 })
+  await addGroup()
+  await look()
+  await work()
+  received = []
+  await database.sql`
+    update dlq.dlq_group_topics set state = 'resolved', state_changed_at = now() - interval '1 minute', last_seen_at = now()`
+  await database.sql`
+    insert into dlq.dlq_group_pauses (original_topic, group_id, reason, probe_at) values ('orders', ${group}, '20 retries failed again', now())`
+  await look()
+  await look()
+  await work()
+  await database.sql`update dlq.dlq_group_pauses set resumed_at = now()`
+  await look()
+  await work()
+  expect(titles().join(' | ').split(' | ').toSorted()).toEqual([
+    'Automatic retries are paused on orders; 20 retries failed again',
+    'Automatic retries go on on orders',
+    'Failed again after it was resolved on orders.dlq.v1',
+  ])
+})
+
+test('the first event goes at once, and further ones of the digest’s time together', async () => {
+  await route()
+  await addGroup()
+  await look()
+  await work()
+  for (const n of [2, 3]) {
+    await addGroup(`00000000-0000-8000-8000-00000000000${n}`, `topic-${n}.dlq.v1`)
+    await look()
+  }
+  await work()
+  expect(received).toHaveLength(1)
+  await work({ all: true })
+  expect(titles()).toEqual([
+    'New error group on orders.dlq.v1',
+    'New error group on topic-2.dlq.v1 | New error group on topic-3.dlq.v1',
+  ])
+})
+
+test('a condition is told when it begins, again while it lasts, and once when it is over', async () => {
+  await route({ dead_threshold: 2, digestMs: 0 })
+  for (let n = 0; n < 2; n += 1) await insertMessageRow(database.sql, { original_topic: 'orders', status: 'DEAD' })
+  await look()
+  await look()
+  await work()
+  expect(received.map(({ body: { data } }) => data.kind)).toEqual(['begin'])
+  now = new Date(now.getTime() + 241 * minuteMs)
+  await look()
+  await work({ all: true })
+  expect(received.map(({ body: { data } }) => data.kind)).toEqual(['begin', 'again'])
+  await database.sql`update dlq.dlq_messages set status = 'PENDING'`
+  await look()
+  await look()
+  await work({ all: true })
+  expect(received.map(({ body: { data } }) => data.kind)).toEqual(['begin', 'again', 'end'])
+  expect(titles()[2]).toBe('orders has at least 2 DEAD messages')
+})
+
+test('a delivery whose process was killed is made again, under the same id', async () => {
+  await route()
+  await addGroup()
+  await look()
+  // It was sent, and the process died before it could say so.
+  await database.sql`update dlq.dlq_deliveries set attempts = 1`
+  const [job] = await database.sql`select payload from graphile_worker._private_jobs`
+  await work()
+  await database.sql`update dlq.dlq_deliveries set state = 'waiting'`
+  await deliver()(job!.payload)
+  expect(received).toHaveLength(2)
+  expect(new Set(received.map(({ id }) => id)).size).toBe(1)
+})
+
+test('a receiver that fails is tried again for hours, and then the delivery is dead, told to others, and can be retried', async () => {
+  await route()
+  await route({ name: 'backup', channel: 'other', types: ['delivery.dead'] })
+  await addGroup()
+  await look()
+  status = 500
+  for (let tries = 0; tries < 12; tries += 1) await work({ all: true })
+  const state = async () =>
+    (await listDeliveries(service.sql, { state: null, before: null, limit: 10 })).map(
+      ({ route, state, attempts }) => `${route} ${state} ${attempts}`,
+    )
+  expect(await state()).toEqual(['backup waiting 0', 'all dead 12'])
+  expect(received).toHaveLength(12)
+  status = 200
+  await work({ all: true })
+  expect(titles().at(-1)).toBe('A delivery to on-call has failed for good')
+  const [dead] = await listDeliveries(service.sql, { state: 'dead', before: null, limit: 1 })
+  expect(await retryDelivery(service.sql, dead!.id)).toMatchObject({ state: 'waiting', attempts: 0 })
+  await work({ all: true })
+  expect(await state()).toEqual(['backup delivered 1', 'all delivered 1'])
+})
+
+test('a receiver that is gone for good disables its channel', async () => {
+  await route()
+  await addGroup()
+  await look()
+  status = 410
+  await work()
+  await addGroup('00000000-0000-8000-8000-000000000002')
+  await look()
+  await work({ all: true })
+  expect(received).toHaveLength(1)
+  const [channel] = await listChannels(service.sql)
+  expect(channel).toMatchObject({ name: 'on-call', disabled_at: expect.any(Date) })
+})
+
+test('a route that is muted, and one of other topics, hear nothing', async () => {
+  await route({ name: 'muted', muted_until: new Date(Date.now() + minuteMs) })
+  await route({ name: 'elsewhere', topics: ['payments.*'] })
+  await addGroup()
+  await look()
+  await work({ all: true })
+  expect(received).toEqual([])
+})

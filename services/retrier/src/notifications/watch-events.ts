@@ -1,0 +1,118 @@
+// One retrier at a time looks for events and gives each to the routes that want it, in one transaction: what is noted is
+// also on its way, with its job.
+
+import type { Event } from 'dlq-core/domain/notifications/event.ts'
+import { sendAt, takesEvent } from 'dlq-core/domain/notifications/route-event.ts'
+import {
+  addDelivery,
+  type DeliveryKind,
+  forgetDeliveries,
+  gatherEvent,
+  lastOfRoute,
+  lastTold,
+} from 'dlq-core/queries/notifications/deliveries.ts'
+import {
+  forgetEvents,
+  listOpenConditions,
+  noteConditions,
+  noteEventLook,
+  noteEvents,
+  takeEventLook,
+} from 'dlq-core/queries/notifications/events.ts'
+import {
+  listNotificationRoutes,
+  type NotificationRoute,
+  recordChannels,
+} from 'dlq-core/queries/notifications/routes.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
+import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { describeChannels } from './channels.ts'
+import { findEvents, watchedConditions } from './find-events.ts'
+
+export type EventWatchDeps = {
+  sql: Database
+  /** The section of the configuration as it is now. */
+  settings: () => Config['notifications']
+  now: () => Date
+}
+
+const everyMs = 15_000
+/** A transaction that was long may show its rows late; what was noted before is noted once all the same. */
+const overlapMs = 120_000
+const keptMs = 30 * 86_400_000
+const forgottenAtOnce = 5000
+
+export function createEventWatch({ sql, settings, now }: EventWatchDeps) {
+  return async function watchEvents(): Promise<{ more: boolean }> {
+    const lookedAt = await takeEventLook(sql, { everyMs })
+    if (lookedAt === null) return { more: false }
+    const { channels, include_messages: includeMessages } = settings()
+    await recordChannels(sql, describeChannels(channels))
+    await sql.begin(async (sql) => {
+      const routes = await listNotificationRoutes(sql)
+      const at = now()
+      const open = await listOpenConditions(sql)
+      const found = await findEvents(sql, {
+        ...{ after: new Date(lookedAt.getTime() - overlapMs), now: at, includeMessages },
+        thresholds: [...new Set(routes.flatMap(({ dead_threshold: n }) => (n === null ? [] : [n])))],
+        openDead: new Set(open.filter(({ type }) => type === 'dead.threshold').map(({ subject }) => subject)),
+      })
+      const happened = await noteEvents(sql, found.happened)
+      const { begun, ended } = await noteConditions(sql, { types: watchedConditions, conditions: found.conditions })
+      const deps = { sql, routes, now: at }
+      await routeEvents(deps, 'begin', [...happened, ...begun])
+      await routeEvents(deps, 'end', ended)
+      await routeEvents(
+        deps,
+        'again',
+        open.filter(({ id }) => !ended.some((event) => event.id === id)),
+      )
+      await noteEventLook(sql, at)
+      const before = new Date(at.getTime() - keptMs)
+      await forgetEvents(sql, { before, limit: forgottenAtOnce })
+      await forgetDeliveries(sql, { before, limit: forgottenAtOnce })
+    })
+    return { more: false }
+  }
+}
+
+type RouteDeps = { sql: Sql; routes: readonly NotificationRoute[]; now: Date; except?: string }
+
+/** Gives events to the routes that want them. `except`: a channel that does not work. */
+export async function routeEvents(
+  { sql, routes, now, except }: RouteDeps,
+  kind: DeliveryKind,
+  events: readonly Event[],
+): Promise<void> {
+  for (const route of routes) {
+    if (route.channel === except || (route.muted_until !== null && route.muted_until > now)) continue
+    const wanted = events.filter((event) => takesEvent(route, event))
+    if (wanted.length === 0) continue
+    const told = await lastTold(sql, { route: route.name, eventIds: wanted.map(({ id }) => id) })
+    for (const event of wanted) {
+      const at = told.get(event.id)
+      // An end is for those who were told of the beginning; what lasts is said again after a while.
+      const isDue =
+        kind === 'begin' ? at === undefined : kind === 'end' ? at !== undefined : isOver(at, route.repeatMs, now)
+      if (isDue) await addToRoute(sql, { route, kind, event, now })
+    }
+  }
+}
+
+/** Of a condition of which nobody was told (its route is new, or was muted) it is time, too. */
+function isOver(at: Date | undefined, repeatMs: number, now: Date): boolean {
+  return at === undefined || now.getTime() - at.getTime() >= repeatMs
+}
+
+async function addToRoute(
+  sql: Sql,
+  { route, kind, event, now }: { route: NotificationRoute; kind: DeliveryKind; event: Event; now: Date },
+): Promise<void> {
+  const { name, channel } = route
+  const { lastAt, waiting } = await lastOfRoute(sql, { route: name, kind, now })
+  const at = sendAt(event, route, { now, lastAt })
+  const isInTime = waiting !== null && (event.severity !== 'critical' || waiting.send_at <= at)
+  if (isInTime && (await gatherEvent(sql, { id: waiting.id, eventId: event.id }))) return
+  await addDelivery(sql, { channel, route: name, kind, eventIds: [event.id], sendAt: at })
+}

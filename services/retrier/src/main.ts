@@ -16,6 +16,8 @@ import { createPolicySource, policyPollMs } from 'dlq-core/runtime/policy-source
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
+import { createSchemaFetcher, schemasPollMs } from 'dlq-core/runtime/schemas/fetch-schemas.ts'
+import { createPayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { sagaTasks } from 'saga-core/saga-tasks.ts'
 import { toCronItem } from './cron/cron-job.ts'
 import { cronTasks } from './cron/cron-tasks.ts'
@@ -67,6 +69,9 @@ await runService(
 
     const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
+    const { schemas } = config
+    const payloads = schemas ? createPayloadReader({ sql, schemas, now: Date.now }) : null
+    const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: Date.now })
     const workflows = createRunWorkflows({
       maxActive: config.worker.max_active_runs,
       readTimeoutMs: config.verdicts.read_timeout,
@@ -75,7 +80,7 @@ await runService(
     })
     const jobs = [
       ...upkeepJobs({
-        ...{ sql, log, policies, dlqPatterns: config.kafka.dlq_topic_pattern },
+        ...{ sql, log, policies, payloads, dlqPatterns: config.kafka.dlq_topic_pattern },
         schedules: config.cron,
         retentions: config.archive,
       }),
@@ -97,6 +102,7 @@ await runService(
       runLoop(() => gaugeRuns({ sql, metrics: runMetrics }), { name: 'gauge-runs', intervalMs: 15_000, signal, log }),
       runLoop(watchUpkeep, { name: 'watch-upkeep', intervalMs: 30_000, signal, log }),
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
+      ...(fetchSchemas ? [runLoop(fetchSchemas, { name: 'schemas', intervalMs: schemasPollMs, signal, log })] : []),
       ...(lookAtReaders ? [runLoop(lookAtReaders, { name: 'readers', intervalMs: readersPollMs, signal, log })] : []),
       retryForever({
         sql,

@@ -4,7 +4,8 @@ import { listAudit, type WrittenEntry } from 'dlq-core/queries/change/audit.ts'
 import * as v from 'valibot'
 import { defineRoute } from '../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
-import { sendJsonText, timestamp, timestampText } from '../messages/message-json.ts'
+import { sendJsonText } from '../messages/message-json.ts'
+import { timestamp, timestampText } from '../messages/timestamp.ts'
 import { instant, wholeNumber } from '../request/request-schemas.ts'
 
 const auditEntry = v.pipe(

@@ -53,6 +53,8 @@ export type StoreDeps = {
   routes: RouteRegister
   /** Fetches the originals of dead letters without bytes. */
   complete: (records: readonly DeadLetterRecord[]) => Promise<readonly DeadLetterRecord[]>
+  /** Decodes values that are not JSON. */
+  decode: (records: readonly DeadLetterRecord[], letters: readonly DeadLetter[]) => Promise<readonly DeadLetter[]>
   fetchOriginals: CorrelateDeps['fetchOriginals']
   now: () => Date
   random: () => number
@@ -63,9 +65,10 @@ export type StoreDeps = {
  * before they were read: a position below it is then no hole.
  */
 export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n } = {}): Promise<StoreOutcome> {
-  const { settings, groups, routes, complete, now, random } = deps
-  const read = (await complete(batch.records)).map((record) => readDeadLetter(record, settings, now(), random()))
-  const letters = await correlateByAttempt(deps, read)
+  const { settings, groups, routes, complete, decode, now, random } = deps
+  const records = await complete(batch.records)
+  const read = records.map((record) => readDeadLetter(record, settings, now(), random()))
+  const letters = await correlateByAttempt(deps, await decode(records, read))
   await groups.assign(letters)
   await routes.admit(letters)
   const work: Work = { deps, batch, letters, lowOffset, mayRefuse: false }

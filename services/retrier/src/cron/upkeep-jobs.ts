@@ -15,7 +15,9 @@ import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
+import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { deleteEndedSagas } from 'saga-core/store/saga-store.ts'
+import { decodeWaiting } from '../schemas/decode-waiting.ts'
 import { applyRoutes } from './apply-routes.ts'
 import { archiveSettled } from './archive-settled.ts'
 import type { CronJob } from './cron-job.ts'
@@ -26,6 +28,8 @@ export type UpkeepDeps = {
   sql: Database
   log: Log
   policies: PolicySource
+  /** Null where only JSON is read. */
+  payloads: PayloadReader | null
   dlqPatterns: readonly string[]
   schedules: Config['cron']
   retentions: Config['archive']
@@ -67,7 +71,8 @@ async function forgetGroups(sql: Database, signal: AbortSignal): Promise<number>
   return total
 }
 
-export function upkeepJobs({ sql, log, policies, dlqPatterns, schedules, retentions }: UpkeepDeps): CronJob[] {
+export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
+  const { sql, log, policies, payloads, dlqPatterns, schedules, retentions } = deps
   return [
     {
       name: 'archive',
@@ -137,6 +142,15 @@ export function upkeepJobs({ sql, log, policies, dlqPatterns, schedules, retenti
           retriers_forgotten: await forgetDeadRetriers(sql),
           routes_applied: await applyRoutes({ sql, policies, dlqPatterns }, signal),
         }
+      },
+    },
+    {
+      name: 'decode',
+      schedule: schedules.decode,
+      async run({ signal }) {
+        if (payloads === null) return { decoded: 0 }
+        await policies.refresh()
+        return decodeWaiting({ sql, reader: payloads, policyOf: policies.policyOf }, signal)
       },
     },
   ]

@@ -1,5 +1,6 @@
 // An edit: the message after it, and the fields that differ.
 
+import type { StoredDecoding } from '../payload/stored-decoding.ts'
 import { exactJsonOf } from '../record/exact-json.ts'
 import { decodeHeaders, encodeHeaders } from '../record/header-json.ts'
 import { PatchError, patchJson } from '../record/json-patch.ts'
@@ -19,12 +20,21 @@ export type MessageContent = {
   target_topic: string | null
   error_stacktrace: string | null
   order_key: bigint | null
+  value_schema: number | null
+  decode_state: number | null
   edits: number
 }
 
 export type AfterEdit = Pick<
   MessageContent,
-  'record_key' | 'record_value' | 'record_headers' | 'payload' | 'target_topic' | 'order_key'
+  | 'record_key'
+  | 'record_value'
+  | 'record_headers'
+  | 'payload'
+  | 'target_topic'
+  | 'order_key'
+  | 'value_schema'
+  | 'decode_state'
 >
 
 /** The requested changes; absent fields stay. */
@@ -38,8 +48,23 @@ export type Wanted = {
 /** `fields`: which of key, value, headers and target_topic differ. */
 export type EditedContent = { fields: readonly string[]; after: AfterEdit }
 
+/** What is stored of a value beside its bytes, given the stored headers. */
+export type ProjectValue = (value: Buffer | null, headers: string | null) => StoredDecoding
+
+/** For a service that decodes nothing: JSON alone has a payload. */
+export const projectJson: ProjectValue = (value) => ({
+  payload: projectPayload(value),
+  value_schema: null,
+  decode_state: null,
+})
+
 /** The message after the edit. `fields` is empty if nothing differs. */
-export function applyEdit(before: MessageContent, wanted: Wanted, policy: RetryPolicy): EditedContent {
+export function applyEdit(
+  before: MessageContent,
+  wanted: Wanted,
+  policy: RetryPolicy,
+  project: ProjectValue = projectJson,
+): EditedContent {
   const value = sentValue(before)
   const fields: string[] = []
   if (wanted.key !== undefined && !isSame(wanted.key, before.record_key)) fields.push('key')
@@ -57,12 +82,17 @@ export function applyEdit(before: MessageContent, wanted: Wanted, policy: RetryP
     payload: before.payload,
     target_topic: wanted.targetTopic === undefined ? before.target_topic : wanted.targetTopic,
     order_key: fields.includes('key') && policy.ordering === 'per-key' ? orderKey(key) : before.order_key,
+    value_schema: before.value_schema,
+    decode_state: before.decode_state,
   }
   if (editsRecord) {
     // From now on it is a record, even if it never was one: a null key is no key, a null value a tombstone.
     after.record_headers ??= '[]'
     after.record_value = fields.includes('value') ? wanted.value! : value
-    if (fields.includes('value')) after.payload = policy.payload === 'derived' ? null : projectPayload(wanted.value!)
+    if (fields.includes('value')) {
+      const projected = project(wanted.value!, after.record_headers)
+      Object.assign(after, policy.payload === 'derived' ? { ...projected, payload: null } : projected)
+    }
   }
   return { fields, after }
 }

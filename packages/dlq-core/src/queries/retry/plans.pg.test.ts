@@ -80,6 +80,8 @@ const edit = {
     payload: null,
     target_topic: null,
     order_key: null,
+    value_schema: null,
+    decode_state: null,
   },
 }
 const settled = ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))

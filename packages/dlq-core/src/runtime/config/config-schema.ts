@@ -6,6 +6,7 @@ import { routeModes } from '../../domain/failure/topic-routes.ts'
 import { auth } from './auth-schema.ts'
 import { anyDuration, boolean, duration, integer, text, textList } from './config-values.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
+import { schemas } from './schemas-schema.ts'
 
 const app = v.strictObject({
   name: v.optional(text, 'dlq-manager'),
@@ -197,6 +198,7 @@ const cron = v.strictObject({
   fold: v.optional(schedule, '* * * * *'),
   reconcile: v.optional(schedule, '0 4 * * *'),
   sweep: v.optional(schedule, '* * * * *'),
+  decode: v.optional(schedule, '* * * * *'),
   sagas: v.optional(schedule, '* * * * *'),
 })
 
@@ -278,6 +280,8 @@ export const configSchema = v.strictObject({
   cron: v.optional(cron, {}),
   archive: v.optional(archive, {}),
   names: v.optional(names, {}),
+  /** Without it, only JSON and text are read. */
+  schemas: v.optional(schemas),
   audit: v.optional(audit, {}),
   policies: v.nullish(policyListSchema, []),
   auth: v.optional(auth, {}),

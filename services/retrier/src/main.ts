@@ -76,6 +76,7 @@ await runService(
       maxActive: config.worker.max_active_runs,
       readTimeoutMs: config.verdicts.read_timeout,
       policyOf: policies.policyOf,
+      payloads,
       now: () => new Date(),
     })
     const jobs = [

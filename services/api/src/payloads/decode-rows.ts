@@ -4,10 +4,10 @@
 import { labelsOf } from 'dlq-core/domain/payload/envelope.ts'
 import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
 import type { Decoding } from 'dlq-core/domain/payload/read-payload.ts'
-import { decodeStates, storedPayloadHeaders } from 'dlq-core/domain/payload/stored-decoding.ts'
+import { decodeStates } from 'dlq-core/domain/payload/stored-decoding.ts'
 import type { Header } from 'dlq-core/domain/record/record.ts'
 import type { MessageRow } from 'dlq-core/queries/reading/message-search.ts'
-import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
+import { type PayloadReader, readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { type DecodingJson, decodingJson } from './decoding-json.ts'
 
 export type DecodedRow = MessageRow & { decoding: DecodingJson }
@@ -21,12 +21,7 @@ export async function decodeRows(payloads: PayloadReader | null, rows: readonly 
   await source.loadNumbered(rows.flatMap(({ value_schema }) => value_schema ?? []))
   const undecoded = rows.filter(({ unprojected_value }) => unprojected_value !== null)
   const readings = await payloads.readAll(
-    undecoded.map(({ unprojected_value, payload_headers, ...topics }) => ({
-      bytes: unprojected_value,
-      part: 'value' as const,
-      headers: storedPayloadHeaders(payload_headers),
-      topics,
-    })),
+    undecoded.map((row) => readableValue({ record_headers: row.payload_headers }, row.unprojected_value, row)),
     { maxBytes: maxEncodedBytes, budgetMs },
   )
   const readingOf = new Map(undecoded.map((row, at) => [row, readings[at]!]))

@@ -1,11 +1,11 @@
 // The job "decode": values that were stored before their schema was known get their payload once it has come.
 
 import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
-import { decodeStates, storedDecoding, storedPayloadHeaders } from 'dlq-core/domain/payload/stored-decoding.ts'
+import { decodeStates, storedDecoding } from 'dlq-core/domain/payload/stored-decoding.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
 import { listAwaitedSchemas, lockWaitingMessages, writeDecoded } from 'dlq-core/queries/schemas/waiting-messages.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
-import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
+import { type PayloadReader, readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { type BatchPace, nextBatchSize } from '../batch-size.ts'
 
 export type DecodeDeps = { sql: Database; reader: PayloadReader; policyOf: PolicyOf }
@@ -39,13 +39,8 @@ async function decodeBatch(
 ): Promise<number> {
   const messages = await lockWaitingMessages(sql, { schema, limit, maxBytes: maxEncodedBytes })
   const readings = await reader.readAll(
-    messages.map(({ record_value, record_headers, ...topics }) => ({
-      bytes: record_value,
-      part: 'value' as const,
-      headers: storedPayloadHeaders(record_headers),
-      topics,
-    })),
-    { maxBytes: maxEncodedBytes },
+    messages.map((message) => readableValue(message, message.record_value, message)),
+    { maxBytes: maxEncodedBytes, sql },
   )
   await writeDecoded(
     sql,

@@ -1,7 +1,9 @@
 // An edit: the message after it, and the fields that differ.
 
+import { PayloadFault } from '../payload/payload-fault.ts'
+import type { Reading } from '../payload/read-payload.ts'
 import type { StoredDecoding } from '../payload/stored-decoding.ts'
-import { exactJsonOf } from '../record/exact-json.ts'
+import { rewritePayload } from '../payload/write-payload.ts'
 import { decodeHeaders, encodeHeaders } from '../record/header-json.ts'
 import { PatchError, patchJson } from '../record/json-patch.ts'
 import { orderKey } from '../record/order-key.ts'
@@ -119,19 +121,45 @@ export type PatchedValue = {
   /** JSON text; null where the value is none. */
   before: string | null
   after: string | null
+  /** The value's bytes after the patch. Null where there is a problem. */
+  bytes: Buffer | null
   /** Why the message is left alone. */
-  problem: 'no_json' | 'patch_does_not_fit' | 'unchanged' | null
+  problem: PatchProblem | null
 }
 
-/** The message's value after a JSON Patch. */
-export function patchValue(message: Parameters<typeof sentValue>[0], patch: string): PatchedValue {
-  const before = projectPayload(sentValue(message))
-  if (before === null) return { before, after: null, problem: 'no_json' }
+export const patchProblems = ['no_json', 'patch_does_not_fit', 'unchanged', 'not_exact', 'schema_refuses'] as const
+export type PatchProblem = (typeof patchProblems)[number]
+
+/** How a value is read by a service that decodes nothing. */
+export function plainReading(value: Buffer | null): Reading {
+  const json = projectPayload(value)
+  const layout = json === null ? null : { prefix: Buffer.alloc(0), body: value!, schema: null }
+  return { json, decoding: null, layout }
+}
+
+/** The message's value after a JSON Patch, written as it was: with its schema, its frame and its compression. */
+export function patchValue(
+  message: Parameters<typeof sentValue>[0],
+  patch: string,
+  reading: Reading = plainReading(sentValue(message)),
+): PatchedValue {
+  const { json: before } = reading
+  const left = (problem: PatchProblem, after: string | null = null) => ({ before, after, bytes: null, problem })
+  if (before === null) return left('no_json')
+  let after: string
   try {
-    const after = patchJson(before, patch)
-    return { before, after, problem: after === exactJsonOf(before, []) ? 'unchanged' : null }
+    after = patchJson(before, patch)
   } catch (error) {
-    if (error instanceof PatchError) return { before, after: null, problem: 'patch_does_not_fit' }
+    if (error instanceof PatchError) return left('patch_does_not_fit')
+    throw error
+  }
+  try {
+    const rewritten = rewritePayload(sentValue(message)!, reading, { json: after, reencode: false })
+    return rewritten.kind === 'written'
+      ? { before, after, bytes: rewritten.bytes, problem: null }
+      : left(rewritten.kind, after)
+  } catch (error) {
+    if (error instanceof PayloadFault) return left('schema_refuses', after)
     throw error
   }
 }

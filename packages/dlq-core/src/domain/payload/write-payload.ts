@@ -23,10 +23,10 @@ export function rewritePayload(
   if (before === null || layout === null)
     throw new PayloadFault(`the value is not decoded: ${decoding?.problem ?? 'it is no JSON'}`)
   const { prefix, body, schema } = layout
-  // PostgreSQL sorts the keys of what it stores, and a map's entries would change their order.
-  const json = JSON.stringify(inOrderOf(parseExact(after), parseExact(before)))
   // White space in JSON says nothing, so JSON is always written anew.
   const isJson = schema === null || schema.type === 'json'
+  // PostgreSQL sorts the keys of what it stores, and a map's entries would change their order.
+  const json = JSON.stringify(isJson ? parseExact(after) : inOrderOf(parseExact(after), parseExact(before)))
   const encode = (text: string) => (isJson ? Buffer.from(text) : schema.codec.write(text))
   const old = encode(JSON.stringify(parseExact(before)))
   const changed = encode(json)

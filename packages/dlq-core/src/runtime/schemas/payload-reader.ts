@@ -1,9 +1,12 @@
 // Reads values with the schemas that the database has: the same in the ingester, the retrier and the API.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ProjectValue } from '../../domain/message/edit-message.ts'
+import { maxEncodedBytes } from '../../domain/payload/payload-bounds.ts'
 import { compilePlans, type PayloadPlan } from '../../domain/payload/payload-settings.ts'
 import { type Reading, readPayload } from '../../domain/payload/read-payload.ts'
 import type { Part, SchemaRef } from '../../domain/payload/schema-frames.ts'
+import { storedDecoding, storedPayloadHeaders } from '../../domain/payload/stored-decoding.ts'
 import type { Header } from '../../domain/record/record.ts'
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
 import type { Sql } from '../../queries/sql.ts'
@@ -18,15 +21,32 @@ export type Readable = {
 }
 
 /** `maxAgeMs`: how old may be what is known of a schema that has not come. `budgetMs`: after this, nothing is decoded. */
-type ReadOptions = { maxBytes: number; maxAgeMs?: number; budgetMs?: number }
+type ReadOptions = {
+  maxBytes: number
+  maxAgeMs?: number
+  budgetMs?: number
+  /** The caller's transaction. Otherwise each of many transactions might wait for one more connection. */
+  sql?: Sql
+}
 
 export type PayloadReader = {
   planOf: (topics: MessageTopics) => PayloadPlan
   source: SchemaSource
   /** In the order of `readables`. Larger values than `maxBytes` are not decoded. */
   readAll(readables: readonly Readable[], options: ReadOptions): Promise<Reading[]>
+  /** What is stored of a value of these topics, as far as its schema is in memory: the one before an edit is. */
+  projectFor(topics: MessageTopics): ProjectValue
   /** Waits a moment for a schema that somebody has just asked for. */
   readOne(readable: Readable, options: { maxBytes: number; waitMs: number }): Promise<Reading>
+}
+
+/** The value of a message, with its stored headers. */
+export function readableValue(
+  { record_headers }: { record_headers: string | null },
+  bytes: Buffer | null,
+  topics: MessageTopics,
+): Readable {
+  return { bytes, part: 'value', headers: storedPayloadHeaders(record_headers), topics }
 }
 
 const pollMs = 50
@@ -76,6 +96,11 @@ export function createPayloadReader({
     planOf,
     source,
     readAll,
+    projectFor: (topics) => (value, headers) => {
+      const readable = readableValue({ record_headers: headers }, value, topics)
+      const context = { ...readable, plan: planOf(topics), schemaOf: source.schemaOf, maxBytes: maxEncodedBytes }
+      return storedDecoding(readPayload(value, context), true)
+    },
     async readOne(readable, { maxBytes, waitMs }) {
       const until = now() + waitMs
       while (true) {

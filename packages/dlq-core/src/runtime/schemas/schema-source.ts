@@ -12,7 +12,7 @@ export type SchemaSource = {
   /** A schema that was loaded, by its row. */
   schemaNumbered(number: number): SchemaEntry | undefined
   /** Reads those that are not known, unless that was done within `maxAgeMs`. What has no row gets one. */
-  load(refs: readonly SchemaRef[], options?: { maxAgeMs?: number }): Promise<void>
+  load(refs: readonly SchemaRef[], options?: { maxAgeMs?: number; sql?: Sql }): Promise<void>
   loadNumbered(numbers: readonly number[]): Promise<void>
 }
 
@@ -20,7 +20,7 @@ const defaultAgeMs = 1000
 /** Compiled schemas take some 100 KB each at most. */
 const maxRemembered = 1000
 
-export function createSchemaSource({ sql, now }: { sql: Sql; now: () => number }): SchemaSource {
+export function createSchemaSource({ sql: pool, now }: { sql: Sql; now: () => number }): SchemaSource {
   /** `entry` is null where there is no row, because too many schemas of the registry are unknown. */
   const byRef = new Map<string, { entry: SchemaEntry | null; readAt: number }>()
   const byNumber = new Map<number, SchemaEntry>()
@@ -42,7 +42,7 @@ export function createSchemaSource({ sql, now }: { sql: Sql; now: () => number }
   return {
     schemaOf: (ref) => byRef.get(keyOf(ref))?.entry ?? undefined,
     schemaNumbered: (number) => byNumber.get(number),
-    async load(refs, { maxAgeMs = defaultAgeMs } = {}) {
+    async load(refs, { maxAgeMs = defaultAgeMs, sql = pool } = {}) {
       const stale = new Map(refs.filter((ref) => isStale(ref, maxAgeMs)).map((ref) => [keyOf(ref), ref]))
       if (stale.size === 0) return
       const rows = await findSchemas(sql, [...stale.values()])
@@ -57,7 +57,7 @@ export function createSchemaSource({ sql, now }: { sql: Sql; now: () => number }
     },
     async loadNumbered(numbers) {
       const missing = [...new Set(numbers)].filter((number) => byNumber.get(number)?.state !== 'known')
-      for (const row of await findSchemasByNumber(sql, missing)) remember(keyOf(refOf(row)), entryOf(row))
+      for (const row of await findSchemasByNumber(pool, missing)) remember(keyOf(refOf(row)), entryOf(row))
     },
   }
 }

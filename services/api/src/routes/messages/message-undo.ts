@@ -10,6 +10,7 @@ import { refuseTarget } from '../../fleet/refuse-target.ts'
 import { ApiError, notFound } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { auditMessage, beingRetried, holdAsSeen } from '../../messages/change-message.ts'
+import { fetchSchemasOf } from '../../payloads/edit-decoded.ts'
 import { idOf, ifMatchHeader, messagePath, wholeNumberInPath } from '../../request/request-schemas.ts'
 import { askedOf, changedAnswer, changeFaults, reasonBody, sendMessage } from './message-changes.ts'
 
@@ -62,10 +63,11 @@ export const messageUndoRoutes = [
       faults: changeFaults,
     },
     async (call) => {
-      const { c, sql, access, policies, by, params } = call
+      const { c, sql, access, policies, payloads, by, params } = call
       const { id, number } = params
       const asked = askedOf(call)
       await policies.refresh()
+      await fetchSchemasOf(call, id)
       const message = await sql.begin(async (sql) => {
         const held = await holdAsSeen(sql, asked)
         if (held.status === 'RETRYING') throw beingRetried(id)
@@ -83,7 +85,12 @@ export const messageUndoRoutes = [
           }),
           targetTopic: edit.target_topic,
         }
-        const { fields, after } = applyEdit(await readContent(sql, id), wanted, policies.policyOf(held))
+        const { fields, after } = applyEdit(
+          await readContent(sql, id),
+          wanted,
+          policies.policyOf(held),
+          payloads?.projectFor(held),
+        )
         if (fields.length > 0) {
           if (held.status === 'RESOLVED')
             throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} is RESOLVED: what was sent cannot be edited`)

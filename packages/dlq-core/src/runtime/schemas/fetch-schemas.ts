@@ -54,7 +54,9 @@ export function createSchemaFetcher({ sql, schemas, log, now }: Deps): () => Pro
       log.info({ ...named, name }, 'schema_known')
       return
     }
-    log.warn({ ...named, reason: fetched.problem }, `schema_${fetched.kind}`)
+    const why = { ...named, reason: fetched.problem }
+    if (fetched.kind === 'missing') log.warn(why, 'schema_missing')
+    else log.warn(why, 'schema_refused')
     // An id may appear before it has reached the registry that was asked.
     const waitMs = fetched.kind === 'missing' ? Math.min(minuteMs * 2 ** (due.tries - 1), hourMs) : minuteMs
     await postponeSchema(sql, { id: due.id, state: fetched.kind, problem: fetched.problem, waitMs })

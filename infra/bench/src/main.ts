@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { startStack } from 'dlq-testing/stack.ts'
 import { benchApi } from './api/api-bench.ts'
+import { benchDecode } from './decode/decode-bench.ts'
 import { benchIngest } from './ingest/ingest-bench.ts'
 import type { BenchRun } from './measure/bench-run.ts'
 import { benchProducer } from './retry/producer-bench.ts'
@@ -16,6 +17,7 @@ import { benchRuns } from './retry/run-bench.ts'
 import { benchSize } from './size/size-bench.ts'
 
 const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
+  decode: benchDecode,
   ingest: benchIngest,
   retry: benchRetry,
   refused: benchRefused,

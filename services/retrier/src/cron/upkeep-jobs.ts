@@ -71,6 +71,22 @@ async function forgetGroups(sql: Database, signal: AbortSignal): Promise<number>
   return total
 }
 
+function decodeJob({
+  sql,
+  policies,
+  reader,
+  schedule,
+}: Pick<UpkeepDeps, 'sql' | 'policies'> & { reader: PayloadReader; schedule: string }): CronJob {
+  return {
+    name: 'decode',
+    schedule,
+    async run({ signal }) {
+      await policies.refresh()
+      return decodeWaiting({ sql, reader, policyOf: policies.policyOf }, signal)
+    },
+  }
+}
+
 export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
   const { sql, log, policies, payloads, dlqPatterns, schedules, retentions } = deps
   return [
@@ -144,14 +160,6 @@ export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
         }
       },
     },
-    {
-      name: 'decode',
-      schedule: schedules.decode,
-      async run({ signal }) {
-        if (payloads === null) return { decoded: 0 }
-        await policies.refresh()
-        return decodeWaiting({ sql, reader: payloads, policyOf: policies.policyOf }, signal)
-      },
-    },
+    ...(payloads === null ? [] : [decodeJob({ sql, policies, reader: payloads, schedule: schedules.decode })]),
   ]
 }

@@ -1,16 +1,17 @@
 // Takes back what somebody did to a dead letter: brings it out of the archive, or gives it the content it had before an edit.
 
 import { applyEdit, sentValue } from 'dlq-core/domain/message/edit-message.ts'
+import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
 import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { editMessage, findEdit, readContent } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage } from 'dlq-core/queries/reading/message-view.ts'
 import { listArchived } from 'dlq-core/queries/runs/run-messages.ts'
+import { readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import * as v from 'valibot'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
 import { ApiError, notFound } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { auditMessage, beingRetried, holdAsSeen } from '../../messages/change-message.ts'
-import { fetchSchemasOf } from '../../payloads/edit-decoded.ts'
 import { idOf, ifMatchHeader, messagePath, wholeNumberInPath } from '../../request/request-schemas.ts'
 import { askedOf, changedAnswer, changeFaults, reasonBody, sendMessage } from './message-changes.ts'
 
@@ -67,7 +68,6 @@ export const messageUndoRoutes = [
       const { id, number } = params
       const asked = askedOf(call)
       await policies.refresh()
-      await fetchSchemasOf(call, id)
       const message = await sql.begin(async (sql) => {
         const held = await holdAsSeen(sql, asked)
         if (held.status === 'RETRYING') throw beingRetried(id)
@@ -85,6 +85,8 @@ export const messageUndoRoutes = [
           }),
           targetTopic: edit.target_topic,
         }
+        // Its schema may be another than the present value's.
+        await payloads?.readAll([readableValue(edit, wanted.value, held)], { maxBytes: maxEncodedBytes, sql })
         const { fields, after } = applyEdit(
           await readContent(sql, id),
           wanted,

@@ -2,6 +2,7 @@
 // the same call. README.md says how to read the figures.
 
 import { mkdirSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
@@ -15,6 +16,7 @@ import { benchRefused } from './retry/refused-bench.ts'
 import { benchRetry } from './retry/retry-bench.ts'
 import { benchRuns } from './retry/run-bench.ts'
 import { benchSize } from './size/size-bench.ts'
+import { benchVersions } from './versions/versions-bench.ts'
 
 const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   decode: benchDecode,
@@ -25,16 +27,18 @@ const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   api: benchApi,
   runs: benchRuns,
   size: benchSize,
+  versions: benchVersions,
 }
 const names = Object.keys(benches)
-/** Takes half an hour and 40 GB, so it runs only when it is named; its databases stay. */
-const onlyByName = 'size'
+/** Run only when they are named: `size` takes half an hour and 40 GB, and its databases stay; `versions` needs a checkout. */
+const onlyByName = ['size', 'versions']
 
-const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N] [--only TEXT]… [--rows N]]
+const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N] [--only TEXT]… [--rows N] [--against DIR]]
   --quick      small sizes: whether it works, not what it gives
   --rounds N   how often every variant is measured (3)
   --only TEXT  of the answers of the API, cases whose names hold it; more than once for more of them
-  --rows N     of the benchmark ${onlyByName}, which runs alone and only by its name: rows of the large database (23,000,000)
+  --rows N     of the benchmark size, which runs alone and only by its name: rows of the large database (23,000,000)
+  --against DIR  of the benchmark versions, which runs only by its name: the other checkout, with its dependencies installed
 DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
 
 // The same as in services that restart themselves (run-service.ts).
@@ -51,7 +55,7 @@ async function main(): Promise<number> {
   const print = (line: string) => console.log(line)
   await using stack = new AsyncDisposableStack()
   const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
-  const keep = options.chosen.includes(onlyByName)
+  const keep = options.chosen.includes('size')
   const dataDir = fileURLToPath(new URL(`../../../.dev/bench${keep ? '-size' : ''}`, import.meta.url))
   if (!keep) rmSync(dataDir, { recursive: true, force: true })
   mkdirSync(dataDir, { recursive: true })
@@ -79,13 +83,14 @@ async function main(): Promise<number> {
       rounds: options.rounds,
       only: options.only,
       rows: options.rows,
+      against: options.against,
     })
     print('')
   }
   return 0
 }
 
-type Options = Pick<BenchRun, 'quick' | 'rounds' | 'only' | 'rows'> & { chosen: string[] }
+type Options = Pick<BenchRun, 'quick' | 'rounds' | 'only' | 'rows' | 'against'> & { chosen: string[] }
 
 function readOptions(): Options | null {
   try {
@@ -96,18 +101,23 @@ function readOptions(): Options | null {
         rounds: { type: 'string' },
         only: { type: 'string', multiple: true },
         rows: { type: 'string' },
+        against: { type: 'string' },
         help: { type: 'boolean' },
       },
     })
     const unknown = positionals.filter((name) => !names.includes(name))
     const rounds = Number(values.rounds ?? 3)
     const rows = Number(values.rows ?? 23_000_000)
-    const chosen = positionals.length > 0 ? positionals : names.filter((name) => name !== onlyByName)
+    const chosen = positionals.length > 0 ? positionals : names.filter((name) => !onlyByName.includes(name))
     if (unknown.length > 0) console.error(`no such benchmark: ${unknown.join(', ')}`)
     else if (!Number.isInteger(rounds) || rounds < 1) console.error('--rounds must be a whole number from 1')
     else if (!Number.isInteger(rows) || rows < 10_000) console.error('--rows must be a whole number from 10,000')
-    else if (chosen.includes(onlyByName) && chosen.length > 1) console.error(`${onlyByName} runs alone`)
-    else if (!values.help) return { chosen, quick: values.quick ?? false, rounds, only: values.only ?? null, rows }
+    else if (chosen.includes('size') && chosen.length > 1) console.error('size runs alone')
+    else if (chosen.includes('versions') && !values.against) console.error('versions needs --against DIR')
+    else if (!values.help) {
+      const against = values.against === undefined ? null : resolve(values.against)
+      return { chosen, quick: values.quick ?? false, rounds, only: values.only ?? null, rows, against }
+    }
   } catch (error) {
     console.error((error as Error).message)
   }

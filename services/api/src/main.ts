@@ -73,6 +73,7 @@ await runService(
       isAuthenticated: isAuthConfigured(config.auth),
       publicUrl: config.server.public_url,
       allowedHosts: config.server.allowed_hosts ?? [],
+      trustedProxies: config.server.trusted_proxies ?? [],
       corsOrigins: config.server.cors_origins ?? [],
     })
 

@@ -3,7 +3,7 @@
 import { loadConfig } from 'dlq-core/runtime/config/config.ts'
 import { connectDatabase, type Database } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
-import { type ServiceName, type ServiceProcess, startService } from 'dlq-testing/fleet/service-process.ts'
+import { runFrom, type ServiceName, type ServiceProcess, startService } from 'dlq-testing/fleet/service-process.ts'
 import { withMaintenance } from 'dlq-testing/postgres/maintenance.ts'
 import type { Reaper } from 'dlq-testing/process/reaper.ts'
 import type { Stack } from 'dlq-testing/stack.ts'
@@ -21,22 +21,25 @@ export type BenchRun = {
   only: readonly string[] | null
   /** The number of rows of the size benchmark's large database. */
   rows: number
+  /** The folder of another checkout, whose services are compared with ours. Null: none is named. */
+  against: string | null
   print: (line: string) => void
 }
 
 export type BenchDatabase = { url: string; sql: Database }
 
-/** Runs `work` on a new database with our schemas in it, and drops it. */
+/** Runs `work` on a new database with our schemas in it, or with what `migrate` makes, and drops it. */
 export async function withBenchDatabase<T>(
   { stack }: BenchRun,
   work: (database: BenchDatabase) => Promise<T>,
+  migrate: (databaseUrl: string) => Promise<unknown> = (databaseUrl) => migrateUp({ databaseUrl }),
 ): Promise<T> {
   const name = `dlq_bench_${process.pid}_${Date.now().toString(36)}`
   await withMaintenance(stack.databaseUrl, (sql) => sql`create database ${sql(name)}`)
   const url = new URL(stack.databaseUrl)
   url.pathname = name
   try {
-    await migrateUp({ databaseUrl: url.href })
+    await migrate(url.href)
     const sql = connectBench(url.href)
     try {
       return await work({ url: url.href, sql })
@@ -59,15 +62,22 @@ export function connectBenchKafka({ stack }: BenchRun): kafkajs.Kafka {
   return new kafkajs.Kafka({ clientId: 'dlq-bench', brokers: stack.kafkaBrokers, logLevel: kafkajs.logLevel.NOTHING })
 }
 
-export type BenchService = { name: ServiceName; databaseUrl: string; env: NodeJS.ProcessEnv }
+export type BenchService = {
+  name: ServiceName
+  databaseUrl: string
+  env: NodeJS.ProcessEnv
+  /** The folder of the checkout that it is started from. Ours unless given. */
+  root?: string | undefined
+}
 
-/** Starts a service of ours. The caller stops it. */
+/** Starts a service. The caller stops it. */
 export async function startBenchService(
   { stack, reaper, logDir }: BenchRun,
-  { name, databaseUrl, env }: BenchService,
+  { name, databaseUrl, env, root }: BenchService,
 ): Promise<ServiceProcess> {
   const logFile = `${logDir}/${name}.log`
-  return startService({ name, databaseUrl, kafkaBrokers: stack.kafkaBrokers, reaper, logFile, env })
+  const command = root === undefined ? undefined : runFrom(root)
+  return startService({ name, databaseUrl, kafkaBrokers: stack.kafkaBrokers, reaper, logFile, env, command })
 }
 
 /** Runs `work` beside a service of ours, and stops it. */

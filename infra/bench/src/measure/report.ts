@@ -25,6 +25,23 @@ export function formatVariants(variants: readonly Variant[], floor: Variant): st
   )
 }
 
+/** One figure of two versions, round by round. */
+export type Figure = { name: string; better: 'higher' | 'lower'; theirs: number[]; ours: number[] }
+
+/** Medians of both versions, and the median of the ratios of the rounds. */
+export function formatComparison(figures: readonly Figure[]): string {
+  return formatTable(
+    ['', 'theirs', 'ours', 'ours of theirs', 'better'],
+    figures.map(({ name, better, theirs, ours }) => [
+      name,
+      formatNumber(median(theirs)),
+      formatNumber(median(ours)),
+      formatNumber(medianRatio(ours, theirs), 3),
+      better,
+    ]),
+  )
+}
+
 /** The variant with the lowest median rate. */
 export function slowest(variants: readonly [Variant, ...Variant[]]): Variant {
   const medianRate = ({ rounds }: Variant) => median(rounds.map(rate))

@@ -170,9 +170,10 @@ async function measureRetriers(
 export async function startRetriers(
   run: BenchRun,
   { url, sql }: BenchDatabase,
-  { services, processes }: { services: AsyncDisposableStack; processes: number },
+  { services, processes, root }: { services: AsyncDisposableStack; processes: number; root?: string },
 ): Promise<ServiceProcess[]> {
-  const options = { name: 'retrier' as const, databaseUrl: url, env: { DLQ_RETRY_BATCH_SIZE: String(batchSize) } }
+  const env = { DLQ_RETRY_BATCH_SIZE: String(batchSize) }
+  const options = { name: 'retrier' as const, databaseUrl: url, env, root }
   await sql`insert into dlq.dlq_policies (pattern, paused) values ('*', true)`
   const retriers = await Promise.all(
     Array.from({ length: processes }, async () =>

@@ -7,6 +7,7 @@ import type { Sessions } from '../session/sessions.ts'
 import { anonymous } from './access.ts'
 import type { Authenticate } from './authenticate.ts'
 import { authenticateWith, type BrokerTokens, brokerHeaders } from './broker-tokens.ts'
+import { createClientAddress } from './client-address.ts'
 import { hostOf } from './hosts.ts'
 import { createSlowGuesses } from './slow-guesses.ts'
 
@@ -17,6 +18,8 @@ export type IdentifyDeps = {
   rateLimit: number
   sessions: Sessions
   publicUrl?: string | undefined
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  trustedProxies?: readonly string[]
 }
 
 /** Sets `access` of the request. @throws {ApiError} 401, 403, 429, or 503 where the provider's keys cannot be read */
@@ -26,9 +29,11 @@ export function createIdentify({
   rateLimit,
   sessions,
   publicUrl,
+  trustedProxies = [],
 }: IdentifyDeps): MiddlewareHandler<ApiEnv> {
   const limit = createRateLimit(rateLimit)
   const slowGuesses = createSlowGuesses()
+  const clientAddress = createClientAddress(trustedProxies)
   return async (c, next) => {
     const asked = { path: c.req.path, header: (name: string) => c.req.header(name) }
     // Tokens that are sent with the request win over the session.
@@ -39,7 +44,8 @@ export function createIdentify({
     const identify = async () =>
       (credentials === '' ? await sessions.find(c.req.header('cookie'), { publicUrl, host: hostOf(c) }) : null) ??
       authenticateWith(brokerTokens, asked, () => authenticate(c.req.header('authorization')))
-    const access = await slowGuesses({ address: addressOf(c), credentials }, identify)
+    const address = clientAddress({ remote: remoteOf(c), forwardedFor: c.req.header('x-forwarded-for') })
+    const access = await slowGuesses({ address, credentials }, identify)
     if (access !== anonymous) limit(access.actor)
     c.set('access', access)
     c.set('identifyAgain', identify)
@@ -47,8 +53,8 @@ export function createIdentify({
   }
 }
 
-/** Of the other end of the connection: of a proxy, where there is one. Tests that do not listen have none. */
-function addressOf(c: Context): string {
+/** The other end of the connection. Tests that do not listen have none. */
+function remoteOf(c: Context): string {
   const { incoming } = (c.env ?? {}) as { incoming?: { socket: { remoteAddress?: string } } }
   return incoming?.socket.remoteAddress ?? ''
 }

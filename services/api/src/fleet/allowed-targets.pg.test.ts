@@ -40,3 +40,11 @@ test('a route to such a topic cannot be approved, but blocked', async () => {
   expect(await database.sql`select state from dlq.dlq_routes`).toHaveLength(0)
   expect(await decide('blocked')).toMatchObject({ status: 200, body: { state: 'blocked' } })
 })
+
+test('a policy cannot redirect to such a topic, and nothing is written, nor shown by a dry run', async () => {
+  const put = (query: string, redirect_topic: string) => ask(`PUT /api/v1/policies/orders${query}`, { redirect_topic })
+  expect(await put('', 'payments')).toMatchObject(refusal('redirect_topic'))
+  expect(await put('?dry_run=true', 'payments')).toMatchObject(refusal('redirect_topic'))
+  expect(await database.sql`select pattern from dlq.dlq_policies`).toHaveLength(0)
+  expect(await put('', 'orders.later')).toMatchObject({ status: 200 })
+})

@@ -25,6 +25,7 @@ import { policySettingsSchema } from 'dlq-core/runtime/config/policy-schema.ts'
 import * as v from 'valibot'
 import { requireTag, tagOf } from '../answers/entity-tag.ts'
 import { settingValueSchema, shownSetting } from '../fleet/policy-json.ts'
+import { refuseUnallowedTarget } from '../fleet/refuse-target.ts'
 import { ApiError } from '../http/api-error.ts'
 import { type ApiDeps, defineRoute } from '../http/define-route.ts'
 import { count } from '../messages/message-json.ts'
@@ -249,7 +250,9 @@ export const policyRoutes = [
       },
       faults: ['SYS_DLQ_PRECONDITION_FAILED'],
     },
-    async ({ c, sql, by, policyLayers, params: { pattern }, headers, query, body }) => {
+    async ({ c, sql, by, policyLayers, allowedTargets, params: { pattern }, headers, query, body }) => {
+      if (typeof body.redirect_topic === 'string')
+        refuseUnallowedTarget(allowedTargets, body.redirect_topic, 'redirect_topic')
       if (query.dry_run) {
         const rows = await listPolicies(sql, { scope: null })
         const wanted = { ...body, pattern, updated_at: null }

@@ -1,6 +1,7 @@
 // The schema of config.yaml. It validates, converts (durations become milliseconds), gives the type, and makes
 // the JSON Schema for editors (infra/config-schema).
 
+import { isIP } from 'node:net'
 import * as v from 'valibot'
 import { routeModes } from '../../domain/failure/topic-routes.ts'
 import { auth } from './auth-schema.ts'
@@ -29,6 +30,11 @@ const hostNames = v.pipe(
   v.everyItem((name) => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(name), 'must be names of hosts, without ports'),
 )
 
+const networks = v.pipe(
+  textList,
+  v.everyItem(isNetwork, 'must be addresses or networks, such as 10.0.0.5 or 10.0.0.0/8'),
+)
+
 const server = v.strictObject({
   host: v.optional(text, '127.0.0.1'),
   port: v.optional(integer('a port number', 0, 65_535)),
@@ -44,9 +50,17 @@ const server = v.strictObject({
   console: v.optional(boolean, true),
   /** Names under which the API may be asked for; without authentication only these, and those of this machine. */
   allowed_hosts: v.optional(hostNames),
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed; none by default. */
+  trusted_proxies: v.optional(networks),
   /** Origins of web pages that may use the API; none by default. */
   cors_origins: v.optional(textList),
 })
+
+function isNetwork(name: string): boolean {
+  const [address = '', bits] = name.split('/')
+  const family = isIP(address)
+  return family !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
+}
 
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const
 

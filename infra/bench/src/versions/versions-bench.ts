@@ -1,0 +1,209 @@
+// What a change costs or gives: the services of another checkout and ours in turns, over the same records, in the same
+// rounds, each on a database that its own migrations made.
+
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { benchRecord } from '../ingest/dead-letters.ts'
+import {
+  type BenchDatabase,
+  type BenchRun,
+  connectBenchKafka,
+  settleDatabase,
+  startBenchService,
+  withBenchDatabase,
+} from '../measure/bench-run.ts'
+import { type Measurement, measureService } from '../measure/measure.ts'
+import { type Figure, formatComparison } from '../measure/report.ts'
+import { measurePublished, startRetriers } from '../retry/retry-bench.ts'
+
+const topicCount = 8
+const partitionsPerTarget = 4
+const recordsPerSend = 1000
+
+/** A checkout with its dependencies installed. */
+type Version = { name: string; root: string }
+
+type Sizes = { stored: number; warm: number; sent: number }
+
+const ours = fileURLToPath(new URL('../../../../', import.meta.url))
+
+/**
+ * Prints a table: medians of each version, and the median of the ratios of the rounds.
+ *
+ * @throws Error where no other checkout is named, or it has no services
+ */
+export async function benchVersions(run: BenchRun): Promise<void> {
+  if (run.against === null) throw new Error('versions: --against names the folder of the other checkout')
+  const versions: [Version, Version] = [
+    { name: 'theirs', root: run.against },
+    { name: 'ours', root: ours },
+  ]
+  const sizes: Sizes = run.quick
+    ? { stored: 8000, warm: 500, sent: 2000 }
+    : { stored: 100_000, warm: 5000, sent: 20_000 }
+  const prefix = `bench-${process.pid}`
+  run.print(`versions: ${sizes.stored} records on ${topicCount} topics, then ${sizes.sent} due messages of them`)
+  await produceRecords(run, prefix, sizes.stored)
+  const figures = new Map<string, Figure>()
+  for (let round = 1; round <= run.rounds; round++) {
+    run.print(`  round ${round} of ${run.rounds}`)
+    // Who goes first changes, because a machine that warms up or tires favours one of them.
+    for (const version of round % 2 === 1 ? versions : versions.toReversed()) {
+      const side = version.root === ours ? 'ours' : 'theirs'
+      const seen = await measureVersion(run, version, { prefix, sizes })
+      for (const { name, better, value } of seen) {
+        const figure = figures.get(name) ?? { name, better, theirs: [], ours: [] }
+        figure[side].push(value)
+        figures.set(name, figure)
+      }
+    }
+  }
+  run.print(formatComparison([...figures.values()]))
+}
+
+type Seen = { name: string; better: 'higher' | 'lower'; value: number }
+
+async function measureVersion(
+  run: BenchRun,
+  version: Version,
+  { prefix, sizes }: { prefix: string; sizes: Sizes },
+): Promise<Seen[]> {
+  return withBenchDatabase(
+    run,
+    async (database) => {
+      const ingest = await withWal(database, sizes.stored, () =>
+        measureStoring(run, version, { database, prefix, sizes }),
+      )
+      const bytes = await storedBytes(database)
+      const seen = [
+        ...seenOf('stored', ingest),
+        { name: 'stored: bytes/row', better: 'lower' as const, value: bytes / sizes.stored },
+      ]
+      for (const processes of [1, 2]) {
+        await makeDue(database, sizes.warm + sizes.sent)
+        const sent = await withWal(database, sizes.warm + sizes.sent, () =>
+          measureSending(run, version, { database, sizes, processes }),
+        )
+        seen.push(...seenOf(processes === 1 ? 'sent' : 'sent by two', sent))
+      }
+      return seen
+    },
+    (databaseUrl) => migrate(version, databaseUrl),
+  )
+}
+
+async function migrate({ root }: Version, databaseUrl: string): Promise<void> {
+  const env = { ...process.env, DATABASE_URL: databaseUrl }
+  await promisify(execFile)(process.execPath, [join(root, 'db/migrate.ts'), 'up'], { cwd: root, env })
+}
+
+type Costs = Measurement & { walBytesPerRow: number }
+
+function seenOf(what: string, { rowsPerSecond, clientMicros, postgresMicros, walBytesPerRow }: Costs): Seen[] {
+  return [
+    { name: `${what}: rows/s`, better: 'higher', value: rowsPerSecond },
+    { name: `${what}: client µs/row`, better: 'lower', value: clientMicros ?? Number.NaN },
+    { name: `${what}: PostgreSQL µs/row`, better: 'lower', value: postgresMicros ?? Number.NaN },
+    { name: `${what}: WAL bytes/row`, better: 'lower', value: walBytesPerRow },
+  ]
+}
+
+async function withWal({ sql }: BenchDatabase, rows: number, work: () => Promise<Measurement>): Promise<Costs> {
+  const position = async () => {
+    const [row] = await sql<{ bytes: number }[]>`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes`
+    return row!.bytes
+  }
+  const before = await position()
+  const measured = await work()
+  return { ...measured, walBytesPerRow: ((await position()) - before) / rows }
+}
+
+async function measureStoring(
+  run: BenchRun,
+  { root }: Version,
+  { database: { url, sql }, prefix, sizes }: { database: BenchDatabase; prefix: string; sizes: Sizes },
+): Promise<Measurement> {
+  const env = {
+    DLQ_KAFKA_DLQ_TOPIC_PATTERN: `${prefix}-*.dlq.v1`,
+    DLQ_KAFKA_CONSUMER_GROUP: `${prefix}-${Date.now()}`,
+  }
+  const count = async () => {
+    const [row] = await sql<{ stored: number }[]>`
+      select coalesce(sum(next_offset), 0)::float8 as stored from dlq.dlq_positions`
+    return row!.stored
+  }
+  await using services = new AsyncDisposableStack()
+  const ingester: ServiceProcess = services.adopt(
+    await startBenchService(run, { name: 'ingester', databaseUrl: url, env, root }),
+    (service) => service.stop('SIGTERM', 15_000),
+  )
+  return await measureService(ingester, {
+    total: sizes.stored,
+    count,
+    pollMs: 25,
+    postgresPid: run.stack.postgres?.pid,
+  })
+}
+
+/** All that a stored row takes: heap, indexes, TOAST, and what it shares with others. */
+async function storedBytes({ sql }: BenchDatabase): Promise<number> {
+  const [row] = await sql<{ bytes: number }[]>`
+    select sum(pg_total_relation_size(c.oid))::float8 as bytes
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = 'dlq' and c.relkind = 'r'`
+  return row!.bytes
+}
+
+/** Makes as many messages due as are measured, by plain SQL, in rows as freshly stored ones are. */
+async function makeDue({ sql }: BenchDatabase, count: number): Promise<void> {
+  await sql`truncate dlq.dlq_attempts`
+  await sql`update dlq.dlq_messages set next_retry_at = now() + '1 year' where status = 'PENDING'`
+  await sql`
+    update dlq.dlq_messages set next_retry_at = now() - interval '1 day'
+    where id in (select id from dlq.dlq_messages where status = 'PENDING' order by id limit ${count})`
+  await sql`vacuum (full, analyze) dlq.dlq_messages`
+  await settleDatabase({ url: '', sql })
+}
+
+async function measureSending(
+  run: BenchRun,
+  { root }: Version,
+  { database, sizes, processes }: { database: BenchDatabase; sizes: Sizes; processes: number },
+): Promise<Measurement> {
+  await using services = new AsyncDisposableStack()
+  const retriers = await startRetriers(run, database, { services, processes, root })
+  return await measurePublished(run, database, { retriers, from: sizes.warm, total: sizes.warm + sizes.sent })
+}
+
+/** Dead letters of topics whose names allow them to send, the same number on each. */
+async function produceRecords(run: BenchRun, prefix: string, total: number): Promise<void> {
+  const kafka = connectBenchKafka(run)
+  const admin = kafka.admin()
+  const producer = kafka.producer({ idempotent: true })
+  const targets = Array.from({ length: topicCount }, (_, at) => `${prefix}-${at}`)
+  try {
+    await Promise.all([admin.connect(), producer.connect()])
+    await createTopics(admin, [
+      ...targets.map((topic) => ({ topic: `${topic}.dlq.v1`, numPartitions: 1 })),
+      ...targets.map((topic) => ({ topic, numPartitions: partitionsPerTarget })),
+    ])
+    for (let start = 0; start < total; start += recordsPerSend) {
+      const count = Math.min(recordsPerSend, total - start)
+      await producer.sendBatch({
+        acks: -1,
+        topicMessages: targets.map((originalTopic, topicAt) => ({
+          topic: `${originalTopic}.dlq.v1`,
+          messages: Array.from({ length: count }, (_, at) => start + at)
+            .filter((index) => index % topicCount === topicAt)
+            .map((index) => benchRecord(index, { originalTopic })),
+        })),
+      })
+    }
+  } finally {
+    await Promise.all([admin.disconnect(), producer.disconnect()])
+  }
+}

@@ -1514,7 +1514,7 @@ export interface components {
                 /** @description The name of the registry in the configuration. */
                 registry: string;
                 /** @enum {string} */
-                id_kind: "id" | "guid" | "content" | "global";
+                id_kind: "id" | "guid" | "content" | "global" | "file";
                 id: string;
                 /** @description The name of the type. */
                 name: string | null;

@@ -1,9 +1,9 @@
 // How a value was decoded, or why it was not, as answers show it.
 
+import { schemaTypes } from 'dlq-core/domain/payload/create-codec.ts'
 import { compressions } from 'dlq-core/domain/payload/decompress.ts'
 import { labels } from 'dlq-core/domain/payload/envelope.ts'
 import { type Decoding, decodingStates } from 'dlq-core/domain/payload/read-payload.ts'
-import { schemaTypes } from 'dlq-core/domain/payload/schema-codec.ts'
 import * as v from 'valibot'
 import { timestamp, timestampText } from '../messages/timestamp.ts'
 
@@ -23,7 +23,7 @@ export const decodingSchema = v.nullable(
         v.strictObject({
           number: v.pipe(v.nullable(v.number()), v.description('The row of dlq_schemas.')),
           registry: v.pipe(v.string(), v.description('The name of the registry in the configuration.')),
-          id_kind: v.picklist(['id', 'guid', 'content', 'global']),
+          id_kind: v.picklist(['id', 'guid', 'content', 'global', 'file']),
           id: v.string(),
           name: v.pipe(text, v.description('The name of the type.')),
         }),

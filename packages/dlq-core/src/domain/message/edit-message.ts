@@ -1,7 +1,7 @@
 // An edit: the message after it, and the fields that differ.
 
 import { PayloadFault } from '../payload/payload-fault.ts'
-import type { Reading } from '../payload/read-payload.ts'
+import { jsonLayout, type Reading } from '../payload/read-payload.ts'
 import type { StoredDecoding } from '../payload/stored-decoding.ts'
 import { rewritePayload } from '../payload/write-payload.ts'
 import { decodeHeaders, encodeHeaders } from '../record/header-json.ts'
@@ -133,8 +133,7 @@ export type PatchProblem = (typeof patchProblems)[number]
 /** How a value is read by a service that decodes nothing. */
 export function plainReading(value: Buffer | null): Reading {
   const json = projectPayload(value)
-  const layout = json === null ? null : { prefix: Buffer.alloc(0), body: value!, schema: null }
-  return { json, decoding: null, layout }
+  return { json, decoding: null, layout: json === null ? null : jsonLayout(value!) }
 }
 
 /** The message's value after a JSON Patch, written as it was: with its schema, its frame and its compression. */

@@ -4,12 +4,14 @@ import { captureGlob } from '../failure/topic-names.ts'
 import type { MessageTopics } from '../retry/effective-policy.ts'
 import type { Compression } from './decompress.ts'
 
-export const formats = ['auto', 'avro', 'json', 'text', 'none'] as const
+export const formats = ['auto', 'avro', 'protobuf', 'json', 'text', 'none'] as const
 
 export type PartRule = {
   /** `auto`: recognised by headers and first bytes. `avro`: without a frame, with the schema of `schema_id`. */
   readonly format: (typeof formats)[number]
   readonly schema_id?: number | undefined
+  /** `protobuf`: the full name of the message type, in the files. */
+  readonly type?: string | undefined
   readonly compression?: Compression | undefined
 }
 

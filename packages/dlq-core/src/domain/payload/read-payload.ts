@@ -3,11 +3,12 @@
 
 import { projectPayload } from '../record/payload-projection.ts'
 import type { Header } from '../record/record.ts'
+import type { SchemaType } from './create-codec.ts'
 import { type Compression, compressionOf, compressions, decompress } from './decompress.ts'
 import { type Label, labelsOf } from './envelope.ts'
 import { PayloadFault } from './payload-fault.ts'
 import type { PartRule, PayloadPlan } from './payload-settings.ts'
-import type { SchemaCodec, SchemaType } from './schema-codec.ts'
+import type { SchemaCodec } from './schema-codec.ts'
 import {
   frameOfBytes,
   frameOfHeaders,
@@ -21,7 +22,8 @@ import {
 /** A schema that somebody has asked for. `number`: its row in dlq_schemas. */
 export type KnownSchema = {
   readonly state: 'known'
-  readonly number: number
+  /** Null where it is none of a registry's. */
+  readonly number: number | null
   readonly ref: SchemaRef
   readonly type: SchemaType
   /** The name of its type. */
@@ -55,7 +57,13 @@ export type Decoding = {
 }
 
 /** How the bytes are built, for writing a changed value: what stands before the body stays. */
-export type Layout = { readonly prefix: Buffer; readonly body: Buffer; readonly schema: KnownSchema | null }
+export type Layout = {
+  readonly prefix: Buffer
+  readonly body: Buffer
+  readonly schema: KnownSchema | null
+  /** The body for this JSON text. @throws {PayloadFault} where it does not fit the schema */
+  readonly write: (json: string) => Buffer
+}
 
 export type Reading = {
   /** JSON text; null where the bytes are shown as text or base64. */
@@ -124,19 +132,26 @@ function readBody(body: Buffer, rule: PartRule, context: ReadingContext): Readin
     if (registry === null || rule.schema_id === undefined) return nothing
     return readFrame(body, { ref: { registry: registry.name, kind: 'id', id: String(rule.schema_id) }, at: 0 }, context)
   }
+  if (rule.format === 'protobuf')
+    return readFrame(body, { ref: { registry: 'files', kind: 'file', id: rule.type ?? '' }, at: 0 }, context)
   const named = rule.format === 'auto' && registry && frameOfHeaders(context.headers, context.part, registry)
   const byHeader = named ? readFrame(body, named, context) : null
   if (byHeader !== null && byHeader.json !== null) return byHeader
   // A framework that writes the value anew as JSON leaves the header. Two bytes of Avro may look like a number.
   if (byHeader === null || startsAsJson(body)) {
     const json = projectPayload(body)
-    if (json !== null) return { json, decoding: null, layout: { prefix: Buffer.alloc(0), body, schema: null } }
+    if (json !== null) return { json, decoding: null, layout: jsonLayout(body) }
   }
   const framed = rule.format === 'auto' && registry && frameOfBytes(body, registry)
   const byFrame = framed ? readFrame(body, framed, context) : null
   if (byFrame !== null && (byFrame.json !== null || byHeader === null)) return byFrame
   if (byHeader !== null) return byHeader
   return rule.format === 'auto' ? readGlue(body) : nothing
+}
+
+/** JSON that nobody has framed. */
+export function jsonLayout(body: Buffer): Layout {
+  return { prefix: Buffer.alloc(0), body, schema: null, write: (json) => Buffer.from(json) }
 }
 
 /** An object or a list; both take more than two bytes, unless they are empty. */
@@ -157,11 +172,13 @@ function readFrame(body: Buffer, { ref, at }: SchemaFrame, { schemaOf }: Reading
     return { ...nothing, decoding: { ...decoding, state: 'encrypted', problem } }
   }
   try {
-    const layout = { prefix: body.subarray(0, at), body: body.subarray(at), schema }
-    return { json: schema.codec.read(body, at), decoding, layout }
+    const { codec } = schema
+    const start = codec.bodyAt?.(body, at) ?? at
+    const write = (json: string) => codec.write(json, body, at)
+    const layout = { prefix: body.subarray(0, start), body: body.subarray(start), schema, write }
+    return { json: codec.read(body, at), decoding, layout }
   } catch (error) {
-    const state = schema.type === 'protobuf' ? 'unsupported' : 'failed'
-    return { ...nothing, decoding: { ...decoding, state, problem: reasonOf(error) } }
+    return { ...nothing, decoding: { ...decoding, state: 'failed', problem: reasonOf(error) } }
   }
 }
 

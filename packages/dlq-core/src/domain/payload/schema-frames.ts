@@ -8,11 +8,11 @@ export type Part = 'key' | 'value'
 
 /**
  * A schema as its registry knows it. `id`: Confluent's ids. `guid`: the same registry's, for headers. `content`, `global`:
- * Apicurio's two kinds of id.
+ * Apicurio's two kinds of id. `file`: a type in the configuration's own files.
  */
 export type SchemaRef = {
   readonly registry: string
-  readonly kind: 'id' | 'guid' | 'content' | 'global'
+  readonly kind: 'id' | 'guid' | 'content' | 'global' | 'file'
   readonly id: string
 }
 

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { createCodec } from './create-codec.ts'
 import { compilePlans } from './payload-settings.ts'
 import { readPayload, type SchemaEntry } from './read-payload.ts'
-import { createCodec } from './schema-codec.ts'
 import { rewritePayload } from './write-payload.ts'
 
 const definition = JSON.stringify({

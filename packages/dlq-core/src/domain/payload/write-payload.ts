@@ -22,14 +22,13 @@ export function rewritePayload(
 ): Rewritten {
   if (before === null || layout === null)
     throw new PayloadFault(`the value is not decoded: ${decoding?.problem ?? 'it is no JSON'}`)
-  const { prefix, body, schema } = layout
+  const { prefix, body, schema, write } = layout
   // White space in JSON says nothing, so JSON is always written anew.
   const isJson = schema === null || schema.type === 'json'
   // PostgreSQL sorts the keys of what it stores, and a map's entries would change their order.
   const json = JSON.stringify(isJson ? parseExact(after) : inOrderOf(parseExact(after), parseExact(before)))
-  const encode = (text: string) => (isJson ? Buffer.from(text) : schema.codec.write(text))
-  const old = encode(JSON.stringify(parseExact(before)))
-  const changed = encode(json)
+  const old = write(JSON.stringify(parseExact(before)))
+  const changed = write(json)
   if (changed.equals(old)) return { kind: 'unchanged' }
   const packed = (written: Buffer) => {
     const whole = Buffer.concat([prefix, written])
@@ -38,7 +37,11 @@ export function rewritePayload(
   if (reencode) return { kind: 'written', bytes: packed(changed) }
   const reasons: string[] = []
   if (!isJson && !old.equals(body))
-    reasons.push('its writer encoded it otherwise: lists in several blocks, keys twice, or integers in more bytes')
+    reasons.push(
+      schema.type === 'protobuf'
+        ? 'it has fields that the schema does not know, which would be lost, or its writer encoded it otherwise'
+        : 'its writer encoded it otherwise: lists in several blocks, keys twice, or integers in more bytes',
+    )
   if (decoding?.compression && !packed(body).equals(bytes))
     reasons.push(`${decoding.compression} would pack it otherwise`)
   return reasons.length > 0 ? { kind: 'not_exact', reasons } : { kind: 'written', bytes: packed(changed) }

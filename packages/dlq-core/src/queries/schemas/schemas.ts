@@ -1,6 +1,6 @@
 // dlq_schemas: what the registries gave, and what is still to be asked for.
 
-import type { SchemaDefinition } from '../../domain/payload/schema-codec.ts'
+import type { SchemaDefinition } from '../../domain/payload/create-codec.ts'
 import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
 import type { Sql } from '../sql.ts'
 

@@ -1,5 +1,7 @@
 // What the registries answer, and what becomes of it in dlq_schemas.
 
+import { create, toBinary } from '@bufbuild/protobuf'
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import type { SchemaRef } from 'dlq-core/domain/payload/schema-frames.ts'
 import { schemas as schemasSchema } from 'dlq-core/runtime/config/schemas-schema.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -86,6 +88,37 @@ test.each([
   await want(3)
   await parts().fetchSchemas()
   expect([...(await rows())]).toMatchObject([{ state: 'known', type, name }])
+})
+
+test('a Protobuf schema is kept with its descriptors, where the registry gives them', async () => {
+  // As Confluent's registry answers: the descriptor in base64 in place of the text.
+  const file = (name: string, message: object, dependency: string[] = []) => {
+    const proto = create(FileDescriptorProtoSchema, {
+      name,
+      package: 'acme',
+      syntax: 'proto3',
+      dependency,
+      messageType: [message],
+    })
+    return Buffer.from(toBinary(FileDescriptorProtoSchema, proto)).toString('base64')
+  }
+  const cents = { name: 'cents', number: 1, type: 3, label: 1, jsonName: 'cents' }
+  const total = { name: 'total', number: 1, type: 11, label: 1, jsonName: 'total', typeName: '.acme.Money' }
+  const references = [{ name: 'money.proto', subject: 'money', version: 1 }]
+  registry.answer('/schemas/ids/3', { schema: 'syntax = "proto3"; …', schemaType: 'PROTOBUF', references })
+  const order = file('default', { name: 'Order', field: [total] }, ['money.proto'])
+  registry.answer('/schemas/ids/3?format=serialized', { schema: order, schemaType: 'PROTOBUF', references })
+  registry.answer('/subjects/money/versions/1?format=serialized', {
+    schema: file('x', { name: 'Money', field: [cents] }),
+  })
+  await want(3)
+  const { fetchSchemas, source } = parts()
+  await fetchSchemas()
+  await source.load([refOf(3)])
+  const known = source.schemaOf(refOf(3))
+  expect(known).toMatchObject({ state: 'known', type: 'protobuf' })
+  if (known?.state === 'known')
+    expect(known.codec.read(Buffer.from([0, 0, 0, 0, 3, 0, 0x0a, 2, 8, 42]), 5)).toBe('{"total":{"cents":"42"}}')
 })
 
 describe('a registry', () => {

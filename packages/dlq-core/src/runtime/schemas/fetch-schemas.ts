@@ -1,7 +1,7 @@
 // Asks the registries for the schemas that are wanted, apart from all other work: nothing waits for a registry. One that
 // does not answer five times in a row is left alone for a while.
 
-import { schemaName } from '../../domain/payload/schema-codec.ts'
+import { schemaName } from '../../domain/payload/create-codec.ts'
 import { type DueSchema, postponeSchema, storeSchema, takeDueSchemas } from '../../queries/schemas/schemas.ts'
 import type { SchemasConfig } from '../config/schemas-schema.ts'
 import type { Database } from '../database/database.ts'

@@ -4,12 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProjectValue } from '../../domain/message/edit-message.ts'
 import { maxEncodedBytes } from '../../domain/payload/payload-bounds.ts'
 import { compilePlans, type PayloadPlan } from '../../domain/payload/payload-settings.ts'
-import { type Reading, readPayload } from '../../domain/payload/read-payload.ts'
+import { type KnownSchema, type Reading, readPayload, type SchemaOf } from '../../domain/payload/read-payload.ts'
 import type { Part, SchemaRef } from '../../domain/payload/schema-frames.ts'
 import { storedDecoding, storedPayloadHeaders } from '../../domain/payload/stored-decoding.ts'
 import type { Header } from '../../domain/record/record.ts'
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
 import type { Sql } from '../../queries/sql.ts'
+import { readDescriptorFiles } from '../config/descriptor-files.ts'
 import type { SchemasConfig } from '../config/schemas-schema.ts'
 import { createSchemaSource, type SchemaSource } from './schema-source.ts'
 
@@ -64,6 +65,17 @@ export function createPayloadReader({
 }): PayloadReader {
   const planOf = compilePlans(schemas)
   const source = createSchemaSource({ sql, now })
+  const { codecs } = readDescriptorFiles(schemas)
+  const ofFiles = new Map(
+    [...codecs].map(([name, codec]): [string, KnownSchema] => [
+      name,
+      {
+        ...{ state: 'known', number: null, type: 'protobuf', name, encrypted: false, codec },
+        ref: { registry: 'files', kind: 'file', id: name },
+      },
+    ]),
+  )
+  const schemaOf: SchemaOf = (ref) => (ref.kind === 'file' ? ofFiles.get(ref.id) : source.schemaOf(ref))
 
   async function readAll(
     readables: readonly Readable[],
@@ -75,8 +87,8 @@ export function createPayloadReader({
         ...{ part, headers, plan: planOf(topics) },
         maxBytes: performance.now() < until ? maxBytes : 0,
         schemaOf(ref) {
-          const schema = source.schemaOf(ref)
-          if (schema?.state !== 'known') note(ref)
+          const schema = schemaOf(ref)
+          if (schema?.state !== 'known' && ref.kind !== 'file') note(ref)
           return schema
         },
       })
@@ -98,7 +110,7 @@ export function createPayloadReader({
     readAll,
     projectFor: (topics) => (value, headers) => {
       const readable = readableValue({ record_headers: headers }, value, topics)
-      const context = { ...readable, plan: planOf(topics), schemaOf: source.schemaOf, maxBytes: maxEncodedBytes }
+      const context = { ...readable, plan: planOf(topics), schemaOf, maxBytes: maxEncodedBytes }
       return storedDecoding(readPayload(value, context), true)
     },
     async readOne(readable, { maxBytes, waitMs }) {

@@ -2,7 +2,8 @@
 // Apicurio have too: https://docs.confluent.io/platform/current/schema-registry/develop/api.html
 // Apicurio's own (version 3): https://www.apicur.io/registry/docs/apicurio-registry/3.0.x/assets-attachments/registry-rest-api.htm
 
-import type { SchemaDefinition } from '../../domain/payload/schema-codec.ts'
+import type { SchemaDefinition } from '../../domain/payload/create-codec.ts'
+import { namedDescriptor } from '../../domain/payload/protobuf-codec.ts'
 import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
 import type { RegistryConfig } from '../config/schemas-schema.ts'
 import { createRegistryRequest, RegistryAway, type RegistryRequest } from './registry-request.ts'
@@ -59,7 +60,7 @@ async function getJson<Answer>(request: RegistryRequest, path: string): Promise<
 }
 
 type Rule = { type?: unknown } | null
-type ConfluentReference = { subject?: unknown; version?: unknown }
+type ConfluentReference = { name?: unknown; subject?: unknown; version?: unknown }
 type ConfluentSchema = {
   schema?: unknown
   schemaType?: unknown
@@ -81,6 +82,12 @@ async function fetchConfluent(request: RegistryRequest, { kind, id }: Pick<Schem
   const type = confluentTypes.get(found.schemaType)
   if (typeof found.schema !== 'string' || type === undefined)
     throw new NoSchema('missing', `the registry’s answer to ${path} holds no schema of a known type`)
+  const rules = [...(found.ruleSet?.domainRules ?? []), ...(found.ruleSet?.encodingRules ?? [])]
+  const encrypted = rules.some((rule) => rule?.type === 'ENCRYPT_PAYLOAD')
+  if (type === 'protobuf') {
+    const references = await fetchDescriptors(request, path, found.references ?? [])
+    return { type, definition: found.schema, references, encrypted }
+  }
   const references = await collectReferences(found.references ?? [], {
     nameOf: ({ subject, version }) => `/subjects/${encodeURIComponent(String(subject))}/versions/${Number(version)}`,
     fetch: async (path) => {
@@ -88,9 +95,40 @@ async function fetchConfluent(request: RegistryRequest, { kind, id }: Pick<Schem
       return { definition: String(schema), references: references ?? [] }
     },
   })
-  const rules = [...(found.ruleSet?.domainRules ?? []), ...(found.ruleSet?.encodingRules ?? [])]
-  const encrypted = rules.some((rule) => rule?.type === 'ENCRYPT_PAYLOAD')
   return { type, definition: found.schema, references, encrypted }
+}
+
+/**
+ * The descriptors of a Protobuf schema, its own last. Empty where the registry gives none: Apicurio 3.0.9 ignores
+ * `format=serialized`, and Karapace answers 500 where there are references.
+ */
+async function fetchDescriptors(
+  request: RegistryRequest,
+  path: string,
+  references: readonly ConfluentReference[],
+): Promise<string[]> {
+  const serialized = '?format=serialized'
+  const { status, text } = await request(`${path}${serialized}`)
+  const own = status === 200 ? descriptorOf(text) : null
+  if (own === null) return []
+  const found = await collectReferences(references, {
+    nameOf: ({ subject, version }) => `/subjects/${encodeURIComponent(String(subject))}/versions/${Number(version)}`,
+    fetch: async (path, { name }) => {
+      const answer = await get(request, `${path}${serialized}`)
+      const { references } = JSON.parse(answer) as ConfluentSchema
+      return { definition: descriptorOf(answer, String(name)) ?? '', references: references ?? [] }
+    },
+  })
+  return found.includes('') ? [] : [...found, own]
+}
+
+function descriptorOf(answer: string, name?: string): string | null {
+  try {
+    const { schema } = JSON.parse(answer) as ConfluentSchema
+    return typeof schema === 'string' ? namedDescriptor(schema, name) : null
+  } catch {
+    return null
+  }
 }
 
 type ApicurioReference = { groupId?: string | null; artifactId?: string; version?: string | null }
@@ -129,7 +167,7 @@ async function collectReferences<Reference>(
     fetch,
   }: {
     nameOf: (reference: Reference) => string
-    fetch: (path: string) => Promise<{ definition: string; references: readonly Reference[] }>
+    fetch: (path: string, reference: Reference) => Promise<{ definition: string; references: readonly Reference[] }>
   },
 ): Promise<string[]> {
   const collected: string[] = []
@@ -144,7 +182,7 @@ async function collectReferences<Reference>(
           'missing',
           `the schema refers to more than ${maxReferences} others, or ${maxReferenceDepth} deep`,
         )
-      const found = await fetch(name)
+      const found = await fetch(name, reference)
       await collect(found.references, depth + 1)
       collected.push(found.definition)
     }

@@ -1,8 +1,8 @@
 // The schemas as a service knows them: in memory, from dlq_schemas. It asks no registry; what nobody has asked for yet it
 // notes there, and fetch-schemas.ts of an ingester or retrier asks.
 
+import { createCodec } from '../../domain/payload/create-codec.ts'
 import type { SchemaEntry, SchemaOf } from '../../domain/payload/read-payload.ts'
-import { createCodec } from '../../domain/payload/schema-codec.ts'
 import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
 import { findSchemas, findSchemasByNumber, type SchemaRow, wantSchemas } from '../../queries/schemas/schemas.ts'
 import type { Sql } from '../../queries/sql.ts'
@@ -31,7 +31,7 @@ export function createSchemaSource({ sql: pool, now }: { sql: Sql; now: () => nu
       byNumber.clear()
     }
     byRef.set(key, { entry, readAt: now() })
-    if (entry !== null) byNumber.set(entry.number, entry)
+    if (entry !== null && entry.number !== null) byNumber.set(entry.number, entry)
   }
 
   function isStale(ref: SchemaRef, maxAgeMs: number): boolean {

@@ -222,7 +222,8 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
       ? sql`
         case when not large then m.payload end as payload,
         case when not large and m.payload is null and octet_length(m.record_value) > 0 then m.record_value end as unprojected_value,
-        case when not large and m.payload is null and octet_length(m.record_value) > 0 then m.record_headers end as payload_headers,
+        case when not large and m.payload is null and octet_length(m.record_value) > 0
+                  and pg_column_size(m.record_headers) <= ${maxInlineBytes} then m.record_headers end as payload_headers,
         large`
       : sql`
         null as payload, null::bytea as unprojected_value, null::json as payload_headers, false as large,

@@ -109,26 +109,28 @@ async function fetchDescriptors(
 ): Promise<string[]> {
   const serialized = '?format=serialized'
   const { status, text } = await request(`${path}${serialized}`)
-  const own = status === 200 ? descriptorOf(text) : null
+  const own = status === 200 ? descriptorIn(parseAnswer(text)) : null
   if (own === null) return []
   const found = await collectReferences(references, {
     nameOf: ({ subject, version }) => `/subjects/${encodeURIComponent(String(subject))}/versions/${Number(version)}`,
     fetch: async (path, { name }) => {
-      const answer = await get(request, `${path}${serialized}`)
-      const { references } = JSON.parse(answer) as ConfluentSchema
-      return { definition: descriptorOf(answer, String(name)) ?? '', references: references ?? [] }
+      const answer = await getJson<ConfluentSchema>(request, `${path}${serialized}`)
+      return { definition: descriptorIn(answer, String(name)) ?? '', references: answer.references ?? [] }
     },
   })
   return found.includes('') ? [] : [...found, own]
 }
 
-function descriptorOf(answer: string, name?: string): string | null {
+function parseAnswer(text: string): ConfluentSchema {
   try {
-    const { schema } = JSON.parse(answer) as ConfluentSchema
-    return typeof schema === 'string' ? namedDescriptor(schema, name) : null
+    return JSON.parse(text) as ConfluentSchema
   } catch {
-    return null
+    return {} // It gives no descriptor then.
   }
+}
+
+function descriptorIn({ schema }: ConfluentSchema, name?: string): string | null {
+  return typeof schema === 'string' ? namedDescriptor(schema, name) : null
 }
 
 type ApicurioReference = { groupId?: string | null; artifactId?: string; version?: string | null }

@@ -115,8 +115,12 @@ export const exampleDetail = {
   decoded_key: null,
 }
 
-/** `payload` and `key` are JSON text. */
-export type DecodedMessage = { payload: string | null; key: string | null; decoding: DecodingJson }
+/** `shown`: what is shown in place of the stored payload, where the value was read anew. `key` is JSON text. */
+export type DecodedMessage = {
+  shown: { payload: string | null; unprojected_value: null } | null
+  key: string | null
+  decoding: DecodingJson
+}
 
 export function detailJson(
   message: MessageDetail,
@@ -149,7 +153,7 @@ export function detailJson(
   const offset = (offset: bigint | null) => (offset === null ? null : String(offset))
   const headers = m.record_headers && decodeHeaders(m.record_headers, { error_stacktrace: m.error_stacktrace })
   return messageJson(
-    { ...m, payload: decoded.payload ?? m.payload },
+    { ...m, ...decoded.shown },
     {
       retryable: notRetryable === null,
       not_retryable_because: notRetryable,

@@ -12,7 +12,7 @@ export const maxOneMessageBytes = 1024 * 1024
 export const schemaWaitMs = 2000
 
 export async function decodeMessage(payloads: PayloadReader | null, message: MessageDetail): Promise<DecodedMessage> {
-  if (payloads === null) return { payload: null, key: null, decoding: null }
+  if (payloads === null) return { shown: null, key: null, decoding: null }
   const headers = storedPayloadHeaders(message.record_headers)
   const of = (part: 'key' | 'value', bytes: Buffer | null) => ({ bytes, part, headers, topics: message })
   const limits = { maxBytes: maxOneMessageBytes, waitMs: schemaWaitMs }
@@ -24,6 +24,9 @@ export async function decodeMessage(payloads: PayloadReader | null, message: Mes
   // A plain number or text is a key that everybody can read.
   const shownKey = key.decoding?.ref ? key.json : null
   const isRead = message.unprojected_value !== null
-  const decoding = isRead ? value.decoding : storedDecodingOf(message, payloads.source, headers)
-  return { payload: value.json, key: shownKey, decoding: decodingJson(decoding) }
+  const isLost = value.json === null && message.payload !== null
+  const decoding = isRead && !isLost ? value.decoding : storedDecodingOf(message, payloads.source, headers)
+  // What was decoded once stays readable, whatever became of its schema.
+  const shown = isRead ? { payload: value.json ?? message.payload, unprojected_value: null } : null
+  return { shown, key: shownKey, decoding: decodingJson(decoding) }
 }

@@ -28,7 +28,8 @@ export async function decodeRows(payloads: PayloadReader | null, rows: readonly 
   return rows.map((row) => {
     const reading = readingOf.get(row)
     if (reading === undefined) return { ...row, decoding: decodingJson(storedDecodingOf(row, source)) }
-    return { ...row, payload: reading.json, decoding: decodingJson(reading.decoding) }
+    // The reading counts: a rule may say that not even JSON is to be read.
+    return { ...row, payload: reading.json, unprojected_value: null, decoding: decodingJson(reading.decoding) }
   })
 }
 

@@ -113,6 +113,15 @@ describe('a message', () => {
     expect(await detailOf(id, null)).toMatchObject({ payload: null, decoding: null, decoded_key: null })
   })
 
+  test('of a topic whose rule says none is shown as bytes, also where it is JSON', async () => {
+    const rules = [{ topics: 'orders.events.v1', value: { format: 'none' } }]
+    const none = createPayloadReader({ sql: service.sql, schemas: schemasSection({ rules }), now: Date.now })
+    const id = await insert(Buffer.from('{"a":1}'))
+    expect(await detailOf(id, none)).toMatchObject({ payload: null, decoding: null })
+    const { body } = await answerOf(request('GET /api/v1/messages', {}, none))
+    expect(body).toMatchObject({ messages: [{ payload: null }] })
+  })
+
   test('of plain JSON has no decoding', async () => {
     const id = await insert(Buffer.from('{"a":1}'), { payload: { a: 1 } })
     expect(await detailOf(id)).toMatchObject({ payload: { a: 1 }, decoding: null })

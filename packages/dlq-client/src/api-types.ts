@@ -2220,6 +2220,8 @@ export interface components {
                 id: string;
                 before: unknown;
                 after: unknown;
+                /** @description Whether `before` and `after` are null because one has more than 65536 characters. */
+                omitted: boolean;
                 problem: ("no_json" | "patch_does_not_fit" | "unchanged" | "not_exact" | "schema_refuses") | null;
             }[];
         };

@@ -42,7 +42,10 @@ test('a route to such a topic cannot be approved, but blocked', async () => {
 })
 
 test('a policy cannot redirect to such a topic, and nothing is written, nor shown by a dry run', async () => {
-  const put = (query: string, redirect_topic: string) => ask(`PUT /api/v1/policies/orders${query}`, { redirect_topic })
+  const app = createTestApp(service.sql, { allowedTargets: ['orders*'] })
+  const headers = { 'content-type': 'application/json' }
+  const put = (query: string, redirect_topic: string) =>
+    answerOf(app(`PUT /api/v1/policies/orders${query}`, { headers, body: JSON.stringify({ redirect_topic }) }))
   expect(await put('', 'payments')).toMatchObject(refusal('redirect_topic'))
   expect(await put('?dry_run=true', 'payments')).toMatchObject(refusal('redirect_topic'))
   expect(await database.sql`select pattern from dlq.dlq_policies`).toHaveLength(0)

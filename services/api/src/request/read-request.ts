@@ -2,11 +2,11 @@
 
 import { isUtf8 } from 'node:buffer'
 import { exactJsonOf } from 'dlq-core/domain/record/exact-json.ts'
+import { beyondJsonBounds } from 'dlq-core/domain/record/json-bounds.ts'
 import type { HonoRequest } from 'hono'
 import * as v from 'valibot'
 import { ApiError, type ErrorDetail, invalidField } from '../http/api-error.ts'
 import type { Call, Route } from '../http/define-route.ts'
-import { beyondJsonBounds } from './json-bounds.ts'
 
 type Read = Pick<
   Call<v.GenericSchema, v.GenericSchema, v.GenericSchema, v.GenericSchema>,
@@ -45,7 +45,7 @@ function readText(request: HonoRequest, bytes: Buffer): string {
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type))
     throw new ApiError('SYS_DLQ_UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON: content-type application/json')
   if (!isUtf8(bytes)) throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the body is not UTF-8')
-  const problem = beyondJsonBounds(bytes)
+  const problem = beyondJsonBounds(bytes, 'the body')
   if (problem !== null) throw new ApiError('SYS_DLQ_VALIDATION_ERROR', problem)
   return bytes.toString('utf8')
 }

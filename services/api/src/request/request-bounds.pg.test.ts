@@ -1,9 +1,11 @@
 // Small requests that cost much: each is answered soon, and leaves nothing behind.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pingMessages } from 'dlq-core/queries/ping.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { expect, test } from 'vitest'
 import { answerOf, createTestApp } from '../test-app.ts'
 
@@ -63,6 +65,29 @@ test('a body whose length is not said is read up to its bound', async () => {
   })
   const response = await request('POST /api/v1/runs', { body, headers: asJson, duplex: 'half' } as RequestInit)
   expect(response.status).toBe(413)
+})
+
+test('a preview of large values shows none of them, and lets others be answered in between', async () => {
+  const request = createTestApp(service.sql)
+  const value = Buffer.from(`{"amount":1,"lines":[${'1,'.repeat(40_000)}1]}`)
+  for (let n = 0; n < 6; n += 1)
+    await insertMessageRow(database.sql, { original_topic: 'large', record_value: value, record_headers: [] })
+  const body = JSON.stringify({
+    ...{ kind: 'edit', dry_run: true, selection: { filter: { topic: 'large' } } },
+    patch: [{ op: 'replace', path: '/amount', value: 2 }],
+  })
+  const stalls = monitorEventLoopDelay({ resolution: 1 })
+  const startedAt = performance.now()
+  stalls.enable()
+  const response = await request('POST /api/v1/runs', { headers: asJson, body })
+  stalls.disable()
+  expect(response.status).toBe(200)
+  const text = await response.text()
+  const { diff } = JSON.parse(text) as { diff: object[] }
+  expect(diff).toHaveLength(6)
+  for (const one of diff) expect(one).toMatchObject({ before: null, after: null, omitted: true, problem: null })
+  // One message at a time, of six.
+  expect(stalls.max / 1e6 / (performance.now() - startedAt)).toBeLessThan(0.5)
 })
 
 test('/readyz fails where lists fail', async () => {

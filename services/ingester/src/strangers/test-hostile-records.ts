@@ -40,8 +40,11 @@ export type HostileRecord = {
   claim: { message: number; attempt: number | 'last'; attemptId: 'absent' | 'right' | 'other' | 'junk' } | null
   /** Takes topic, partition and offset from published record number `place` of all. */
   place: number | null
-  /** Fails as an honest consumer of the team would: whatever else stands here, id, attempt and place are its own. */
-  honest: boolean
+  /**
+   * Whatever else stands here, id, attempt and place are those of a published record: one of the team's own, as an honest
+   * consumer writes them, or anybody's, as an exact impostor does.
+   */
+  fails: 'own' | "anybody's" | null
   keyBytes: number | null
   valueBytes: number | null
 }
@@ -98,7 +101,10 @@ export function hostileRecords(nowMs: number): fc.Arbitrary<HostileRecord> {
       3,
     ),
     place: maybe(fc.nat(), 1),
-    honest: fc.nat({ max: 7 }).map((n) => n === 0),
+    fails: fc.oneof(
+      { weight: 2, arbitrary: fc.constantFrom('own' as const, "anybody's" as const) },
+      { weight: 12, arbitrary: fc.constant(null) },
+    ),
     keyBytes: bytes,
     valueBytes: bytes,
   })

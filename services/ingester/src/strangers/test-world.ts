@@ -50,12 +50,12 @@ export async function createWorld(sql: Database, admin: TestDatabase['sql']) {
     team: Team,
     record: HostileRecord,
   ): Pick<DeadLetterRecord, 'timestamp' | 'key' | 'value' | 'headers'> {
-    const mine = record.honest ? published.filter((one) => one.team === team) : []
-    const failed = mine[(record.claim?.message ?? 0) % Math.max(1, mine.length)]
+    const known = record.fails === 'own' ? published.filter((one) => one.team === team) : published
+    const failed = record.fails === null ? undefined : known[(record.claim?.message ?? 0) % Math.max(1, known.length)]
     const { timestamp, keyBytes, valueBytes } = record
     return {
       ...{ timestamp, key: filled(keyBytes), value: record.logEntry ? logEntry(record) : filled(valueBytes) },
-      headers: failed ? honestHeaders(failed) : hostileHeaders(record),
+      headers: failed ? exactHeaders(failed) : hostileHeaders(record),
     }
   }
 
@@ -158,7 +158,8 @@ function filled(bytes: number | null): Buffer | null {
   return bytes === null ? null : Buffer.alloc(bytes, '{"a":1}')
 }
 
-function honestHeaders({ id, number, topic, partition, offset }: Published): Header[] {
+/** As the consumer that failed on the record would write them. */
+function exactHeaders({ id, number, topic, partition, offset }: Published): Header[] {
   const headers = {
     'dlq-message-id': id,
     'dlq-attempt': String(number),

@@ -3,8 +3,8 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
-import { exactJsonOf } from 'dlq-core/domain/record/exact-json.ts'
 import { type MessageFilter, requestFilter } from '../../domain/addresses.ts'
+import { memberText } from '../../domain/payload/member-text.ts'
 import { api, rawRequest } from '../api.ts'
 import { serverNow } from '../server-clock.ts'
 
@@ -67,7 +67,7 @@ export function decodedQuery(id: string, updatedAt: string) {
     queryFn: async ({ signal }): Promise<string> => {
       const response = await rawRequest(`/api/v1/dlq/messages/${encodeURIComponent(id)}`, { signal })
       if (!response.ok) throw new DlqApiError(response.status, await response.json().catch(() => null))
-      return exactJsonOf(await response.text(), ['payload'])
+      return memberText(await response.text(), 'payload') ?? 'null'
     },
   })
 }

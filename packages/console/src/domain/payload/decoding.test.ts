@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { decodingText } from './decoding.ts'
+import { memberText } from './member-text.ts'
 
 const decoding = {
   ...{ state: 'decoded' as const, format: 'avro' as const, compression: null, labels: [], problem: null, since: null },
@@ -21,4 +22,11 @@ test('a value that is not decoded says why', () => {
   expect(decodingText({ ...decoding, state: 'failed', problem: '1 bytes are left over' })).toBe(
     'Avro is not decoded: 1 bytes are left over · com.example.Order · main, id 5',
   )
+})
+
+test('a decoded value is shown with all its digits', () => {
+  expect(memberText('{"id":1,"payload":{"cents":9007199254740993,"rate":1.10}}', 'payload')).toBe(
+    '{"cents":9007199254740993,"rate":1.10}',
+  )
+  expect(memberText('{"id":1}', 'payload')).toBeNull()
 })

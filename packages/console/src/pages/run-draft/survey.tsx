@@ -145,14 +145,20 @@ function Diffs({ diff }: { diff: ExactSurvey['diff'] }) {
         {counted(sorted.length, 'message')} before and after{bad === 0 ? '' : `, ${numberText(bad)} with a problem`}
       </summary>
       <ul className={styles.diffs}>
-        {sorted.map(({ id, before, after, problem }) => (
+        {sorted.map(({ id, before, after, omitted, problem }) => (
           <li key={id}>
             <Link to="/messages/$id" params={{ id }} search={{}}>
               <code>{id.slice(-12)}</code>
             </Link>
             {problem === null ? null : <span className={styles.problem}>{problems[problem]}</span>}
-            <code className={styles.before}>{before}</code>
-            {problem === null ? <code className={styles.after}>{after}</code> : null}
+            {omitted ? (
+              'too long to show here: open the message'
+            ) : (
+              <>
+                <code className={styles.before}>{before}</code>
+                {problem === null ? <code className={styles.after}>{after}</code> : null}
+              </>
+            )}
           </li>
         ))}
       </ul>

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { jsonPatchSchema, PatchError, patchJson } from './json-patch.ts'
+import { jsonPatchSchema, maxPatchedValues, PatchError, patchJson } from './json-patch.ts'
 
 const patched = (document: string, ...operations: object[]) => patchJson(document, JSON.stringify(operations))
 
@@ -116,4 +116,11 @@ describe('a patch that would make a document huge is refused', () => {
     const large = JSON.stringify(Array.from({ length: 300_000 }, () => 1))
     expect(patched(large, { op: 'remove', path: '/0' })).toHaveLength(large.length - 2)
   })
+})
+
+test('a document of more values than are read in a moment is left alone', () => {
+  const operation = { op: 'replace', path: '/amount', value: 2 }
+  expect(() => patched(`{"amount":1,"lines":[${'1,'.repeat(maxPatchedValues)}1]}`, operation)).toThrow(
+    new PatchError(`the document consists of more than ${maxPatchedValues} values`),
+  )
 })

@@ -3,6 +3,7 @@
 
 import * as v from 'valibot'
 import { parseExact } from './exact-json.ts'
+import { beyondJsonBounds } from './json-bounds.ts'
 import { createPatchBounds, type PatchBounds } from './patch-bounds.ts'
 
 const pointer = v.pipe(
@@ -37,8 +38,13 @@ type Operation = v.InferOutput<typeof jsonPatchSchema>[number]
 /** A patch that does not fit the document: a path does not exist, a test fails, or the document becomes too large. */
 export class PatchError extends Error {}
 
+/** Reading so many takes half a second. */
+export const maxPatchedValues = 500_000
+
 /** The patched document as JSON text, without white space. All operations, or none. @throws {PatchError} */
 export function patchJson(text: string, patchText: string): string {
+  const beyond = beyondJsonBounds(Buffer.from(text), 'the document', maxPatchedValues)
+  if (beyond !== null) throw new PatchError(beyond)
   const patch = parseExact(patchText) as Operation[]
   // Wrapped in an object, so that the whole document is a member like any other.
   const holder: Record<string, unknown> = { document: parseExact(text) }

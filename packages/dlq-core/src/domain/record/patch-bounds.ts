@@ -67,8 +67,12 @@ function measure(document: unknown): Size {
       size.bytes += ownBytes(value)
       if (typeof value !== 'object' || value === null || rawNumber(value) !== null) continue
       hasContainers = true
+      if (Array.isArray(value)) {
+        for (const member of value) inner.push(member)
+        continue
+      }
       for (const [key, member] of Object.entries(value)) {
-        if (!Array.isArray(value)) size.bytes += key.length + 4
+        size.bytes += key.length + 4
         inner.push(member)
       }
     }

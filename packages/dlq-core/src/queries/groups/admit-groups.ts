@@ -117,19 +117,16 @@ export async function touchGroups(sql: Sql, given: readonly GroupOfTopic[]): Pro
       select distinct dlq_topic, group_id from json_to_recordset(${json}::json) as given (dlq_topic text, group_id uuid)
     ),
     stale as materialized (
-      select t.dlq_topic, t.group_id from seen
+      select t.place from seen
       cross join lateral (
-        select dlq_topic, group_id from dlq.dlq_group_topics
+        select ctid as place from dlq.dlq_group_topics
         where dlq_topic = seen.dlq_topic and group_id = seen.group_id
           and (last_seen_at is null or last_seen_at < now() - ${touchEveryMs}::int * interval '1 ms')
         for update skip locked
       ) t
     )
-    update dlq.dlq_group_topics t set last_seen_at = now()
-    from stale
-    -- The groups once more, as an array, because PostgreSQL may read the whole table for a join.
-    where t.group_id = any(array(select group_id from stale))
-      and t.dlq_topic = stale.dlq_topic and t.group_id = stale.group_id`
+    -- By place: for a join PostgreSQL may read the whole table, and for each topic compare every group with every other.
+    update dlq.dlq_group_topics set last_seen_at = now() where ctid = any(array(select place from stale))`
 }
 
 function keyOf(topic: string, groupId: string): string {

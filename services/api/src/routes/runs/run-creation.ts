@@ -12,7 +12,7 @@ import { type Call, defineRoute } from '../../http/define-route.ts'
 import { createRun } from '../../runs/create-run.ts'
 import { describeRun } from '../../runs/describe-run.ts'
 import { findRun } from '../../runs/find-run.ts'
-import { previewPatch } from '../../runs/preview-patch.ts'
+import { maxShown, previewPatch } from '../../runs/preview-patch.ts'
 import { exampleRun, runSchema } from '../../runs/run-json.ts'
 import { runBody } from '../../runs/run-request.ts'
 import { surveySelection, toSelection } from '../../runs/run-selection.ts'
@@ -42,6 +42,12 @@ const surveySchema = v.pipe(
             id: v.string(),
             before: v.unknown(),
             after: v.unknown(),
+            omitted: v.pipe(
+              v.boolean(),
+              v.description(
+                `Whether \`before\` and \`after\` are null because one has more than ${maxShown} characters.`,
+              ),
+            ),
             problem: v.nullable(v.picklist(patchProblems)),
           }),
         ),

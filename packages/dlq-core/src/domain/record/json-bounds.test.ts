@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { beyondJsonBounds } from './json-bounds.ts'
 
-const bounds = (text: string) => beyondJsonBounds(Buffer.from(text))
+const bounds = (text: string) => beyondJsonBounds(Buffer.from(text), 'the body')
 
 test('any JSON of ordinary size is within the bounds, whatever its texts hold', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => bounds(JSON.stringify(value)) === null))

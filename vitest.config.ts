@@ -57,7 +57,7 @@ export default defineConfig({
         test: {
           name: 'pg',
           include: ['**/*.pg.test.ts'],
-          exclude: [...never, fleet],
+          exclude: soak ? [...never, fleet] : [...never, fleet, '**/*.soak.pg.test.ts'],
           globalSetup,
           testTimeout: soak ? 30 * minute : 3 * minute,
           hookTimeout: 3 * minute,

@@ -3,7 +3,7 @@
 
 import type pg from 'pg'
 
-/** Replaces the procedure by one that needs nothing but the two tables, where dlq.archive_messages is missing. Migration 025 brings the full one back. */
+/** Replaces the procedure by one that needs nothing but the two tables, where dlq.archive_messages is missing. Migration 024 brings the full one back. */
 export async function mendArchiveProcedure(client: pg.Client): Promise<void> {
   const { rows } = await client.query(`
     select to_regprocedure('dlq.archive_old_dlq_messages(int, int)') is not null

@@ -195,6 +195,7 @@ describe('a file that was changed after it was applied', () => {
       'database-url.ts',
       'worker-schema.ts',
       'specified-rows.ts',
+      'load-migrations.ts',
       'lone-archive-procedure.ts',
       'package.json',
       ...fileSets,

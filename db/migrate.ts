@@ -1,5 +1,5 @@
 // Migrates the schemas dlq and saga up or down: node-pg-migrate runs the numbered NNN_name.up.sql / .down.sql files,
-// each in its own transaction. The set "worker" is graphile-worker's schema.
+// each in its own transaction (or none, load-migrations.ts). The set "worker" is graphile-worker's schema.
 // Two parts are ours: a polled try-lock, so that any number of processes may start at once (a session
 // that waits inside pg_advisory_lock would hold a snapshot and deadlock with an index built
 // concurrently), and checksums, so that an applied file that was changed is refused.
@@ -10,9 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ConfigError } from 'dlq-core/runtime/config/config.ts'
+import { versionFault, versionQuery } from 'dlq-core/runtime/database/server-version.ts'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
+import { loadMigrations } from './load-migrations.ts'
 import { mendArchiveProcedure } from './lone-archive-procedure.ts'
 import { isSetAside, isSpecified, moveRows, setAside } from './specified-rows.ts'
 import { dropWorkerSchema, installWorkerSchema, workerMigration } from './worker-schema.ts'
@@ -157,6 +159,10 @@ async function withLock<T>(options: MigrateOptions, work: (client: pg.Client) =>
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'dlq-migrate' })
   await client.connect()
   try {
+    const { rows } = await client.query(versionQuery)
+    const fault = versionFault(rows[0].version)
+    if (fault?.level === 'error') throw new Error(fault.message)
+    if (fault) log?.(`warning: ${fault.message}`)
     const deadline = Date.now() + lockTimeoutMs
     for (let polls = 0; !(await tryLock(client)); polls += 1) {
       if (polls === 0) log?.('another process is migrating; waiting for it')
@@ -194,7 +200,7 @@ export async function runFiles(
     count,
     migrationsTable: set,
     migrationsSchema: 'migrations',
-    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: 'sql' }],
+    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: loadMigrations }],
     singleTransaction: false,
     noLock: true,
     checkOrder: true,

@@ -98,3 +98,14 @@ test('queries contain SQL; the runtime and the services contain none', () => {
     .filter((file) => /\b(sql|transaction)(<[^`]*>)?`/.test(readFileSync(path.join(root, file), 'utf8')))
   expect(holders).toEqual([])
 })
+
+test('services, packages and migrations are TypeScript and SQL', () => {
+  const code = /\.(rs|go|py|java|kt|js|mjs|cjs|jsx|rb|c|cc|cpp)$/
+  const found = globSync('{packages,services,db}/**/*.*', {
+    cwd: root,
+    exclude: (name) => /node_modules|dist|\.dev/.test(name),
+  })
+  expect(found.length).toBeGreaterThan(500)
+  // Java's own clients and brokers are driven in Java.
+  expect(found.filter((file) => code.test(file) && !file.startsWith('packages/dlq-testing/kafka/'))).toEqual([])
+})

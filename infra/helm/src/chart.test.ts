@@ -251,6 +251,18 @@ describe.skipIf(!helm)('the chart', () => {
     expect(loadConfig({ yaml: configOf(manifests), env: {}, needs: [] }).config.cron.archive).toBe('off')
   })
 
+  test('a CronJob restores the newest backup once a month', () => {
+    const manifests = rendered('restore-test')
+    const job = find(manifests, 'CronJob', 'dlq-manager-restore-test')
+    expect(job.spec).toMatchObject({ schedule: '0 5 1 * *', timeZone: 'Etc/UTC', concurrencyPolicy: 'Forbid' })
+    expect(container(job).command).toEqual(['sh', '/scripts/restore-test.sh'])
+    expect(envOf(job)).toMatchObject({ PGDATABASE: 'k1s0_dlq', STANZA: 'dlq', MAX_AGE_SECONDS: '43200' })
+    const script = readFileSync(join(root, 'infra/helm/dlq-manager/files/scripts/restore-test.sh'), 'utf8')
+    expect(find(manifests, 'ConfigMap', 'dlq-manager-restore-test').data['restore-test.sh'].trim()).toBe(script.trim())
+    expect(names(rendered('plain'), 'CronJob')).toEqual([])
+    expect(refusal({ files: [valueFile('restore-test')], set: ['restoreTest.image='] })).toContain('restoreTest.image')
+  })
+
   test('each service has the resources of its section, or else the common ones', () => {
     const manifests = rendered('each-alone')
     expect(find(manifests, 'Deployment', 'dlq-manager').spec).not.toHaveProperty('replicas')

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   const { sql } = fleet.database
-  await emptyTables(sql, 'dlq.dlq_group_topics', 'dlq.dlq_messages', 'dlq.dlq_groups')
+  await emptyTables(sql, 'dlq.dlq_group_topics', 'dlq.dlq_messages', 'dlq.dlq_groups', 'dlq.dlq_topic_pauses')
   await sql`insert into dlq.dlq_groups (id, version, error_class, message, title, first_seen_at, last_seen_at)
             values (${group}, 1, 'InvalidAmount', 'm', 'InvalidAmount: amount is negative', now(), now())`
   await sql`insert into dlq.dlq_group_topics (dlq_topic, group_id) values (${fleet.dlq}, ${group})`
@@ -85,7 +85,9 @@ describe('the examples of the help', () => {
     expect(commands.filter((command) => !examplesOf.get(command)?.length).map((command) => command.name())).toEqual([])
   })
 
-  const changing = examples.filter((example) => /\b(login|context|edit|replay|drop|runs|groups [a-z]+)\b/.test(example))
+  const changing = examples.filter((example) =>
+    /\b(login|context|edit|replay|drop|runs|pause|resume|groups [a-z]+)\b/.test(example),
+  )
   const reading = examples.filter((example) => !changing.includes(example))
 
   // At once, because most of their time is the start of a process.
@@ -149,6 +151,29 @@ test('Ctrl-C stops watching a run and leaves it going; --wait that runs out says
   expect((await run('dlq runs show "$RUN"', { RUN })).stdout).toContain('running')
   expect((await run('dlq runs pause "$RUN"; dlq runs watch "$RUN"', { RUN })).code).toBe(4)
   expect((await run('dlq runs cancel "$RUN"', { RUN })).code).toBe(0)
+})
+
+test('a topic is paused for a time, seen in the status, and resumed', async () => {
+  const paused = await run(`dlq pause ${fleet.original} --for 30m --reason OPS-1 --json`)
+  expect(paused.code).toBe(0)
+  const { until } = JSON.parse(paused.stdout).paused as { until: string }
+  const minutes = (Date.parse(until) - Date.now()) / 60_000
+  expect([minutes > 28, minutes < 30.5]).toEqual([true, true])
+  expect((await run('dlq status')).stdout).toMatch(new RegExp(`PAUSED ${fleet.original}.* OPS-1`))
+  expect((await run(`dlq resume ${fleet.original}`)).stdout).toContain('not paused')
+  expect((await run('dlq status')).stdout).not.toContain('PAUSED')
+  expect(await run(`dlq pause ${fleet.original}`)).toMatchObject({ code: 64 })
+  expect(await run(`dlq pause ${fleet.original} --for soon --reason x`)).toMatchObject({ code: 64 })
+})
+
+test('--wait consumed goes on until the records have been read, and says what it knows when time is up', async () => {
+  const wait = (what: string) =>
+    run(`dlq replay --topic ${fleet.original} --force --reason x --expect 2 --wait ${what} --timeout 3s`)
+  expect(await wait('read')).toMatchObject({ code: 64 })
+  // Nobody reads the topic, so nobody can say that it was read.
+  const ended = await wait('consumed')
+  expect(ended.code).toBe(75)
+  expect(ended.stderr).toContain('it is not known whether all were read')
 })
 
 test('the value is written as its bytes, and an edited value is sent', async () => {

@@ -2,14 +2,15 @@
 import { Command, CommanderError } from 'commander'
 import { DlqApiError } from 'dlq-client/api-client.ts'
 import packageJson from '../package.json' with { type: 'json' }
-import { addCompletion } from './commands/completion.ts'
-import { addDoctor } from './commands/doctor.ts'
 import { addEdit } from './commands/edit.ts'
 import { addGroups } from './commands/groups.ts'
-import { addLogin } from './commands/login.ts'
 import { addLs } from './commands/ls.ts'
+import { addPause } from './commands/pause.ts'
 import { addDrop, addReplay } from './commands/replay.ts'
 import { addRuns } from './commands/runs.ts'
+import { addCompletion } from './commands/setup/completion.ts'
+import { addDoctor } from './commands/setup/doctor.ts'
+import { addLogin } from './commands/setup/login.ts'
 import { addShow } from './commands/show.ts'
 import { addStatus } from './commands/status.ts'
 import { addTail } from './commands/tail.ts'
@@ -40,6 +41,7 @@ Exit codes: 0 done, 1 refused or failed, 3 something failed again, 4 paused, 64 
   addReplay(program)
   addDrop(program)
   addRuns(program)
+  addPause(program)
   addTail(program)
   addDoctor(program)
   addCompletion(program)

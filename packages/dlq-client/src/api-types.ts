@@ -547,6 +547,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The attempts of the messages that a filter finds, newest first
+         * @description Those that have an outcome, by the time of it; not those of archived messages. The filter is that of GET /api/v1/messages, so `from` and `to` are about the messages. Where it finds many of them, an answer looks at a thousand attempts at most: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/dlq/{topic}/retry-all": {
         parameters: {
             query?: never;
@@ -739,6 +761,28 @@ export interface paths {
          *     Needs the role `sys_auditor`.
          */
         get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changes in the fleet, as a stream of events
+         * @description An event `changed` at the beginning and whenever something changes, at most one a second. Its data is JSON: `at`; `counts`, the messages in each status; `groups` and `runs`, the ids of those that have changed (`more`: and others); and `missed`: the listener has just begun, or changes were lost, so it should read everything again. A stream that broke off continues by `Last-Event-ID`, for half a minute and on the same API process. It tells of the token’s topics alone, and ends with the token. Streams are limited as those of runs are.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -970,7 +1014,7 @@ export interface paths {
         };
         /**
          * Who changed what, newest first
-         * @description A token for some topics sees only the changes to messages of these topics.
+         * @description A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at a thousand entries at most: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -1417,6 +1461,8 @@ export interface components {
                  * @enum {string}
                  */
                 encoding: "text" | "number" | "base64";
+                /** @description The bytes of a number, to write them again. */
+                base64?: string;
             }[] | null;
             value_bytes: number | null;
             record_timestamp: string | null;
@@ -1424,9 +1470,15 @@ export interface components {
             /** @enum {string} */
             record_source: "dlq" | "origin";
             failure_count: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its dead letter was written.
+             */
             first_failed_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The same, until it fails again; then when that was stored.
+             */
             last_failed_at: string;
             run_id: string | null;
             successor_of: string | null;
@@ -1597,9 +1649,15 @@ export interface components {
             group_id: string | null;
             next_retry_at: string | null;
             failure_count: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When its dead letter was written.
+             */
             first_failed_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description The same, until it fails again; then when that was stored.
+             */
             last_failed_at: string;
             decoding: components["schemas"]["Decoding"] | null;
             /** @description Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk. */
@@ -1698,6 +1756,61 @@ export interface components {
                 /** @enum {string} */
                 relation: "eq" | "gte";
             };
+        };
+        /** ListedAttempt */
+        ListedAttempt: {
+            /** Format: uuid */
+            message_id: string;
+            original_topic: string;
+            dlq_topic: string | null;
+            consumer_group: string | null;
+            group_id: string | null;
+            /**
+             * @description Of the message, now.
+             * @enum {string}
+             */
+            status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+            number: number;
+            /** Format: uuid */
+            attempt_id: string;
+            actor: string;
+            run_id: string | null;
+            /**
+             * @description `unknown`: it is not known whether the record was published; the attempt is repeated under the same id. `resolved`: the application handled the message itself.
+             * @enum {string}
+             */
+            outcome: "requested" | "published" | "resolved" | "failed" | "unknown";
+            error: string | null;
+            target: {
+                topic: string;
+                partition: number | null;
+                offset: string | null;
+            } | null;
+            /** Format: date-time */
+            started_at: string;
+            settled_at: string | null;
+            /** @description When the outcome became unknown: Kafka may hold a second record of this attempt. */
+            unknown_at: string | null;
+            /** @description The dead letter that the consumer wrote when the retried record failed again. */
+            failed_again: {
+                /** Format: date-time */
+                at: string;
+                topic: string | null;
+                partition: number | null;
+                offset: string | null;
+                error_class: string | null;
+                error_message: string | null;
+                error_changed: boolean | null;
+            } | null;
+            /** @description What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None of them says that the work succeeded. */
+            verdict: ("sent" | "passed" | "consumed" | "came_back" | "skipped" | "expired" | "unknown") | null;
+            /** @description Why it is `unknown`: no_place, no_group, group_gone, not_allowed or new_topic. */
+            verdict_reason: string | null;
+            /** @description The consumer groups whose offsets say so. */
+            judged_by: string | null;
+            read_at: string | null;
+            /** @description Until then it may come back. */
+            horizon_until: string | null;
         };
         /** Topic */
         Topic: {
@@ -1975,9 +2088,15 @@ export interface components {
             note: string | null;
             /** @description What is said for each DLQ topic, 20 at most; null in lists. The group itself has the state that needs most attention, and the first owner and note, of the topics that the token may see. */
             topics: components["schemas"]["ErrorGroupTopic"][] | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the first of its records was written.
+             */
             first_seen_at: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the last of its records was written. Lists in this order go by when it was stored, so that a late one comes first.
+             */
             last_seen_at: string;
             /** @description Twenty at most. */
             dlq_topics: string[];
@@ -2545,6 +2664,15 @@ export interface components {
             left_out: number;
             /** @description Whether all rows of the range were looked at. */
             complete: boolean;
+        };
+        GetAttemptsAnswer: {
+            attempts: components["schemas"]["ListedAttempt"][];
+            pagination: {
+                limit: number;
+                next_cursor: string | null;
+                /** @description The time that the search has come to; null where it came to the end. */
+                searched_to: string | null;
+            };
         };
         PostDlqByTopicRetryAllAnswer: {
             retried: number;
@@ -5851,6 +5979,116 @@ export interface operations {
             };
         };
     };
+    getAttempts: {
+        parameters: {
+            query?: {
+                status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
+                /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
+                topic?: string;
+                /** @description The consumer group that failed. */
+                consumer_group?: string;
+                /** @description The class of the error, exactly. */
+                error_class?: string;
+                /** @description The error group. */
+                group_id?: string;
+                partition?: number;
+                offset_from?: number | string;
+                offset_to?: number | string;
+                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                key?: string;
+                from?: string;
+                to?: string;
+                failed_from?: string;
+                failed_to?: string;
+                retry_count_min?: number;
+                retry_count_max?: number;
+                /** @description Text within the error's message or class, in any case. */
+                q?: string;
+                payload?: string | (Record<string, never> | unknown[]);
+                outcome?: ("published" | "resolved" | "failed" | "unknown") | ("published" | "resolved" | "failed" | "unknown")[];
+                limit?: number;
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetAttemptsAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/attempts */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/attempts */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/attempts */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/attempts */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/attempts */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/attempts */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     postDlqByTopicRetryAll: {
         parameters: {
             query?: never;
@@ -6980,6 +7218,94 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/status */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getEvents: {
+        parameters: {
+            query?: {
+                seconds?: number;
+            };
+            header?: {
+                /** @description The id of the last event: the stream continues behind it where it can. */
+                "last-event-id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Server-sent events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/events */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/events */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/events */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/events */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/events */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/events */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/events */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8528,6 +8854,8 @@ export interface operations {
                 topic?: string;
                 /** @description Text within the reason, in any case. */
                 q?: string;
+                /** @description With `target_type` group or run and a `target_id`, and nothing else: also the changes of its messages, and the runs over it. */
+                related?: "true" | "false";
                 from?: string;
                 to?: string;
                 limit?: number;

@@ -47,7 +47,9 @@ beforeAll(async () => {
         const failed = { partition, offset: BigInt(offset), timestamp: BigInt(timestamp), key, value }
         return [springDeadLetter({ ...failed, topic: fleet.original, headers: headers as Header[], group, error })]
       })
-      if (letters.length > 0) await fleet.producer.send({ topic: fleet.dlq, messages: letters })
+      // Thousands at once would be larger than a broker takes.
+      for (let at = 0; at < letters.length; at += 100)
+        await fleet.producer.send({ topic: fleet.dlq, messages: letters.slice(at, at + 100) })
       resolveOffset(messages.at(-1)!.offset)
       await heartbeat()
     },
@@ -110,7 +112,8 @@ test('what went DEAD while a consumer was broken is sent again by forced runs, a
 }, async () => {
   const orders = Array.from({ length: total }, (_, n) => ({ n, amount: n < plain ? 5 : -5 }))
   const messages = orders.map((order) => ({ key: `${order.n}`, value: JSON.stringify(order) }))
-  await fleet.producer.send({ topic: fleet.original, messages })
+  for (let at = 0; at < messages.length; at += 1000)
+    await fleet.producer.send({ topic: fleet.original, messages: messages.slice(at, at + 1000) })
   await eventually(async () => expect(await countRows('DEAD')).toBe(total), patience)
 
   isBroken = false

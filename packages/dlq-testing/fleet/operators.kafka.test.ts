@@ -10,7 +10,7 @@ import { shellBlocks } from 'dlq-testing/documents/shell-blocks.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
 import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
-import { startTransactionPooler, type TransactionPooler } from 'dlq-testing/postgres/transaction-pooler.ts'
+import { startPooler } from 'dlq-testing/postgres/pgbouncer.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import fc from 'fast-check'
 import type { Consumer } from 'kafkajs'
@@ -30,15 +30,15 @@ afterAll(() => consumer?.disconnect())
 
 class InvalidAmountException extends Error {}
 
-let pooler: TransactionPooler | undefined
+let pooler: Awaited<ReturnType<typeof startPooler>> | undefined
 afterAll(async () => {
   await fleet.services.stop()
   await pooler?.close()
 })
 
 beforeAll(async () => {
-  // The API and the retrier connect through a pooler in transaction mode, as in many companies.
-  pooler = await startTransactionPooler(fleet.database.url, { size: 8 })
+  // The API and the retrier connect through a pooler in transaction mode, as in many companies; in the soak PgBouncer.
+  pooler = await startPooler(fleet.database.url, { size: 8 })
   const env = { DATABASE_URL: pooler.url, DLQ_DATABASE_PREPARE: 'false' }
   const started = await Promise.all([
     fleet.services.start('ingester'),

@@ -65,7 +65,7 @@ export function createTestApp(sql: Database, { auth: given, ...settings }: TestA
     const response = await app.request(path!, { method: method!, ...init })
     const [declared] = declaredPaths(app, method!, path!.split('?')[0]!)
     const route = allRoutes.find((route) => route.path === declared && route.method === method!.toLowerCase())
-    if (route) await expectDeclared(response.clone(), route)
+    if (route) await expectDeclared(response, route)
     return response
   }
 }
@@ -79,7 +79,7 @@ async function expectDeclared(response: Response, route: Route): Promise<void> {
     throw new Error(`${method} ${route.path} has not declared that it answers ${response.status}`)
   const schema = answer ? answer.schema : errorSchema
   if (!schema) return
-  const parsed = v.safeParse(schema, await response.json())
+  const parsed = v.safeParse(schema, await response.clone().json())
   if (!parsed.success)
     throw new Error(
       `${method} ${route.path} answers otherwise than declared: ${JSON.stringify(v.flatten(parsed.issues))}`,

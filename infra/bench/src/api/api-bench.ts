@@ -10,7 +10,9 @@ import { cpuSecondsOf, peakMemoryMiB } from '../measure/process-usage.ts'
 import { median } from '../measure/statistics.ts'
 import { formatNumber, formatTable } from '../measure/table.ts'
 import { groupCount, groupIdOf, storeApiRows, topicCount } from './api-rows.ts'
-import { loadSteadily } from './steady-load.ts'
+import { storeAround } from './around-rows.ts'
+import { readCases } from './read-cases.ts'
+import { type Case, loadSteadily } from './steady-load.ts'
 
 export const connections = 50
 const pageSize = 20
@@ -19,9 +21,6 @@ const evenRate = 100
 /** The rate for requests that read thousands of rows whatever they find. */
 const scanRate = 1
 
-/** `rate`: replaces the usual one. */
-export type Case = { name: string; paths: readonly string[]; rate?: number }
-
 /** Prints tables. */
 export async function benchApi(run: BenchRun): Promise<void> {
   const total = run.quick ? 20_000 : 1_000_000
@@ -29,22 +28,51 @@ export async function benchApi(run: BenchRun): Promise<void> {
     run.print(`api: ${total} messages over ${topicCount} topics, ${connections} connections`)
     const startedAt = performance.now()
     await storeApiRows(database, total)
+    await storeUnbounded(database)
     run.print(`  stored in ${formatNumber((performance.now() - startedAt) / 1000)} s`)
     const env = { DLQ_LOG_LEVEL: 'warn', DLQ_AUTH_RATE_LIMIT: '1000000', KAFKA_BROKERS: undefined }
     await withService(run, { name: 'api', databaseUrl: database.url, env }, async (service) => {
       await service.ready()
       const isWanted = (name: string) => run.only === null || run.only.some((text) => name.includes(text))
-      const cases = (await casesOf(database, total)).filter(({ name }) => isWanted(name))
+      const all = [...(await casesOf(database, total)), ...readCases(await someIds(database))]
+      const cases = all.filter(({ name }) => isWanted(name))
       if (cases.length > 0) await benchLatency(run, service, cases)
       if (isWanted('export')) await benchExport(run, service, total)
     })
   })
 }
 
+/** On one connection, whose statements may take longer than a service's. */
+async function storeUnbounded({ sql }: BenchDatabase): Promise<void> {
+  const connection = await sql.reserve()
+  try {
+    await connection`set statement_timeout = 0`
+    await storeAround(connection)
+    await connection`reset statement_timeout`
+  } finally {
+    connection.release()
+  }
+}
+
 async function benchLatency(run: BenchRun, service: ServiceProcess, cases: readonly Case[]): Promise<void> {
   const seconds = run.quick ? 1 : 5
   const rows: string[][] = []
-  for (const { name, paths, rate = evenRate } of cases) {
+  for (const { name, paths, rate = evenRate, streams = false } of cases) {
+    if (streams) {
+      const steady = await loadSteadily(service.url, paths, { seconds, rate, connections, streams })
+      rows.push([
+        name,
+        '',
+        '',
+        '',
+        formatNumber(rate),
+        formatNumber(steady.p50, 1),
+        formatNumber(steady.p99, 1),
+        '',
+        '',
+      ])
+      continue
+    }
     // Every connection prepares its statements once.
     await shoot(service, paths, { seconds: 2 })
     const saturated: autocannon.Result[] = []
@@ -107,6 +135,11 @@ export async function shoot(
   return result
 }
 
+async function someIds({ sql }: Pick<BenchDatabase, 'sql'>): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`select id from dlq.dlq_messages tablesample system (5) limit 100`
+  return rows.map(({ id }) => id)
+}
+
 /** Many paths of each kind, so that the answers come from different rows. */
 export async function casesOf({ sql }: BenchDatabase, total: number): Promise<Case[]> {
   const numbers = Array.from({ length: 100 }, (_, n) => n)
@@ -119,9 +152,7 @@ export async function casesOf({ sql }: BenchDatabase, total: number): Promise<Ca
     ...list(`${name} (bounded scan)`, query),
     rate: scanRate,
   })
-  const ids = (await sql<{ id: string }[]>`select id from dlq.dlq_messages tablesample system (5) limit 100`).map(
-    ({ id }) => id,
-  )
+  const ids = await someIds({ sql })
   const day = 86_400_000
   const at = (daysAgo: number) => new Date(Date.now() - daysAgo * day).toISOString()
 

@@ -5,13 +5,16 @@ import { Agent, get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { percentile } from '../measure/statistics.ts'
 
-export type SteadyLoad = { seconds: number; rate: number; connections: number }
+/** `rate`: replaces the usual one. `streams`: each answer goes on, and its beginning counts. */
+export type Case = { name: string; paths: readonly string[]; rate?: number; streams?: boolean }
+
+export type SteadyLoad = { seconds: number; rate: number; connections: number; streams?: boolean }
 
 /** Latencies in milliseconds, each since the time when its request was due. Throws where an answer is not 2xx. */
 export async function loadSteadily(
   url: string,
   paths: readonly string[],
-  { seconds, rate, connections }: SteadyLoad,
+  { seconds, rate, connections, streams = false }: SteadyLoad,
 ): Promise<{ p50: number; p99: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' })
   try {
@@ -22,7 +25,8 @@ export async function loadSteadily(
     for (let n = 0; n < seconds * rate; n += 1) {
       const dueAt = startedAt + (n * 1000) / rate
       if (dueAt > performance.now()) await sleep(dueAt - performance.now())
-      latencies.push(answer(agent, url + paths[n % paths.length]).then(() => performance.now() - dueAt))
+      const read = streams ? beginning(url + paths[n % paths.length]) : answer(agent, url + paths[n % paths.length])
+      latencies.push(read.then(() => performance.now() - dueAt))
     }
     const all = await Promise.all(latencies)
     return { p50: percentile(all, 0.5), p99: percentile(all, 0.99) }
@@ -40,6 +44,20 @@ function answer(agent: Agent, url: string): Promise<void> {
       response.on('error', reject)
       response.on('end', resolve)
       response.resume()
+    }).on('error', reject)
+  })
+}
+
+/** Reads the first piece of a stream, and closes it. */
+function beginning(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false }, (response) => {
+      const { statusCode = 0 } = response
+      if (statusCode !== 200) reject(new Error(`${url} answered ${statusCode}`))
+      response.once('data', () => {
+        response.destroy()
+        resolve()
+      })
     }).on('error', reject)
   })
 }

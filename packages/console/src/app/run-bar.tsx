@@ -1,9 +1,10 @@
 // The runs that are active, one line each, on every page: what goes wrong is stopped from where it was seen.
 
-import { Link } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../components/controls/button.tsx'
-import { CancelDialog, RateMenu } from '../components/runs/run-controls.tsx'
+import { useKeys } from '../components/keys.ts'
+import { CancelDialog, RateMenu, runKeys } from '../components/runs/run-controls.tsx'
 import { FaultText } from '../components/show/fault.tsx'
 import { ProgressBar } from '../components/show/progress.tsx'
 import { faultOf } from '../data/faults.ts'
@@ -14,21 +15,32 @@ import { partsOf, progressWords, runTitle } from '../domain/runs.ts'
 import styles from './run-bar.module.css'
 
 export function RunBar({ runs }: { runs: readonly Run[] }) {
-  if (runs.length === 0) return null
+  const { id } = useParams({ strict: false })
+  const heard = runs.find((run) => run.id === id) ?? runs[0]
+  if (heard === undefined) return null
+  // The run of the page that is open comes first.
+  const shown = [heard, ...runs.filter((run) => run !== heard)]
   return (
     <aside className={styles.bar} aria-label="Active runs">
-      {runs.slice(0, 3).map((run) => (
-        <RunLine key={run.id} run={run} />
+      {shown.slice(0, 3).map((run) => (
+        <RunLine key={run.id} run={run} withKeys={run === heard} />
       ))}
       {runs.length > 3 ? <Link to="/runs">and {runs.length - 3} more</Link> : null}
     </aside>
   )
 }
 
-function RunLine({ run }: { run: Run }) {
+function RunLine({ run, withKeys }: { run: Run; withKeys: boolean }) {
   const refusal = useMissingRole('sys_operator')
   const [confirming, setConfirming] = useState(false)
   const { paused, isPending, fault, toggle, cancel, changeRate } = useRunControls(run)
+  const ask = () => setConfirming(true)
+  useKeys(
+    withKeys && refusal === null && run.status !== 'cancelling'
+      ? { [runKeys.pause]: toggle, [runKeys.cancel]: ask }
+      : {},
+  )
+  const hint = (key: string) => (withKeys ? { hint: key } : {})
   return (
     <div className={styles.line} data-status={run.status}>
       <Link to="/runs/$id" params={{ id: run.id }} className={styles.title}>
@@ -36,13 +48,21 @@ function RunLine({ run }: { run: Run }) {
       </Link>
       <ProgressBar parts={partsOf(run)} label={progressWords(run)} small />
       <span className={styles.words}>{progressWords(run)}</span>
-      <Button refusal={refusal} isPending={isPending} onPress={toggle} isDisabled={run.status === 'cancelling'}>
-        {paused ? 'Resume' : 'Pause'}
-      </Button>
-      <RateMenu run={run} refusal={refusal} onChange={changeRate} />
-      <Button refusal={refusal} onPress={() => setConfirming(true)} isDisabled={run.status === 'cancelling'}>
-        Cancel
-      </Button>
+      <span className={styles.controls}>
+        <Button
+          refusal={refusal}
+          isPending={isPending}
+          onPress={toggle}
+          isDisabled={run.status === 'cancelling'}
+          {...hint(runKeys.pause)}
+        >
+          {paused ? 'Resume' : 'Pause'}
+        </Button>
+        <RateMenu run={run} refusal={refusal} onChange={changeRate} shortcut={withKeys ? runKeys.rate : undefined} />
+        <Button refusal={refusal} onPress={ask} isDisabled={run.status === 'cancelling'} {...hint(runKeys.cancel)}>
+          Cancel
+        </Button>
+      </span>
       {confirming ? (
         <CancelDialog onCancel={cancel} onClose={() => setConfirming(false)}>
           {runTitle(run)}: {progressWords(run)}. What it has not sent yet stays as it is. What is sent, is sent.

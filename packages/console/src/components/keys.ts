@@ -10,6 +10,23 @@ let prefix = ''
 let prefixAt = 0
 const sequenceMs = 1200
 
+const onMac = /Mac|iP(ad|hone)/.test(navigator.platform)
+
+/** A key as it is shown: "⌘↵", "Ctrl ↵", "⇧p". */
+export function keyText(key: string): string {
+  return key
+    .replace('Mod+', onMac ? '⌘' : 'Ctrl ')
+    .replace('Shift+', '⇧')
+    .replace('Enter', '↵')
+}
+
+/** A key for `aria-keyshortcuts`. */
+export function ariaKeys(key: string): string {
+  return key
+    .replace('Mod+', onMac ? 'Meta+' : 'Control+')
+    .replace(/\+([a-z])$/, (_, letter: string) => `+${letter.toUpperCase()}`)
+}
+
 export const keysEnabled = { current: true }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -1,31 +1,43 @@
 // What somebody typed and has not saved: kept for an hour in this tab, for the state of the message that it was typed for.
 
-type Kept = { text: string; at: number; etag: string | null }
+import type { EditDraft } from '../domain/payload/edit-draft.ts'
+
+type Kept = { draft: EditDraft; at: number; etag: string | null }
 
 const keptMs = 3_600_000
 const placeOf = (id: string) => `dlq-console.edit.${id}`
+/** Where there is no storage, or too little of it, it lasts as long as the page. */
+const memory = new Map<string, Kept>()
 
-export function keepEdit(id: string, etag: string | null, text: string): void {
+export function keepEdit(id: string, etag: string | null, draft: EditDraft): void {
+  const kept: Kept = { draft, at: Date.now(), etag }
+  memory.set(id, kept)
   try {
-    sessionStorage.setItem(placeOf(id), JSON.stringify({ text, at: Date.now(), etag } satisfies Kept))
+    sessionStorage.setItem(placeOf(id), JSON.stringify(kept))
   } catch {
-    // Too large, or no storage: it lasts as long as the page.
+    sessionStorage.removeItem(placeOf(id))
   }
 }
 
-export function keptEdit(id: string, etag: string | null): string | null {
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(placeOf(id)) ?? 'null') as Kept | null
-    return kept !== null && kept.etag === etag && Date.now() - kept.at < keptMs ? kept.text : null
-  } catch {
-    return null
-  }
+export function keptEdit(id: string, etag: string | null): EditDraft | null {
+  const kept = memory.get(id) ?? stored(id)
+  return kept !== null && kept.etag === etag && Date.now() - kept.at < keptMs ? kept.draft : null
 }
 
 export function dropEdit(id: string): void {
+  memory.delete(id)
   try {
     sessionStorage.removeItem(placeOf(id))
   } catch {
     // Nothing was kept.
+  }
+}
+
+function stored(id: string): Kept | null {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(placeOf(id)) ?? 'null') as Kept | null
+    return kept?.draft?.key === undefined ? null : kept
+  } catch {
+    return null
   }
 }

@@ -161,9 +161,9 @@ const ineligible: Readonly<Record<string, string>> = {
   retrying: 'being sent',
   pending: 'waiting',
   archived: 'in the archive',
-  in_run: 'held by another run',
-  run: 'held by another run',
-  spent: 'out of attempts',
+  in_another_run: 'held by another run',
+  held_by_route: 'held by a route',
+  budget_spent: 'out of attempts',
 }
 
 /** "27 are DEAD". */

@@ -1,18 +1,25 @@
 // `dlq replay` and `dlq drop`: runs. They happen in the fleet; Ctrl-C only stops watching.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { readNumber } from '../filters.ts'
 import { durationMs } from '../output/words.ts'
 import type { Session } from '../session.ts'
-import { followRun, outcomeOf, runText } from './runs.ts'
+import { followRun, followVerdicts, outcomeOf, runText, sends } from './runs.ts'
 import { type RunRequest, type SelectionOptions, selectionOf, startRun, withSelection } from './selection.ts'
 
-type RunOptions = SelectionOptions & { rate?: number; wait?: true; timeout: string }
+type RunOptions = SelectionOptions & { rate?: number; wait?: WaitFor | true; timeout: string }
+
+/** Sent, or read by the consumer groups that failed, without coming back. */
+type WaitFor = 'sent' | 'consumed'
 
 function withRun(command: Command): Command {
   return withSelection(command)
-    .option('--wait', 'until the run has ended; the exit code says how')
+    .addOption(
+      new Option('--wait [what]', 'until the run has ended; consumed: until what it sent was read, too').choices([
+        ...['sent', 'consumed'],
+      ]),
+    )
     .option('--timeout <time>', 'how long --wait waits', '10m')
     .option('--rate <per-second>', 'messages a second, at most', readNumber)
 }
@@ -23,7 +30,8 @@ export function addReplay(program: Command): void {
       defineCommand(program, 'replay [ids...]', {
         summary: 'retry messages: ids, or a filter',
         description: `A filter is counted first, and you are asked. The fleet does the work: Ctrl-C only stops watching.
-With --wait: 0 all sent, 3 something failed again, 4 paused, 1 something could not be sent, 75 not ended in time.`,
+With --wait: 0 all sent, 3 something failed again, 4 paused, 1 something could not be sent, 75 not ended in time.
+With --wait consumed: 0 all were read by their consumer groups and stayed away, 1 some were skipped or expired unread.`,
         examples: [
           'dlq replay --topic orders --dry-run',
           'dlq replay "$ID" --wait --timeout 1m',
@@ -108,7 +116,9 @@ async function perform(
     session.terminal.note(`it goes on by itself: dlq runs watch ${started.id}`)
     return
   }
-  const ended = await followRun(session, started.id, timeoutMs)
-  await session.print(ended, runText)
-  return outcomeOf(ended)
+  const deadline = Date.now() + timeoutMs
+  const ended = await followRun(session, started.id, deadline)
+  const last = wait === 'consumed' && sends(ended) ? await followVerdicts(session, ended, deadline) : ended
+  await session.print(last, runText)
+  return outcomeOf(last, wait === 'consumed')
 }

@@ -40,7 +40,7 @@ export function addRuns(program: Command): void {
   onCall<CommonOptions & { timeout: string }>(watch, async (session, [id], { timeout }) => {
     const ms = durationMs(timeout)
     if (ms === null) throw new CliError(exitCodes.usage, `not a time such as 10m: ${timeout}`)
-    const run = await followRun(session, id!, ms)
+    const run = await followRun(session, id!, Date.now() + ms)
     await session.print(run, runText)
     return outcomeOf(run)
   })
@@ -91,9 +91,8 @@ const summaries = {
 
 const getRun = ({ api }: Session, id: string) => dataOf(api.GET('/api/v1/runs/{id}', { params: { path: { id } } }))
 
-/** Resolves when the run has ended or is paused. @throws {CliError} 75 where that takes longer; the run goes on */
-export async function followRun(session: Session, id: string, timeoutMs: number): Promise<Run> {
-  const deadline = Date.now() + timeoutMs
+/** Resolves when the run has ended or is paused. @throws {CliError} 75 after the deadline, in ms since 1970; the run goes on */
+export async function followRun(session: Session, id: string, deadline: number): Promise<Run> {
   let told = ''
   for (;;) {
     const run = await getRun(session, id)
@@ -110,10 +109,52 @@ export async function followRun(session: Session, id: string, timeoutMs: number)
   }
 }
 
-export function outcomeOf({ status, progress }: Run): ExitCode {
+/** Whether the run sends messages. */
+export function sends({ kind, status }: Run): boolean {
+  return (kind === 'retry' || kind === 'redirect') && status !== 'paused'
+}
+
+/**
+ * Resolves when it is known of each message that an ended run has sent whether its consumer groups read it and it stayed
+ * away. @throws {CliError} 75 after the deadline
+ */
+export async function followVerdicts(session: Session, { id }: Run, deadline: number): Promise<Run> {
+  let told = ''
+  for (;;) {
+    const run = await getRun(session, id)
+    const { verdicts } = run.progress
+    const isCounted = verdicts !== null && Date.parse(verdicts.counted_at) >= Date.parse(run.ended_at ?? '')
+    if (isCounted && verdicts.sent + verdicts.passed + verdicts.unknown === 0) return run
+    const now = verdictsText(run)
+    if (Date.now() > deadline)
+      throw new CliError(exitCodes.timeout, `it is not known whether all were read: ${now}. dlq runs show ${id}`)
+    if (now !== told && session.terminal.interactive) session.terminal.note(now)
+    told = now
+    await sleep(pollMs, undefined, { signal: session.terminal.signal })
+  }
+}
+
+/** `consumed`: what was not read counts as failed, too. */
+export function outcomeOf({ status, progress }: Run, consumed = false): ExitCode {
   if (status === 'paused') return exitCodes.paused
-  if (progress.failed_again > 0) return exitCodes.cameBack
-  return status === 'completed' && progress.failed === 0 ? exitCodes.done : exitCodes.failed
+  if (progress.failed_again > 0 || (consumed && (progress.verdicts?.came_back ?? 0) > 0)) return exitCodes.cameBack
+  const unread = consumed && progress.verdicts !== null ? progress.verdicts.skipped + progress.verdicts.expired : 0
+  return status === 'completed' && progress.failed + unread === 0 ? exitCodes.done : exitCodes.failed
+}
+
+function verdictsText({ progress: { verdicts } }: Run): string {
+  if (verdicts === null) return 'nobody has looked yet'
+  const { sent, passed, consumed, came_back, skipped, expired, unknown } = verdicts
+  const said = [
+    [sent, 'not read'],
+    [passed, 'read a moment ago'],
+    [consumed, 'read and stayed away'],
+    [came_back, 'came back'],
+    [skipped, 'skipped'],
+    [expired, 'expired unread'],
+    [unknown, 'not known'],
+  ] as const
+  return said.flatMap(([number, words]) => (number > 0 ? [`${count(number)} ${words}`] : [])).join(', ')
 }
 
 function progressText({ status, progress }: Run): string {
@@ -131,6 +172,7 @@ export function runText(run: Run): string {
     `  ${matched.relation === 'gte' ? 'at least ' : ''}${count(matched.value)} matched, ${count(progress.waiting)} waiting`,
     `  ${count(progress.resolved)} ${run.kind === 'retry' || run.kind === 'redirect' ? 'sent' : 'done'}, ${count(progress.failed)} failed, ${count(progress.failed_again)} failed again`,
     ...(skipped.length > 0 ? [`  left alone: ${skipped.join(', ')}`] : []),
+    ...(progress.verdicts === null ? [] : [`  after that: ${verdictsText(run) || 'nothing'}`]),
   ].join('\n')
 }
 

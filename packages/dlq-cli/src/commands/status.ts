@@ -35,6 +35,10 @@ export function statusText(status: Status, { table }: Session): string {
     ...status.held_topics.map(
       ({ topic, reason, since }) => `HELD ${plain(topic)}, since ${ago(since, now)}: ${plain(reason)}`,
     ),
+    ...status.paused_topics.map(
+      ({ topic, what, by, reason, until }) =>
+        `PAUSED ${plain(topic)}${what === 'ingestion' ? ' (ingestion)' : ''}, by ${plain(by)}${until === null ? '' : `, until ${until}`}: ${plain(reason)}`,
+    ),
     ...(status.paused_groups > 0 ? [`${status.paused_groups} error groups are paused`] : []),
     ...retriers(status, now),
     '',

@@ -4,14 +4,16 @@
 
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { ConfigError, type Need } from './config/config.ts'
 import { configPath, readConfig } from './config/config-files.ts'
 import type { Config } from './config/config-schema.ts'
 import { describeConfig } from './config/effective-config.ts'
-import { proveLogin } from './database/database.ts'
+import { connectDatabase, proveLogin } from './database/database.ts'
 import { type DatabaseLogin, followLogin } from './database/database-login.ts'
+import { versionFault, versionQuery } from './database/server-version.ts'
 import { createLog, type Log } from './log.ts'
 import { runLoop } from './run-loop.ts'
 import { startTracing } from './start-tracing.ts'
@@ -20,6 +22,8 @@ import type { Tracing } from './tracing.ts'
 // sysexits.h: starting again will not help.
 const exitUsage = 64
 const exitConfig = 78
+/** How long --check-config waits for the database. */
+const databaseWaitMs = 3000
 const usage = 'usage: [--config PATH] [--check-config]'
 
 /** How often the service looks at the files of its secrets. */
@@ -73,7 +77,7 @@ export async function runService(
   // Otherwise the cache is written only at an orderly end.
   flushCompileCache()
   const { config, warnings, reread } = readConfigOrExit(name, options.config, needs)
-  if (options['check-config']) printAndExit(config, warnings)
+  if (options['check-config']) await printAndExit(config, warnings)
   const log = createLog({ service: name, level: config.log.level })
   for (const warning of warnings) log.warn({ warning }, 'config_warning')
 
@@ -128,10 +132,30 @@ function readConfigOrExit(name: string, named: string | undefined, needs: Servic
   }
 }
 
-function printAndExit(config: Config, warnings: readonly string[]): never {
+async function printAndExit(config: Config, warnings: readonly string[]): Promise<never> {
   for (const warning of warnings) console.error(`warning: ${warning}`)
+  const fault = await lookAtDatabase(config)
+  if (fault !== null) console.error(`${fault.level}: database: ${fault.message}`)
+  if (fault?.level === 'error') process.exit(exitConfig)
   process.stdout.write(describeConfig(config))
   process.exit(0)
+}
+
+/** A configuration is checked in places that cannot reach the database, too. */
+async function lookAtDatabase({ database }: Config): Promise<{ level: string; message: string } | null> {
+  if (!database.url && !database.host) return null
+  const log = createLog({ service: 'check-config', level: 'silent' })
+  const sql = connectDatabase({ ...database, max_open_conns: 1 }, { applicationName: 'dlq-check-config', log })
+  try {
+    const late = sleep(databaseWaitMs, null, { ref: false })
+    const rows = await Promise.race([sql.unsafe<{ version: number }[]>(versionQuery), late])
+    if (rows) return versionFault(rows[0]!.version)
+  } catch {
+    // As when it does not answer in time.
+  } finally {
+    void sql.end({ timeout: 0 }).catch(() => {})
+  }
+  return { level: 'note', message: 'it does not answer from here, so its version was not looked at' }
 }
 
 // Strict: with a mistyped argument ignored, the service would run with unintended settings.

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { screens } from './screens.ts'
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
@@ -30,5 +31,22 @@ export async function expectAccessible(page: Page): Promise<void> {
     expect(violations).toEqual([])
   } finally {
     await session.detach()
+  }
+}
+
+/** The same in light and in dark, wide and narrow. The page is wide and light afterwards. */
+export async function expectAccessibleInEachLook(page: Page): Promise<void> {
+  try {
+    for (const { viewport } of [screens.phone, screens.desktop]) {
+      await page.setViewportSize(viewport)
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        await expectAccessible(page)
+      }
+    }
+  } catch (error) {
+    const { width } = page.viewportSize()!
+    const dark = await page.evaluate('matchMedia("(prefers-color-scheme: dark)").matches')
+    throw new Error(`${page.url()}, ${width} px, ${dark ? 'dark' : 'light'}`, { cause: error })
   }
 }

@@ -21,6 +21,8 @@ export type TestTopics = {
   readonly reader: TopicReader
   /** A unique topic name that ends with `suffix`, for tests that need `.DLT` or `.dlq` there. Deleted at the end. */
   topicName(base: string, suffix?: string): string
+  /** A topic whose name follows from another's, such as its DLQ topic. Deleted at the end. */
+  claimTopic(name: string): string
   /** A unique consumer group. Deleted at the end. */
   groupName(base: string): string
   /** Makes a topic and returns its name. */
@@ -83,6 +85,10 @@ export function useTopics(): TestTopics {
       return use().reader
     },
     topicName,
+    claimTopic(name) {
+      topics.add(name)
+      return name
+    },
     groupName(base) {
       const name = unique(base)
       groups.add(name)

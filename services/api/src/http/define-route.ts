@@ -35,6 +35,7 @@ import type { Registry } from 'prom-client'
 import * as v from 'valibot'
 import type { Access, Acting, Role } from '../access/access.ts'
 import type { ConsoleConfig } from '../console/console-config.ts'
+import type { FleetEvents } from '../fleet/fleet-events.ts'
 import type { Sessions } from '../session/sessions.ts'
 import type { ApiErrorCode } from './api-error.ts'
 import type { EventStreams } from './event-streams.ts'
@@ -73,6 +74,7 @@ export type ApiDeps = {
   /** How long a retry waits for its outcome, at most. */
   retryWaitMs: number
   eventStreams: EventStreams
+  fleetEvents: FleetEvents
   sessions: Sessions
   /** The URL under which browsers reach the API. */
   publicUrl?: string | undefined

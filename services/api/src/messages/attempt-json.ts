@@ -10,56 +10,55 @@ const verdictSchema = v.picklist(verdicts)
 
 const place = { topic: v.string(), partition: v.nullable(count), offset: v.nullable(v.string()) }
 
-export const attemptSchema = v.pipe(
-  v.strictObject({
-    number: count,
-    attempt_id: v.pipe(v.string(), v.uuid()),
-    actor: v.string(),
-    run_id: v.nullable(v.string()),
-    outcome: v.pipe(
-      v.picklist(['requested', 'published', 'resolved', 'failed', 'unknown']),
-      v.description(
-        '`unknown`: it is not known whether the record was published; the attempt is repeated under the same id. `resolved`: the application handled the message itself.',
-      ),
+export const attemptEntries = {
+  number: count,
+  attempt_id: v.pipe(v.string(), v.uuid()),
+  actor: v.string(),
+  run_id: v.nullable(v.string()),
+  outcome: v.pipe(
+    v.picklist(['requested', 'published', 'resolved', 'failed', 'unknown']),
+    v.description(
+      '`unknown`: it is not known whether the record was published; the attempt is repeated under the same id. `resolved`: the application handled the message itself.',
     ),
-    error: v.nullable(v.string()),
-    target: v.nullable(v.strictObject(place)),
-    started_at: timestampText,
-    settled_at: v.nullable(timestampText),
-    unknown_at: v.pipe(
-      v.nullable(timestampText),
-      v.description('When the outcome became unknown: Kafka may hold a second record of this attempt.'),
+  ),
+  error: v.nullable(v.string()),
+  target: v.nullable(v.strictObject(place)),
+  started_at: timestampText,
+  settled_at: v.nullable(timestampText),
+  unknown_at: v.pipe(
+    v.nullable(timestampText),
+    v.description('When the outcome became unknown: Kafka may hold a second record of this attempt.'),
+  ),
+  failed_again: v.pipe(
+    v.nullable(
+      v.strictObject({
+        at: timestampText,
+        topic: v.nullable(v.string()),
+        partition: v.nullable(count),
+        offset: v.nullable(v.string()),
+        error_class: v.nullable(v.string()),
+        error_message: v.nullable(v.string()),
+        error_changed: v.nullable(v.boolean()),
+      }),
     ),
-    failed_again: v.pipe(
-      v.nullable(
-        v.strictObject({
-          at: timestampText,
-          topic: v.nullable(v.string()),
-          partition: v.nullable(count),
-          offset: v.nullable(v.string()),
-          error_class: v.nullable(v.string()),
-          error_message: v.nullable(v.string()),
-          error_changed: v.nullable(v.boolean()),
-        }),
-      ),
-      v.description('The dead letter that the consumer wrote when the retried record failed again.'),
+    v.description('The dead letter that the consumer wrote when the retried record failed again.'),
+  ),
+  verdict: v.pipe(
+    v.nullable(verdictSchema),
+    v.description(
+      'What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None of them says that the work succeeded.',
     ),
-    verdict: v.pipe(
-      v.nullable(verdictSchema),
-      v.description(
-        'What is known of the published record. `sent`: its consumer group has not read it. `passed`: read, and it may still come back. `consumed`: read, and nothing came back. `skipped`: the group’s offset was moved past it. `expired`: Kafka deleted it before it was read. None of them says that the work succeeded.',
-      ),
-    ),
-    verdict_reason: v.pipe(
-      v.nullable(v.string()),
-      v.description('Why it is `unknown`: no_place, no_group, group_gone, not_allowed or new_topic.'),
-    ),
-    judged_by: v.pipe(v.nullable(v.string()), v.description('The consumer groups whose offsets say so.')),
-    read_at: v.nullable(timestampText),
-    horizon_until: v.pipe(v.nullable(timestampText), v.description('Until then it may come back.')),
-  }),
-  v.title('Attempt'),
-)
+  ),
+  verdict_reason: v.pipe(
+    v.nullable(v.string()),
+    v.description('Why it is `unknown`: no_place, no_group, group_gone, not_allowed or new_topic.'),
+  ),
+  judged_by: v.pipe(v.nullable(v.string()), v.description('The consumer groups whose offsets say so.')),
+  read_at: v.nullable(timestampText),
+  horizon_until: v.pipe(v.nullable(timestampText), v.description('Until then it may come back.')),
+}
+
+export const attemptSchema = v.pipe(v.strictObject(attemptEntries), v.title('Attempt'))
 
 export const exampleAttempt = {
   number: 1,

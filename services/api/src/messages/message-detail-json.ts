@@ -44,7 +44,14 @@ export const detailSchema = v.pipe(
     group_id: text,
     key: v.nullable(v.strictObject({ value: text, encoding })),
     headers: v.pipe(
-      v.nullable(v.array(v.strictObject({ name: v.string(), value: text, encoding }))),
+      v.nullable(
+        v.array(
+          v.strictObject({
+            ...{ name: v.string(), value: text, encoding },
+            base64: v.exactOptional(v.pipe(v.string(), v.description('The bytes of a number, to write them again.'))),
+          }),
+        ),
+      ),
       v.description('In the order of the record. Null for a message without a record.'),
     ),
     value_bytes: v.nullable(count),
@@ -52,8 +59,8 @@ export const detailSchema = v.pipe(
     record_timestamp_type: v.nullable(v.picklist(['create', 'append'])),
     record_source: v.picklist(['dlq', 'origin']),
     failure_count: count,
-    first_failed_at: timestampText,
-    last_failed_at: timestampText,
+    first_failed_at: v.pipe(timestampText, v.description('When its dead letter was written.')),
+    last_failed_at: v.pipe(timestampText, v.description('The same, until it fails again; then when that was stored.')),
     run_id: text,
     successor_of: text,
     related_to: v.pipe(
@@ -96,7 +103,7 @@ export const exampleDetail = {
     'com.example.OutOfStockException: processing failed\n\tat com.example.Billing.take(Billing.java:17)',
   group_id: '1c9e5a3c-6d7e-8f00-a1b2-c3d4e5f60718',
   key: { value: 'customer-7', encoding: 'text' },
-  headers: [{ name: 'kafka_dlt-original-offset', value: '90210', encoding: 'number' }],
+  headers: [{ name: 'kafka_dlt-original-offset', value: '90210', encoding: 'number', base64: 'AAAAAAABYGI=' }],
   value_bytes: 18,
   record_timestamp: '2026-02-20T10:30:00.000+00:00',
   record_timestamp_type: 'create',

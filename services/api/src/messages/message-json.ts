@@ -120,8 +120,8 @@ const listedEntries = {
   group_id: v.nullable(v.pipe(v.string(), v.uuid())),
   next_retry_at: nullable.time,
   failure_count: count,
-  first_failed_at: timestampText,
-  last_failed_at: timestampText,
+  first_failed_at: v.pipe(timestampText, v.description('When its dead letter was written.')),
+  last_failed_at: v.pipe(timestampText, v.description('The same, until it fails again; then when that was stored.')),
   decoding: decodingSchema,
 }
 

@@ -15,7 +15,9 @@ test.each([
   ['trace-id', Buffer.alloc(0), '', 'text'],
   ['trace-id', null, null, 'text'],
 ] as const)('the header %s of %j is shown as %s', (name, bytes, value, encoding) => {
-  expect(readableHeaders([[name, bytes]])).toEqual([{ name, value, encoding }])
+  expect(readableHeaders([[name, bytes]])).toEqual([
+    { name, value, encoding, ...(encoding === 'number' && { base64: bytes.toString('base64') }) },
+  ])
 })
 
 test('headers keep their order and repeat', () => {

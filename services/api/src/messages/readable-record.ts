@@ -11,7 +11,8 @@ export type ReadableValue = {
   readonly encoding: 'text' | 'number' | 'base64'
 }
 
-export type ReadableHeader = ReadableValue & { readonly name: string }
+/** `base64`: the bytes of a `number`, which may have four or eight, or be digits. */
+export type ReadableHeader = ReadableValue & { readonly name: string; readonly base64?: string }
 
 // Spring Kafka's KafkaHeaders and RetryTopicHeaders, and Spring Cloud Stream's.
 const fixedIntegers = new Set([
@@ -36,11 +37,12 @@ export function readable(bytes: Buffer | null): ReadableValue {
   return isText ? { value: text, encoding: 'text' } : { value: bytes.toString('base64'), encoding: 'base64' }
 }
 
-function readableNumber(name: string, value: Buffer | null): ReadableValue | null {
+function readableNumber(name: string, value: Buffer | null): Omit<ReadableHeader, 'name'> | null {
   const number = fixedIntegers.has(name)
     ? fixedInteger(value)
     : variableIntegers.has(name)
       ? variableInteger(value)
       : null
-  return number === null ? null : { value: number.toString(), encoding: 'number' }
+  if (number === null || value === null) return null
+  return { value: number.toString(), encoding: 'number', base64: value.toString('base64') }
 }

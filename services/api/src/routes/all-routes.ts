@@ -6,6 +6,7 @@ import { consoleRoutes } from './console.ts'
 import { cronRoutes } from './fleet/cron.ts'
 import { dlqRouteRoutes } from './fleet/dlq-routes.ts'
 import { dlqStatusRoutes } from './fleet/dlq-status.ts'
+import { eventRoutes } from './fleet/events.ts'
 import { nameRoutes } from './fleet/names.ts'
 import { operationRoutes } from './fleet/operations.ts'
 import { positionRoutes } from './fleet/positions.ts'
@@ -18,6 +19,7 @@ import { groupResumeRoutes } from './group-resume.ts'
 import { groupRoutes } from './groups.ts'
 import { meRoutes } from './me.ts'
 import { activityRoutes } from './messages/activity.ts'
+import { attemptRoutes } from './messages/attempts.ts'
 import { messageChangeRoutes } from './messages/message-changes.ts'
 import { messageEditRoutes } from './messages/message-edits.ts'
 import { messageFacetRoutes } from './messages/message-facets.ts'
@@ -46,12 +48,14 @@ export const allRoutes: readonly Route[] = [
   ...messageListRoutes,
   ...messageFacetRoutes,
   ...activityRoutes,
+  ...attemptRoutes,
   ...retryAllRoutes,
   ...topicRoutes,
   ...readerRoutes,
   ...topicPauseRoutes,
   ...nameRoutes,
   ...statusRoutes,
+  ...eventRoutes,
   ...positionRoutes,
   ...dlqRouteRoutes,
   ...groupListRoutes,

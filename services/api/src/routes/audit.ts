@@ -1,7 +1,9 @@
 // Who changed what, and why.
 
-import { listAudit, type WrittenEntry } from 'dlq-core/queries/change/audit.ts'
+import { isUuid } from 'dlq-core/domain/record/message-id.ts'
+import { type AuditFilter, listAudit, listRelatedAudit, type WrittenEntry } from 'dlq-core/queries/change/audit.ts'
 import * as v from 'valibot'
+import { invalidField } from '../http/api-error.ts'
 import { defineRoute } from '../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
 import { sendJsonText } from '../messages/message-json.ts'
@@ -43,7 +45,10 @@ export const auditRoutes = [
       method: 'get',
       path: '/api/v1/audit',
       summary: 'Who changed what, newest first',
-      description: 'A token for some topics sees only the changes to messages of these topics.',
+      description: [
+        'A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at',
+        'a thousand entries at most: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.',
+      ].join(' '),
       role: 'read',
       query: v.strictObject({
         actor: shortText,
@@ -52,6 +57,14 @@ export const auditRoutes = [
         target_id: shortText,
         topic: v.pipe(shortText, v.description('The original topic or the DLQ topic, exactly.')),
         q: v.pipe(shortText, v.description('Text within the reason, in any case.')),
+        related: v.exactOptional(
+          v.pipe(
+            v.picklist(['true', 'false'], 'must be true or false'),
+            v.description(
+              'With `target_type` group or run and a `target_id`, and nothing else: also the changes of its messages, and the runs over it.',
+            ),
+          ),
+        ),
         from: v.optional(instant),
         to: v.optional(instant),
         limit: v.optional(wholeNumber('limit', { min: 1, max: 1000 }), '50'),
@@ -84,17 +97,31 @@ export const auditRoutes = [
         },
       },
     },
-    async ({ c, sql, access, query: { limit, cursor, ...filter } }) => {
-      const binding = bindingOf('audit', filter)
+    async ({ c, sql, access, query: { limit, cursor, related, ...filter } }) => {
+      const binding = bindingOf('audit', filter, ...(related === 'true' ? ['related'] : []))
       const [beforeId] = cursor === undefined ? [null] : decodeCursor(cursor, binding, auditKey)
       // One more than asked for tells whether there is a next page.
-      const found = await listAudit(sql, { filter, scope: access.topics, beforeId, limit: limit + 1 })
+      const page = { scope: access.topics, beforeId, limit: limit + 1 }
+      const { entries: found, examinedTo } =
+        related === 'true'
+          ? await listRelatedAudit(sql, { to: relatedTo(filter), ...page })
+          : { entries: await listAudit(sql, { filter, ...page }), examinedTo: null }
       const entries = found.slice(0, limit)
-      const next = found.length > limit ? encodeCursor([String(entries.at(-1)!.id)], binding) : null
+      const last = found.length > limit ? entries.at(-1)!.id : examinedTo
+      const next = last === null ? null : encodeCursor([String(last)], binding)
       return sendJsonText(c, `{"entries":[${entries.map(entryJson).join()}],"next_cursor":${JSON.stringify(next)}}`)
     },
   ),
 ]
+
+/** @throws {ApiError} 400 where it names no group and no run, or anything else too */
+function relatedTo({ target_type, target_id, ...others }: AuditFilter) {
+  if ((target_type !== 'group' && target_type !== 'run') || target_id === undefined || !isUuid(target_id))
+    throw invalidField('related', 'goes with target_type=group or run and the id of one as target_id')
+  const other = Object.entries(others).find(([, value]) => value !== undefined)
+  if (other) throw invalidField(other[0], 'does not go with related=true')
+  return { target_type, target_id: target_id.toLowerCase() } as const
+}
 
 /** `before` and `after` are JSON text already. */
 function entryJson({ before, after, ...entry }: WrittenEntry): string {

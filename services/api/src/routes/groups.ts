@@ -4,6 +4,7 @@ import { isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { listPausesOfGroups } from 'dlq-core/queries/groups/group-pauses.ts'
+import { failureTimes } from 'dlq-core/queries/groups/group-times.ts'
 import { hourlyByGroup } from 'dlq-core/queries/groups/group-trend.ts'
 import {
   addGroupTopics,
@@ -58,8 +59,13 @@ export const groupSchema = v.pipe(
         `What is said for each DLQ topic, ${maxTopics} at most; null in lists. The group itself has the state that needs most attention, and the first owner and note, of the topics that the token may see.`,
       ),
     ),
-    first_seen_at: timestampText,
-    last_seen_at: timestampText,
+    first_seen_at: v.pipe(timestampText, v.description('When the first of its records was written.')),
+    last_seen_at: v.pipe(
+      timestampText,
+      v.description(
+        'When the last of its records was written. Lists in this order go by when it was stored, so that a late one comes first.',
+      ),
+    ),
     dlq_topics: v.pipe(v.array(v.string()), v.description('Twenty at most.')),
     counts: statusCountsSchema,
     pauses: v.pipe(
@@ -325,8 +331,9 @@ export async function withCounts(
   { scope, trend }: { scope: TopicScope; trend: boolean },
 ) {
   const groupIds = groups.map(({ id }) => id)
-  const [counts, hours, pauses] = await Promise.all([
+  const [counts, times, hours, pauses] = await Promise.all([
     countByValue(sql, { column: 'group_id', values: groupIds, scope }),
+    failureTimes(sql, { groupIds, scope }),
     trend ? hourlyByGroup(sql, { groupIds, scope, now: new Date() }) : null,
     listPausesOfGroups(sql, { groupIds, scope }),
     requireExactCounts({ sql, log }),
@@ -339,11 +346,19 @@ export async function withCounts(
     message: group.message,
     ...opinionJson(group),
     topics: null as object[] | null,
-    first_seen_at: timestamp(group.first_seen_at),
-    last_seen_at: timestamp(group.last_seen_at),
+    first_seen_at: timestamp(earlier(group.first_seen_at, times.get(group.id)?.first)),
+    last_seen_at: timestamp(later(group.last_seen_at, times.get(group.id)?.last)),
     dlq_topics: group.dlq_topics,
     counts: counts.get(group.id) ?? noMessages,
     pauses: pauses.filter(({ group_id }) => group_id === group.id).map(groupPauseJson),
     trend: hours?.get(group.id) ?? null,
   }))
+}
+
+function earlier(a: Date, b: Date | undefined): Date {
+  return b !== undefined && b < a ? b : a
+}
+
+function later(a: Date, b: Date | undefined): Date {
+  return b !== undefined && b > a ? b : a
 }

@@ -7,6 +7,7 @@ import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import {
   admitGroups,
   admittedForMs,
+  type FailedAt,
   type GroupOfTopic,
   touchEveryMs,
   touchGroups,
@@ -37,29 +38,53 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
   return {
     async assign(letters) {
       const ids = letters.map(({ message }) => fingerprintId(failureOf(message)))
+      const keys = letters.map(({ message }, index) => keyOf(message.dlq_topic, ids[index]!))
+      const spans = spansOf(letters, keys, new Date(now()).toISOString())
       const unknown = new Map<string, WantedGroup>()
       letters.forEach(({ message }, index) => {
-        const { dlq_topic } = message
-        const group_id = ids[index]!
-        const key = keyOf(dlq_topic, group_id)
+        const key = keys[index]!
         const admitted = known.get(key)
         if ((admitted && now() - admitted.usedAt < admittedForMs) || unknown.has(key)) return
-        unknown.set(key, { topic: dlq_topic, group: fingerprint(failureOf(message)) })
+        const group = fingerprint(failureOf(message))
+        unknown.set(key, { topic: message.dlq_topic, group, failed: spans.get(key) })
       })
       if (unknown.size > 0) await admit(unknown)
       letters.forEach(({ message }, index) => {
-        const admitted = known.get(keyOf(message.dlq_topic, ids[index]!))
+        const admitted = known.get(keys[index]!)
         if (admitted) admitted.usedAt = now()
         message.group_id = admitted?.id ?? overflowGroup.id
-        const { dlq_topic: topic, group_id } = message
-        seen.set(keyOf(topic, group_id), { topic, group_id })
       })
+      for (const failed of spans.values()) {
+        const { dlq_topic: topic, group_id } = letters[failed.at]!.message
+        const key = keyOf(topic, group_id!)
+        const before = seen.get(key)?.failed
+        seen.set(key, { topic, group_id: group_id!, failed: before === undefined ? failed : widened(before, failed) })
+      }
       if (now() - touchedAt < touchEveryMs) return
       touchedAt = now()
       await touchGroups(sql, [...seen.values()])
       seen.clear()
     },
   }
+}
+
+/** When the letters of each key failed, and the place of one of them. Times as text, because a batch has thousands. */
+function spansOf(letters: readonly DeadLetter[], keys: readonly string[], now: string) {
+  const spans = new Map<string, FailedAt & { at: number }>()
+  letters.forEach(({ message }, at) => {
+    const time = message.record_timestamp ?? now
+    const span = spans.get(keys[at]!)
+    if (span === undefined) spans.set(keys[at]!, { first: time, last: time, at })
+    else if (time < span.first) span.first = time
+    else if (time > span.last) span.last = time
+  })
+  return spans
+}
+
+/** Both spans of time together. */
+function widened(a: FailedAt, b: FailedAt): FailedAt {
+  const [first, , , last] = [a.first, a.last, b.first, b.last].toSorted()
+  return { first: first!, last: last! }
 }
 
 function keyOf(topic: string, groupId: string): string {

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from 'react'
 import { Button as AriaButton, type ButtonProps, Tooltip, TooltipTrigger } from 'react-aria-components'
+import { ariaKeys, keyText } from '../keys.ts'
 import styles from './button.module.css'
 
 export type ButtonLook = 'plain' | 'primary' | 'danger' | 'quiet'
@@ -15,7 +16,7 @@ type Props = Omit<ButtonProps, 'className' | 'children'> & {
   children: ReactNode
   /** Why it may not be pressed; null where it may. */
   refusal?: string | null
-  /** The key that does the same. */
+  /** The key that does the same, as useKeys has it. */
   hint?: string
   /** What it does, where the children are only a picture. */
   label?: string
@@ -26,7 +27,7 @@ export function Button({ look = 'plain', children, refusal = null, hint, label, 
     <AriaButton
       {...rest}
       {...(label === undefined ? {} : { 'aria-label': label })}
-      {...(hint === undefined ? {} : { 'aria-keyshortcuts': hint })}
+      {...(hint === undefined ? {} : { 'aria-keyshortcuts': ariaKeys(hint) })}
       {...(refusal === null ? {} : { 'aria-disabled': true, 'data-refused': true })}
       {...(onPress === undefined || refusal !== null ? {} : { onPress })}
       className={buttonClass(look)}
@@ -34,7 +35,7 @@ export function Button({ look = 'plain', children, refusal = null, hint, label, 
       {children}
       {hint === undefined ? null : (
         <span className={styles.key} aria-hidden="true">
-          {hint}
+          {keyText(hint)}
         </span>
       )}
     </AriaButton>

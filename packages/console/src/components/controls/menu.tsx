@@ -1,8 +1,9 @@
 // A button with a menu. What may not be chosen stays there and says why.
 
 import { ChevronDown } from 'lucide-react'
-import type { ReactNode } from 'react'
-import { Menu as AriaMenu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
+import { type ReactNode, useContext } from 'react'
+import { Menu as AriaMenu, MenuItem, MenuTrigger, Popover, RootMenuTriggerStateContext } from 'react-aria-components'
+import { useKeys } from '../keys.ts'
 import { Button, type ButtonLook } from './button.tsx'
 import styles from './menu.module.css'
 
@@ -23,12 +24,15 @@ type Props = {
   choices: readonly MenuChoice[]
   onChoose: (id: string) => void
   refusal?: string | null
+  /** Opens it, with the first choice ready for Enter. */
+  shortcut?: string | undefined
 }
 
-export function Menu({ label, children, look = 'plain', choices, onChoose, refusal = null }: Props) {
+export function Menu({ label, children, look = 'plain', choices, onChoose, refusal = null, shortcut }: Props) {
   return (
     <MenuTrigger>
-      <Button look={look} refusal={refusal}>
+      {shortcut === undefined || refusal !== null ? null : <OpenByKey shortcut={shortcut} />}
+      <Button look={look} refusal={refusal} {...(shortcut === undefined ? {} : { hint: shortcut })}>
         {children ?? label}
         <ChevronDown aria-hidden="true" />
       </Button>
@@ -55,4 +59,10 @@ export function Menu({ label, children, look = 'plain', choices, onChoose, refus
       </Popover>
     </MenuTrigger>
   )
+}
+
+function OpenByKey({ shortcut }: { shortcut: string }) {
+  const state = useContext(RootMenuTriggerStateContext)
+  useKeys({ [shortcut]: () => state?.open('first') })
+  return null
 }

@@ -10,7 +10,7 @@ type TextProps = {
   note?: string | undefined
   fault?: string | null
   placeholder?: string
-  type?: 'text' | 'password' | 'search'
+  type?: 'text' | 'password' | 'search' | 'datetime-local'
   lines?: number
   autoFocus?: boolean
   mono?: boolean

@@ -1,9 +1,9 @@
 // A value from its bytes: JSON laid out by white space only, text as it is, or hexadecimal. Nothing is parsed and printed.
 
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { hexRows, toBase64 } from '../../domain/payload/hex.ts'
 import { confluentSchemaId, layOut, maxLayoutChars, readValue } from '../../domain/payload/value.ts'
-import { bytesText } from '../../domain/words.ts'
+import { bytesText, numberText } from '../../domain/words.ts'
 import { Button } from '../controls/button.tsx'
 import { copyText } from '../toasts.tsx'
 import styles from './message.module.css'
@@ -21,13 +21,15 @@ type Props = {
   download: string
 }
 
-/** More than this is not put into the page; it can be downloaded. */
-const maxShownChars = 4 * 1024 * 1024
+/** More is put into the page only when somebody wants it: laying out megabytes on one line would hold it up. */
+const shownChars = 256 * 1024
 const hexPage = 256
 
 export function ValueView({ bytes, what, look, onLook, hidden, download }: Props) {
   const [shown, setShown] = useState(false)
-  if (bytes === null)
+  // The page is drawn every second, and megabytes need not be read each time.
+  const read = useMemo(() => (bytes === null ? null : readValue(bytes)), [bytes])
+  if (bytes === null || read === null)
     return (
       <p className={styles.quiet}>
         {what === 'value' ? 'Tombstone: the record has a key and no value.' : 'The record has no key.'}
@@ -40,7 +42,6 @@ export function ValueView({ bytes, what, look, onLook, hidden, download }: Props
         <Button onPress={() => setShown(true)}>Show</Button>
       </p>
     )
-  const read = readValue(bytes)
   const schema = confluentSchemaId(bytes)
   const natural: ValueLook = read.kind === 'bytes' ? 'hex' : read.kind
   const current = look === 'json' && read.kind !== 'json' ? natural : (look ?? natural)
@@ -80,21 +81,34 @@ export function ValueView({ bytes, what, look, onLook, hidden, download }: Props
         <HexView bytes={bytes} why={read.kind === 'bytes' ? read.why : null} />
       ) : (
         <>
-          {text.length > maxShownChars ? (
-            <p className={styles.quiet}>
-              Only the first {bytesText(maxShownChars)} are shown. The download has all of it.
-            </p>
-          ) : null}
           {current === 'json' && text.length > maxLayoutChars ? (
             <p className={styles.quiet}>Too large to be laid out: shown as it came.</p>
           ) : null}
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
-          <pre className={styles.text} tabIndex={0}>
-            {(current === 'json' ? layOut(text) : text).slice(0, maxShownChars)}
-          </pre>
+          <LongText text={current === 'json' ? layOut(text) : text} />
         </>
       )}
     </div>
+  )
+}
+
+function LongText({ text }: { text: string }) {
+  const [chars, setChars] = useState(shownChars)
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
+      <pre className={styles.text} tabIndex={0}>
+        {text.slice(0, chars)}
+      </pre>
+      {chars < text.length ? (
+        <p className={styles.over}>
+          <span>
+            The first {numberText(chars)} of {numberText(text.length)} characters. The download and the copy have all of
+            them.
+          </span>
+          <Button onPress={() => setChars(chars + 2 * shownChars)}>Show more</Button>
+        </p>
+      ) : null}
+    </>
   )
 }
 

@@ -7,13 +7,22 @@ import { Button } from '../controls/button.tsx'
 import { Dialog, DialogActions } from '../controls/dialog.tsx'
 import { Menu } from '../controls/menu.tsx'
 
-type RateMenuProps = { run: Run; refusal: string | null; onChange: (rate: number | null) => void }
+/** On every page the same, for the run on the page or else the first that is active. Shown where they are heard. */
+export const runKeys = { pause: 'Shift+p', rate: 'Shift+r', cancel: 'Shift+c' } as const
 
-export function RateMenu({ run, refusal, onChange }: RateMenuProps) {
+type RateMenuProps = {
+  run: Run
+  refusal: string | null
+  onChange: (rate: number | null) => void
+  shortcut?: string | undefined
+}
+
+export function RateMenu({ run, refusal, onChange, shortcut }: RateMenuProps) {
   return (
     <Menu
       label={`Rate: ${rateText(run.rate_per_second)}`}
       refusal={refusal}
+      shortcut={shortcut}
       choices={rateChoices.map(({ id, text }) => ({ id, text }))}
       onChoose={(id) => onChange(rateChoices.find((choice) => choice.id === id)!.value)}
     />

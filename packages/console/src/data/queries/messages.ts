@@ -4,6 +4,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { type MessageFilter, requestFilter } from '../../domain/addresses.ts'
+import type { EditRequest } from '../../domain/payload/edit-draft.ts'
 import { memberText } from '../../domain/payload/member-text.ts'
 import { api, rawRequest } from '../api.ts'
 import { serverNow } from '../server-clock.ts'
@@ -94,14 +95,9 @@ export async function retryMessage(
   return { status: (await answer).response.status, message }
 }
 
-export type Written = { text: string } | { base64: string } | null
-
-export type MessageChange = {
-  value?: Written
-  key?: Written
-  headers?: readonly { name: string; value: { text: string } | { base64: string } | null }[]
-  target_topic?: string | null
+export type MessageChange = EditRequest & {
   next_retry_at?: string | null
+  max_retries?: number
   reason?: string
 }
 
@@ -112,13 +108,19 @@ export async function changeMessage(id: string, change: MessageChange, etag: str
   return (await answer).response.headers.get('etag')
 }
 
-export type MessageAction = 'dead' | 'revive' | 'delete'
+export type MessageAction = 'dead' | 'revive' | 'archive' | 'restore' | 'delete'
 
 export async function actOnMessage(id: string, action: MessageAction, reason: string, etag: string | null) {
   const params = { path: { id }, header: etag === null ? {} : { 'if-match': etag } }
   const body = reason === '' ? {} : { reason }
   if (action === 'dead') return dataOf(api.POST('/api/v1/dlq/messages/{id}/dead', { params, body } as never))
   if (action === 'revive') return dataOf(api.POST('/api/v1/dlq/messages/{id}/revive', { params, body } as never))
+  if (action === 'restore') return dataOf(api.POST('/api/v1/dlq/messages/{id}/restore', { params, body } as never))
+  if (action === 'archive') {
+    // Only runs archive; of one message it is done within a second.
+    const run = { kind: 'archive' as const, selection: { ids: [id] }, expect_count: 1, ...body }
+    return dataOf(api.POST('/api/v1/runs', { body: run as never }))
+  }
   const { error, response } = await api.DELETE('/api/v1/dlq/messages/{id}', { params, body } as never)
   if (error !== undefined) throw new DlqApiError(response.status, error)
   return null

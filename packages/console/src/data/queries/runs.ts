@@ -92,7 +92,7 @@ export function runItemsQuery(id: string, outcome: string) {
   return queryOptions({
     queryKey: ['run', id, 'items', outcome],
     queryFn: async ({ signal }) => {
-      const query = { outcome: outcome as 'waiting', limit: 200 }
+      const query = { outcome: outcome as 'waiting', limit: 200, show: 'message' as const }
       return (await dataOf(api.GET('/api/v1/runs/{id}/items', { params: { path: { id }, query }, signal }))).items
     },
     placeholderData: keepPreviousData,

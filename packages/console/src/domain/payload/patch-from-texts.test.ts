@@ -1,7 +1,7 @@
 import { patchJson } from 'dlq-core/domain/record/json-patch.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { patchFromTexts, patchText, patchWords, readPatch } from './patch-from-texts.ts'
+import { patchFromTexts, patchText, patchWords, readPatch, withTests } from './patch-from-texts.ts'
 
 const finite = fc.jsonValue({ maxDepth: 3, stringUnit: 'grapheme' })
 
@@ -32,4 +32,18 @@ test('a text that is no JSON, or that repeats a name, has no patch', () => {
   expect(patchFromTexts('{"a":1}', '5{"a":1}')).toBeNull()
   expect(readPatch('[{"op":"remove",')).toBeNull()
   expect(patchFromTexts('{"a":1,"a":2}', '{"a":1,"a":3}')).toBeNull()
+})
+
+test('a change can be bound to what the value was, digits and all', () => {
+  const before = '{"a/b":[{"amount": -5.00}],"old":1}'
+  const lines = patchFromTexts(before, '{"a/b":[{"amount":5}],"new":2}')!
+  const bound = withTests(lines, before)
+  expect(bound.map(patchWords)).toEqual([
+    'only where /a~1b/0/amount is -5.00',
+    'replace /a~1b/0/amount with 5',
+    'only where /old is 1',
+    'remove /old',
+    'add /new: 2',
+  ])
+  expect(JSON.parse(patchJson(before, patchText(bound)))).toEqual({ 'a/b': [{ amount: 5 }], new: 2 })
 })

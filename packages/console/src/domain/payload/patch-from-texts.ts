@@ -73,6 +73,27 @@ function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
+/** The same lines, each only where the value is what it was in `before`: what is added is added in any case. */
+export function withTests(lines: readonly PatchLine[], before: string): PatchLine[] {
+  const tree = parseTree(before)
+  return lines.flatMap((line) => {
+    const node = line.op === 'add' || tree === undefined ? undefined : nodeAt(tree, line.path)
+    if (node === undefined) return [line]
+    return [{ op: 'test', path: line.path, value: before.slice(node.offset, node.offset + node.length) }, line]
+  })
+}
+
+function nodeAt(tree: Node, path: string): Node | undefined {
+  return path
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<Node | undefined>(
+      (node, part) => (node?.type === 'array' ? node.children?.[Number(part)] : node && membersOf(node).get(part)),
+      tree,
+    )
+}
+
 /** The patch as JSON, for the API. */
 export function patchText(lines: readonly PatchLine[]): string {
   return `[${lines.map(({ op, path, value }) => `{"op":"${op}","path":${JSON.stringify(path)}${value === undefined ? '' : `,"value":${value}`}}`).join(',')}]`

@@ -19,6 +19,8 @@ type Props = {
   /** Shows the difference to this, and cannot be written into. */
   original?: string
   onSubmit?: () => void
+  /** What is selected at the beginning, so that typing replaces it. */
+  select?: { from: number; to: number } | null
 }
 
 // Custom properties reach into the shadow root, so the editor wears the tokens of the page.
@@ -45,7 +47,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.bool, tags.null], color: 'var(--dead-text)' },
 ])
 
-export function CodeEditor({ text, label, onChange, original, onSubmit }: Props) {
+export function CodeEditor({ text, label, onChange, original, onSubmit, select = null }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const latest = useRef({ onChange, onSubmit })
   useEffect(() => {
@@ -63,6 +65,7 @@ export function CodeEditor({ text, label, onChange, original, onSubmit }: Props)
           ]
     const view = new EditorView({
       doc: text,
+      ...(select === null ? {} : { selection: { anchor: select.from, head: select.to } }),
       root,
       parent: root as unknown as Element,
       extensions: [
@@ -96,8 +99,12 @@ export function CodeEditor({ text, label, onChange, original, onSubmit }: Props)
         }),
       ],
     })
-    if (original === undefined) view.focus()
+    if (original === undefined) {
+      view.dispatch({ scrollIntoView: true })
+      view.focus()
+    }
     return () => view.destroy()
+    // Text and selection are those of the beginning: a later one would undo what is typed.
   }, [label, original])
   return <div ref={host} data-editor className={styles.editor} />
 }

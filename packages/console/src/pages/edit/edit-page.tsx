@@ -1,4 +1,4 @@
-// Changing the value of one message: typed as text, compared with what is stored, saved as exactly these bytes, and sent.
+// Changing one message: typed as text, compared with what is stored, saved as exactly these bytes, and sent.
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -8,78 +8,125 @@ import { Notice, PageHead, Skeleton } from '../../components/show/page.tsx'
 import { keptEdit } from '../../data/edit-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
-import { bytesQuery, messageQuery } from '../../data/queries/messages.ts'
+import { bytesQuery, type MessageDetail, messageQuery } from '../../data/queries/messages.ts'
+import { type EditDraft, headerCells, keyCell } from '../../domain/payload/edit-draft.ts'
+import { toBase64 } from '../../domain/payload/hex.ts'
 import { cameOnOneLine, layOut, readValue } from '../../domain/payload/value.ts'
 import { bytesText } from '../../domain/words.ts'
 import styles from './edit.module.css'
 import { EditSteps } from './edit-steps.tsx'
-import { ReplaceBytes } from './replace-bytes.tsx'
 
 const route = getRouteApi('/messages/$id/edit')
 /** Larger ones are downloaded, changed elsewhere, and put in place as a file. */
 const maxEditedBytes = 1024 * 1024
 
+type Base = {
+  message: MessageDetail
+  etag: string | null
+  stored: EditDraft
+  whyFile: string | null
+  kept: EditDraft | null
+  /** Of the beginnings on this page. */
+  number: number
+}
+
 export function EditPage() {
   const { id } = route.useParams()
   const detail = useQuery({ ...messageQuery(id), staleTime: Number.POSITIVE_INFINITY })
   const message = detail.data?.message
-  const bytes = useQuery({ ...bytesQuery(id, 'value', message?.edits ?? 0), enabled: message !== undefined })
-  const slow = useSlow(bytes.isPending)
+  const edits = message?.edits ?? 0
+  const value = useQuery({ ...bytesQuery(id, 'value', edits), enabled: message !== undefined })
+  const key = useQuery({ ...bytesQuery(id, 'key', edits), enabled: message !== undefined })
+  const slow = useSlow(value.isPending || key.isPending)
   // What is edited stays what was read first; a change by somebody else is found when it is saved.
-  const [base, setBase] = useState<{ etag: string | null; bytes: Uint8Array | null; kept: string | null } | null>(null)
-  if (base === null && detail.data !== undefined && bytes.data !== undefined)
-    setBase({ etag: detail.data.etag, bytes: bytes.data, kept: keptEdit(id, detail.data.etag) })
-  const fault = detail.error ?? bytes.error
-  const head = (
-    <PageHead
-      title="Change and send"
-      back={
-        <Link to="/messages/$id" params={{ id }} search={{}}>
-          The message
-        </Link>
-      }
-    >
-      {message === undefined ? null : (
-        <p className={styles.quiet}>
-          {message.error_message} · {message.original_topic} → {message.consumer_group ?? 'consumer group not known'}
-        </p>
-      )}
-    </PageHead>
-  )
-  if (base === null || message === undefined)
-    return (
-      <>
-        {head}
-        {fault === null ? null : <FaultText fault={faultOf(fault)} what="The value cannot be read" />}
-        {slow && fault === null ? <Skeleton rows={8} /> : null}
-      </>
-    )
-  const read = base.bytes === null ? null : readValue(base.bytes)
-  if (base.bytes !== null && (read?.kind === 'bytes' || base.bytes.length > maxEditedBytes))
-    return (
-      <>
-        {head}
-        <ReplaceBytes id={id} etag={base.etag} size={bytesText(base.bytes.length)} isText={read?.kind !== 'bytes'} />
-      </>
-    )
-  const stored = read === null || read.kind === 'bytes' ? '' : read.text
+  const [base, setBase] = useState<Base | null>(null)
+  const [begun, setBegun] = useState(0)
+  if (base === null && detail.data !== undefined && value.data !== undefined && key.data !== undefined)
+    setBase({
+      ...{ message: detail.data.message, etag: detail.data.etag, number: begun },
+      ...storedOf(detail.data.message, value.data, key.data),
+      kept: keptEdit(id, detail.data.etag),
+    })
+  const fault = detail.error ?? value.error ?? key.error
+  const stored = base?.stored.value ?? ''
   const oneLine = cameOnOneLine(stored)
-  const { kept } = base
   return (
     <>
-      {head}
-      {base.bytes === null ? (
-        <Notice look="plain">The record has no value. What is typed here gives it one.</Notice>
-      ) : null}
-      {kept === null ? null : <Notice look="plain">This is what you typed before; it was not saved.</Notice>}
-      <EditSteps
-        message={message}
-        etag={base.etag}
-        stored={stored}
-        begin={kept ?? (oneLine ? layOut(stored) : stored)}
-        oneLine={oneLine}
-        onTheirs={() => setBase(null)}
-      />
+      <PageHead
+        title="Change and send"
+        back={
+          <Link to="/messages/$id" params={{ id }} search={{}}>
+            The message
+          </Link>
+        }
+      >
+        {message === undefined ? null : (
+          <p className={styles.quiet}>
+            {message.error_message} · {message.original_topic} → {message.consumer_group ?? 'consumer group not known'}
+          </p>
+        )}
+      </PageHead>
+      {base === null ? (
+        <>
+          {fault === null ? null : <FaultText fault={faultOf(fault)} what="The message cannot be read" />}
+          {slow && fault === null ? <Skeleton rows={8} /> : null}
+        </>
+      ) : (
+        <>
+          {base.message.status === 'RESOLVED' || base.message.status === 'RETRYING' ? (
+            <Notice>
+              {base.message.status === 'RESOLVED'
+                ? 'It was sent: what was sent cannot be changed any more.'
+                : 'It is being sent: it can be changed once that is settled.'}
+            </Notice>
+          ) : null}
+          {base.stored.value === null && base.whyFile === null ? (
+            <Notice look="plain">The record has no value. What is typed here gives it one.</Notice>
+          ) : null}
+          {base.kept === null ? null : <Notice look="plain">This is what you typed before; it was not saved.</Notice>}
+          <EditSteps
+            key={base.number}
+            {...{ message: base.message, etag: base.etag, stored: base.stored, whyFile: base.whyFile, oneLine }}
+            begin={base.kept ?? (oneLine ? { ...base.stored, value: layOut(stored) } : base.stored)}
+            onRestart={() => {
+              setBegun(begun + 1)
+              setBase(null)
+            }}
+          />
+        </>
+      )}
     </>
   )
+}
+
+/** As it is stored, as far as it can be typed. */
+function storedOf(
+  message: MessageDetail,
+  value: Uint8Array | null,
+  key: Uint8Array | null,
+): Pick<Base, 'stored' | 'whyFile'> {
+  const read = value === null ? null : readValue(value)
+  const whyFile =
+    value === null || read === null
+      ? null
+      : read.kind === 'bytes'
+        ? `The value has ${bytesText(value.length)}: ${read.why}.`
+        : value.length > maxEditedBytes
+          ? `The value has ${bytesText(value.length)}, too much for an editor.`
+          : null
+  const keyRead = key === null ? null : readValue(key)
+  return {
+    whyFile,
+    stored: {
+      value: whyFile !== null || read === null || read.kind === 'bytes' ? null : read.text,
+      file: null,
+      key: keyCell(
+        key,
+        keyRead === null || keyRead.kind === 'bytes' ? null : keyRead.text,
+        toBase64(key ?? new Uint8Array()),
+      ),
+      headers: headerCells(message.headers ?? []),
+      target: message.target_topic ?? '',
+    },
+  }
 }

@@ -24,6 +24,24 @@ export const snoozes = [
   { id: 'monday', text: 'Snooze until Monday 08:00', until: (now: Date) => nextMorning(now, 8, 1) },
 ] as const
 
+export type TriageAct = 'mine' | 'snooze' | 'ignore' | 'done'
+
+/** What one key does to a group, and what is said about it. */
+export function triageChange(act: TriageAct, me: string): { change: GroupChange; words: string } {
+  if (act === 'mine') return { change: { owner: me }, words: `Yours, ${me}` }
+  if (act === 'snooze')
+    return {
+      change: { state: 'snoozed', snoozed_until: snoozes[0].until(new Date()).toISOString() },
+      words: 'Snoozed for 1 hour',
+    }
+  if (act === 'ignore')
+    return {
+      change: { state: 'ignored' },
+      words: 'Ignored: still stored and retried by policy; no longer counted as burning',
+    }
+  return { change: { state: 'resolved' }, words: 'Resolved; it comes back by itself if it fails again' }
+}
+
 export function useGroupChange() {
   const client = useQueryClient()
   return useMutation({
@@ -66,11 +84,15 @@ export function useTriage(group: ErrorGroup | null) {
       },
       'Snoozed',
     )
+  const act = (what: TriageAct) => {
+    const { change: to, words } = triageChange(what, me)
+    apply(to, words)
+  }
   const keys = {
-    a: () => apply({ owner: me }, `Yours, ${me}`),
-    s: () => snooze('hour'),
-    i: () => apply({ state: 'ignored' }, 'Ignored: still stored and retried by policy; no longer counted as burning'),
-    d: () => apply({ state: 'resolved' }, 'Resolved; it comes back by itself if it fails again'),
+    a: () => act('mine'),
+    s: () => act('snooze'),
+    i: () => act('ignore'),
+    d: () => act('done'),
     m: () => setAsked('owner'),
     n: () => setAsked('note'),
   }

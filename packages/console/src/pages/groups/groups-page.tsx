@@ -11,11 +11,11 @@ import { FaultText } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
-import { type ErrorGroup, type GroupChange, groupsQuery } from '../../data/queries/groups.ts'
+import { type ErrorGroup, groupsQuery } from '../../data/queries/groups.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
 import { type GroupTab, groupTabs, tabFilter, tabWords } from '../../domain/groups/group-tabs.ts'
 import { numberText } from '../../domain/words.ts'
-import { snoozes, useGroupChange } from '../group/use-triage.tsx'
+import { type TriageAct, triageChange, useGroupChange } from '../group/use-triage.tsx'
 import { GroupRow } from './group-row.tsx'
 import styles from './groups.module.css'
 
@@ -50,16 +50,19 @@ export function GroupsPage() {
   const slow = useSlow(list.isPending)
   const totals = list.data?.pages[0]?.totals ?? null
   // What somebody has triaged leaves at once; undo brings it back.
-  const rows = (list.data?.pages.flatMap((page) => page.groups) ?? []).filter(({ id }) => !left.includes(id))
+  const rows = (list.data?.pages ?? [])
+    .flatMap(({ groups }) => (search.sort === undefined ? byLastSeen(groups) : groups))
+    .filter(({ id }) => !left.includes(id))
   const place = Math.min(at, Math.max(0, rows.length - 1))
   const current = rows[place]
 
-  const triage = (to: GroupChange, words: string) => {
-    if (current === undefined || refusal !== null) return
-    if (tab !== 'all' && to.state !== undefined) setLeft([...left, current.id])
+  const triage = (group: ErrorGroup | undefined, act: TriageAct) => {
+    if (group === undefined || refusal !== null) return
+    const { change: to, words } = triageChange(act, me)
+    if (tab !== 'all' && to.state !== undefined) setLeft([...left, group.id])
     change.mutate(
-      { group: current, change: to, words },
-      { onSettled: () => setLeft((ids) => ids.filter((id) => id !== current.id)) },
+      { group, change: to, words },
+      { onSettled: () => setLeft((ids) => ids.filter((id) => id !== group.id)) },
     )
   }
   const setSearch = (to: Readonly<Record<string, string | undefined>>, replace = true) => {
@@ -78,11 +81,10 @@ export function GroupsPage() {
     j: () => move(1),
     k: () => move(-1),
     o: () => open(current),
-    a: () => triage({ owner: me }, `Yours, ${me}`),
-    s: () =>
-      triage({ state: 'snoozed', snoozed_until: snoozes[0].until(new Date()).toISOString() }, 'Snoozed for 1 hour'),
-    i: () => triage({ state: 'ignored' }, 'Ignored: still stored and retried by policy; no longer counted as burning'),
-    d: () => triage({ state: 'resolved' }, 'Resolved; it comes back by itself if it fails again'),
+    a: () => triage(current, 'mine'),
+    s: () => triage(current, 'snooze'),
+    i: () => triage(current, 'ignore'),
+    d: () => triage(current, 'done'),
     r: () => {
       if (current !== undefined) void navigate({ to: '/runs/new', search: { kind: 'retry', group: current.id } })
     },
@@ -136,7 +138,14 @@ export function GroupsPage() {
       {list.data !== undefined && rows.length === 0 ? <Empty>{tabEmpty(tab, totals)}</Empty> : null}
       <ul className={styles.list} data-dim={list.isPlaceholderData}>
         {rows.map((group, index) => (
-          <GroupRow key={group.id} group={group} current={index === place} onFocus={() => setAt(index)} />
+          <GroupRow
+            key={group.id}
+            group={group}
+            current={index === place}
+            onFocus={() => setAt(index)}
+            refusal={refusal}
+            onTriage={(act) => triage(group, act)}
+          />
         ))}
       </ul>
       {list.hasNextPage ? (
@@ -162,6 +171,11 @@ const tabNames: Record<GroupTab, string> = {
   ignored: 'Ignored',
   resolved: 'Resolved',
   all: 'All',
+}
+
+/** The API lists them by when they were stored; each page goes by what it shows. */
+function byLastSeen(groups: readonly ErrorGroup[]): ErrorGroup[] {
+  return groups.toSorted((a, b) => Date.parse(b.last_seen_at) - Date.parse(a.last_seen_at))
 }
 
 function tabEmpty(tab: GroupTab, totals: Readonly<Record<string, number>> | null): string {

@@ -1,42 +1,31 @@
 // What can be done with one message. The answer of the API stays beside the buttons until the next action.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Form } from 'react-aria-components'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
-import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
-import { Menu } from '../../components/controls/menu.tsx'
-import { TextField } from '../../components/controls/text-field.tsx'
+import { Menu, type MenuChoice } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { FaultText } from '../../components/show/fault.tsx'
 import { ActionBar, Notice } from '../../components/show/page.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import { faultOf } from '../../data/faults.ts'
-import { actOnMessage, type MessageAction, type MessageDetail, retryMessage } from '../../data/queries/messages.ts'
+import {
+  actOnMessage,
+  changeMessage,
+  type MessageAction,
+  type MessageChange,
+  type MessageDetail,
+  retryMessage,
+} from '../../data/queries/messages.ts'
 import { useMissingRole } from '../../data/session.ts'
-
-type Ask = MessageAction | 'force'
-
-const asks: Record<Ask, { title: string; text: string; button: string }> = {
-  force: {
-    title: 'Send it all the same?',
-    text: 'It is given up, or its attempts are spent. Forced, it is sent once, whatever the policy says.',
-    button: 'Send it',
-  },
-  dead: {
-    title: 'Give this message up?',
-    text: 'It is not tried again by itself. It can be revived.',
-    button: 'Give up',
-  },
-  revive: { title: 'Revive this message?', text: 'It becomes PENDING and is tried again by policy.', button: 'Revive' },
-  delete: { title: 'Delete this message?', text: 'It is gone for good. Nothing brings it back.', button: 'Delete' },
-}
+import { type Ask, AskReason, ScheduleDialog } from './message-dialogs.tsx'
 
 export function MessageActions({ message, etag }: { message: MessageDetail; etag: string | null }) {
   const client = useQueryClient()
+  const navigate = useNavigate()
   const refusal = useMissingRole('sys_operator')
-  const [asked, setAsked] = useState<Ask | null>(null)
+  const [asked, setAsked] = useState<Ask | 'schedule' | null>(null)
   const { id, status, retryable } = message
   const settled = async () => {
     await client.invalidateQueries({ queryKey: ['message', id] })
@@ -52,13 +41,23 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
       actOnMessage(id, action, reason, etag),
     onSettled: settled,
   })
-  const fault = retry.error ?? act.error
+  const schedule = useMutation({
+    mutationFn: (change: MessageChange) => changeMessage(id, change, etag),
+    onSettled: settled,
+  })
+  const fault = retry.error ?? act.error ?? schedule.error
+  const archived = message.archived_at !== null
   const send = () => (retryable ? retry.mutate(null) : setAsked('force'))
+  const curl = `curl -H "Authorization: Bearer $TOKEN" "$API/api/v1/dlq/messages/${id}"`
+  const begin = (ask: Ask | 'schedule') => {
+    for (const mutation of [retry, act, schedule]) mutation.reset()
+    setAsked(ask)
+  }
   useKeys({
     r: () => {
       if (refusal === null && !retry.isPending) send()
     },
-    c: () => void copyText(`curl -H "Authorization: Bearer $TOKEN" "$API/api/v1/dlq/messages/${id}"`, 'a curl command'),
+    c: () => void copyText(curl, 'a curl command'),
   })
   return (
     <>
@@ -70,17 +69,23 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
           Edit
         </Link>
         {status === 'DEAD' ? (
-          <Button refusal={refusal} onPress={() => setAsked('revive')}>
+          <Button refusal={refusal} onPress={() => begin('revive')}>
             Revive
           </Button>
         ) : (
-          <Button refusal={refusal} isDisabled={status === 'RESOLVED'} onPress={() => setAsked('dead')}>
+          <Button refusal={refusal} isDisabled={status !== 'PENDING'} onPress={() => begin('dead')}>
             Give up
           </Button>
         )}
-        <Button look="danger" refusal={refusal} onPress={() => setAsked('delete')}>
-          Delete
-        </Button>
+        <Menu
+          label="More"
+          refusal={refusal}
+          choices={moreChoices(message)}
+          onChoose={(choice) => {
+            if (choice === 'redirect') void navigate({ to: '/runs/new', search: { kind: 'redirect', ids: id } })
+            else begin(choice as Ask | 'schedule')
+          }}
+        />
         <Menu
           label="Copy"
           choices={[
@@ -91,8 +96,7 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
           onChoose={(what) => {
             if (what === 'id') void copyText(id, 'the id')
             else if (what === 'link') void copyText(window.location.href, 'the link')
-            else
-              void copyText(`curl -H "Authorization: Bearer $TOKEN" "$API/api/v1/dlq/messages/${id}"`, 'a curl command')
+            else void copyText(curl, 'a curl command')
           }}
         />
       </ActionBar>
@@ -112,7 +116,20 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
           {retry.data.message}
         </Notice>
       )}
-      {asked === null ? null : (
+      {act.isSuccess && act.variables.action === 'archive' && !archived ? (
+        <Notice look="plain">It is being archived.</Notice>
+      ) : null}
+      {asked === 'schedule' ? (
+        <ScheduleDialog
+          message={message}
+          onClose={() => setAsked(null)}
+          onGo={(change) => {
+            setAsked(null)
+            schedule.mutate(change)
+          }}
+        />
+      ) : null}
+      {asked === null || asked === 'schedule' ? null : (
         <AskReason
           ask={asked}
           onClose={() => setAsked(null)}
@@ -127,35 +144,30 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
   )
 }
 
-function AskReason({ ask, onClose, onGo }: { ask: Ask; onClose: () => void; onGo: (reason: string) => void }) {
-  const [reason, setReason] = useState('')
-  const [missing, setMissing] = useState(false)
-  const { title, text, button } = asks[ask]
-  const needed = ask === 'force' || ask === 'delete'
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <p>{text}</p>
-      <Form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (needed && reason.trim() === '') setMissing(true)
-          else onGo(reason.trim())
-        }}
-      >
-        <TextField
-          label={needed ? 'Reason' : 'Reason (not needed)'}
-          value={reason}
-          onChange={setReason}
-          autoFocus
-          fault={missing && reason.trim() === '' ? 'Say why: the audit keeps it.' : null}
-        />
-        <DialogActions>
-          <Button onPress={onClose}>Leave it</Button>
-          <Button type="submit" look={ask === 'delete' ? 'danger' : 'primary'}>
-            {button}
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
-  )
+/** What may not be done now stays in the menu, and says why. */
+function moreChoices({ status, archived_at }: MessageDetail): MenuChoice[] {
+  const settled = status === 'RESOLVED' || status === 'DEAD'
+  return [
+    {
+      id: 'schedule',
+      text: 'Schedule…',
+      disabled: status !== 'PENDING',
+      note: status === 'PENDING' ? 'when it is tried, and how often' : 'only what waits is tried at a time',
+    },
+    {
+      id: 'redirect',
+      text: 'Send to another topic…',
+      disabled: status !== 'PENDING',
+      ...(status === 'PENDING' ? {} : { note: 'only what waits; a DEAD one is revived first' }),
+    },
+    archived_at === null
+      ? {
+          id: 'archive',
+          text: 'Archive…',
+          disabled: !settled,
+          ...(settled ? {} : { note: 'only what was sent or given up' }),
+        }
+      : { id: 'restore', text: 'Restore…' },
+    { id: 'delete', text: 'Delete…', danger: true, disabled: status === 'RETRYING' },
+  ]
 }

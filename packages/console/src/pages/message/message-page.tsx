@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components'
+import tabStyles from '../../components/controls/tabs.module.css'
 import { useKeys } from '../../components/keys.ts'
 import { HeadersTable } from '../../components/message/headers-table.tsx'
 import { StackView } from '../../components/message/stack-view.tsx'
@@ -105,9 +106,9 @@ export function MessagePage() {
             </Section>
           )}
           <Tabs selectedKey={tab} onSelectionChange={(key) => setSearch({ tab: String(key) })}>
-            <TabList aria-label="Parts of the record" className={styles.tabs!}>
+            <TabList aria-label="Parts of the record" className={tabStyles.tabs!}>
               {tabs.map((one) => (
-                <Tab key={one} id={one} className={styles.tab!}>
+                <Tab key={one} id={one} className={tabStyles.tab!}>
                   {
                     {
                       value: 'Value',

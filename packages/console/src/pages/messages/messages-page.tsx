@@ -16,6 +16,8 @@ import { type ListSort, messagesQuery } from '../../data/queries/messages.ts'
 import { filterOf, printSearch, requestFilter, type Search, unknownNames } from '../../domain/addresses.ts'
 import { totalText } from '../../domain/runs.ts'
 import { counted, listed, numberText } from '../../domain/words.ts'
+import { ActivityRail } from './activity-rail.tsx'
+import { Facets } from './facets.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { MessageRows } from './message-rows.tsx'
 import styles from './messages.module.css'
@@ -106,6 +108,8 @@ export function MessagesPage() {
           </Button>
         </Notice>
       )}
+      <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
+      <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
       {list.error === null ? null : (
         <FaultText fault={faultOf(list.error)} what="The messages cannot be read" onRetry={() => void list.refetch()} />
       )}

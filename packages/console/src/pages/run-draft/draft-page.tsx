@@ -176,6 +176,7 @@ export function DraftPage() {
               value={reason}
               onChange={setReason}
               list={lastReasons()}
+              autoFocus
               fault={asked && needsReason && reason.trim() === '' ? 'Say why: the audit keeps it.' : null}
             />
             {needsTyping ? (
@@ -194,6 +195,7 @@ export function DraftPage() {
               look={draft.kind === 'delete' || draft.kind === 'purge' ? 'danger' : 'primary'}
               refusal={refusal}
               isDisabled={survey.data === undefined || count === 0 || start.isPending || survey.isFetching}
+              hint="Mod+Enter"
             >
               {start.isPending ? 'Starting …' : survey.data === undefined ? verbOf(draft.kind) : words}
             </Button>

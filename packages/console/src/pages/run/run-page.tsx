@@ -23,6 +23,7 @@ import { ineligibleWords, selectionWords } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
 import { activeStatuses, partsOf, progressWords, runTitle, totalText } from '../../domain/runs.ts'
 import { counted } from '../../domain/words.ts'
+import { RateChart } from './rate-chart.tsx'
 import styles from './run.module.css'
 
 const route = getRouteApi('/runs/$id')
@@ -78,6 +79,7 @@ export function RunPage() {
         <ProgressBar parts={parts} label={progressWords(run)} />
         <ProgressLegend parts={parts} />
         <LiveSentence text={progressWords(run)} />
+        <RateChart key={id} run={run} />
       </div>
       <RunActions run={run} active={active} />
       {active && run.status !== 'paused' && run.held_up_by !== null && run.held_up_by.length > 0 ? (
@@ -157,7 +159,13 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
   })
   const group = run.selection.filter?.group_id
   const fault = failed ?? resolve.error
-  useKeys(active ? { 'Shift+p': toggle } : {})
+  const mayResolve = !active && group !== undefined && run.status === 'completed'
+  // While the run is active its keys are those of the bar at the bottom.
+  useKeys({
+    d: () => {
+      if (mayResolve && refusal === null && !resolve.isPending) resolve.mutate(group)
+    },
+  })
   return (
     <>
       <ActionBar label="What can be done with this run">
@@ -181,9 +189,15 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
             Retry those that came back
           </Link>
         ) : null}
-        {!active && group !== undefined && run.status === 'completed' ? (
-          <Button refusal={refusal} isDisabled={resolve.isPending} onPress={() => resolve.mutate(group)}>
-            Resolve group
+        {mayResolve ? (
+          <Button
+            look="primary"
+            refusal={refusal}
+            isDisabled={resolve.isPending || resolve.isSuccess}
+            onPress={() => resolve.mutate(group)}
+            hint="d"
+          >
+            {resolve.isSuccess ? 'Resolved' : 'Resolve group'}
           </Button>
         ) : null}
         {group === undefined ? null : (
@@ -249,9 +263,12 @@ function Items({ id, outcome, active }: { id: string; outcome: string; active: b
         {items.data?.slice(0, 200).map((item) => (
           <li key={item.id}>
             <Link to="/messages/$id" params={{ id: item.id }} search={{}}>
-              <code>{item.id}</code>
+              <code>{item.message?.key?.value ?? item.id.slice(-12)}</code>
             </Link>
-            <span className={styles.quiet}>{item.detail ?? words}</span>
+            <span className={styles.quiet}>
+              {item.message == null ? 'archived or deleted' : `${item.message.status} · ${item.message.original_topic}`}{' '}
+              · {item.detail ?? item.message?.error_message ?? words}
+            </span>
           </li>
         ))}
       </ul>

@@ -98,6 +98,71 @@ export type AuditFilter = {
   q?: string | undefined
 }
 
+/** So many entries are looked at for one page of what is related. */
+const maxLookedAt = 1000
+
+/** The target's id of an entry e as uuid, where the entry is about such a thing. The audit's ids are text. */
+function targetOf(sql: Sql, type: 'message' | 'run') {
+  return sql`
+    case when e.target_type = ${type} and e.target_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then e.target_id::uuid end`
+}
+
+/**
+ * What happened to an error group or a run, to its messages, and by runs over it: the entries before `beforeId`, newest
+ * first. Looks at a thousand entries at most; `examinedTo` is the last of them, if there may be more behind it.
+ */
+export async function listRelatedAudit(
+  sql: Sql,
+  {
+    to: { target_type, target_id },
+    scope,
+    beforeId,
+    limit,
+  }: {
+    to: { target_type: 'group' | 'run'; target_id: string }
+    scope: TopicScope
+    beforeId: bigint | null
+    limit: number
+  },
+): Promise<{ entries: WrittenEntry[]; examinedTo: bigint | null }> {
+  const id = sql`${target_id}::uuid`
+  const message = targetOf(sql, 'message')
+  const ofRun = (selected: string) => sql`
+    (select r.selection #>> ${selected}::text[] from dlq.dlq_runs r where r.id = ${targetOf(sql, 'run')}) = ${target_id}`
+  // Each is a look-up by a primary key. As "in" or "exists", PostgreSQL might read all messages of the group.
+  const isRelated =
+    target_type === 'group'
+      ? sql`
+        coalesce(
+          (select m.group_id from dlq.dlq_messages m where m.id = ${message}),
+          (select m.group_id from dlq.dlq_messages_archive m where m.id = ${message})) = ${id}
+        or ${ofRun('{filter,group_id}')}`
+      : sql`
+        (select m.run_id from dlq.dlq_messages m where m.id = ${message}) = ${id}
+        or (select true from dlq.dlq_attempts a where a.message_id = ${message} and a.run_id = ${id} limit 1)
+        or (select true from dlq.dlq_run_undo u where u.run_id = ${id} and u.message_id = ${message})
+        or ${ofRun('{changed_in}')} or ${ofRun('{failed_again_in}')}`
+  const found = await sql<WrittenEntry[]>`
+    with looked as materialized (
+      select * from dlq.dlq_audit e
+      where ${inScope(sql, scope)} ${beforeId === null ? sql`` : sql`and id < ${beforeId}`}
+      order by id desc
+      limit ${maxLookedAt}
+    )
+    select e.id, at, actor, role, action, target_type, target_id, original_topic, dlq_topic, reason, before, after, request_id
+    from looked e
+    where (e.target_type = ${target_type} and e.target_id = ${target_id}) or ${isRelated}
+    order by e.id desc
+    limit ${limit}`
+  if (found.length === limit) return { entries: [...found], examinedTo: null }
+  const [last] = await sql<{ id: bigint }[]>`
+    select id from dlq.dlq_audit e
+    where ${inScope(sql, scope)} ${beforeId === null ? sql`` : sql`and id < ${beforeId}`}
+    order by id desc
+    limit 1 offset ${maxLookedAt - 1}`
+  return { entries: [...found], examinedTo: last?.id ?? null }
+}
+
 /** The entries before `beforeId`, newest first. A caller who may see only some topics sees no entry without a topic. */
 export async function listAudit(
   sql: Sql,

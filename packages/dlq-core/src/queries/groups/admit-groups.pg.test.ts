@@ -97,3 +97,25 @@ test('a thousand groups on each of eight topics are touched at once, without com
   expect(given).toHaveLength(8000)
   expect(old!.n).toBe(0)
 })
+
+test('a group has failed since the first of its records, and last when the last was written, but never in the future', async () => {
+  const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString()
+  const times = async () => {
+    const [row] = await database.sql<{ since: number; topic_since: number; last: number }[]>`
+      select round(extract(epoch from now() - g.first_seen_at) / 60)::int as since,
+             round(extract(epoch from now() - t.first_seen_at) / 60)::int as topic_since,
+             round(extract(epoch from now() - t.last_seen_at) / 60)::int as last
+      from dlq.dlq_groups g join dlq.dlq_group_topics t on t.group_id = g.id`
+    return row
+  }
+  const [asked] = wanted('a', 'Late')
+  const [id] = await admitGroups(service.sql, [{ ...asked!, failed: { first: at(1440), last: at(600) } }])
+  expect(await times()).toEqual({ since: 1440, topic_since: 1440, last: 600 })
+  await touchGroups(service.sql, [{ topic: 'a', group_id: id!, failed: { first: at(590), last: at(5) } }])
+  expect((await times())?.last).toBe(5)
+  // A late record of an hour ago does not set it back, and a clock that is wrong does not set it ahead.
+  await touchGroups(service.sql, [{ topic: 'a', group_id: id!, failed: { first: at(60), last: at(60) } }])
+  expect((await times())?.last).toBe(5)
+  await touchGroups(service.sql, [{ topic: 'a', group_id: id!, failed: { first: at(-900), last: at(-900) } }])
+  expect((await times())?.last).toBe(0)
+})

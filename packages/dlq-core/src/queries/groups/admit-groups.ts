@@ -19,7 +19,12 @@ export type WantedGroup = {
   /** The topic that counts the group: the DLQ topic, or the original topic of a message that was never on one. */
   topic: string
   group: Fingerprint
+  /** When its messages failed, first and last, by their records; now, unless given. */
+  failed?: FailedAt | undefined
 }
+
+/** ISO 8601, in UTC. Times of records may lie in the future, where a clock is wrong: they count as now. */
+export type FailedAt = { first: string; last: string }
 
 /**
  * Creates the missing groups, and adds them to their topics. Returns the id of the group to use for each wanted one,
@@ -29,23 +34,28 @@ export type WantedGroup = {
 export async function admitGroups(sql: Sql, wanted: readonly WantedGroup[]): Promise<string[]> {
   if (wanted.length === 0) return []
   const groups = [overflowGroup, ...new Map(wanted.map(({ group }) => [group.id, group])).values()]
-  await createGroups(sql, groups)
+  await createGroups(sql, groups, wanted)
   // First touched: what was seen just now does not forget its texts. Then restored, where it had forgotten them before.
   await touchGroups(
     sql,
-    wanted.map(({ topic, group }) => ({ topic, group_id: group.id })),
+    wanted.map(({ topic, group, failed }) => ({ topic, group_id: group.id, failed })),
   )
   await restoreTexts(sql, groups)
   const places = new Map(wanted.map((one) => [keyOf(one.topic, one.group.id), one]))
-  const json = toJson([...places.values()].map(({ topic, group }) => ({ dlq_topic: topic, group_id: group.id })))
+  const json = toJson(
+    [...places.values()].map(({ topic, group, failed }) => ({
+      ...{ dlq_topic: topic, group_id: group.id },
+      ...{ first: failed?.first, last: failed?.last },
+    })),
+  )
   await sql`
-    insert into dlq.dlq_group_topics (dlq_topic, group_id)
-    select dlq_topic, group_id
+    insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at, last_seen_at)
+    select dlq_topic, group_id, least(first, now()), least(last, now())
     from (
-      select w.dlq_topic, w.group_id,
+      select w.dlq_topic, w.group_id, w.first, w.last,
              row_number() over (partition by w.dlq_topic order by w.group_id)
                + (select count(*) from dlq.dlq_group_topics t where t.dlq_topic = w.dlq_topic) as number
-      from json_to_recordset(${json}::json) as w (dlq_topic text, group_id uuid)
+      from json_to_recordset(${json}::json) as w (dlq_topic text, group_id uuid, first timestamptz, last timestamptz)
       where not exists (select from dlq.dlq_group_topics t where t.dlq_topic = w.dlq_topic and t.group_id = w.group_id)
     ) new_ones
     where number <= ${maxGroupsPerTopic}
@@ -60,12 +70,18 @@ export async function admitGroups(sql: Sql, wanted: readonly WantedGroup[]): Pro
 }
 
 /** Leaves the other columns of existing rows alone, because they belong to people. */
-async function createGroups(sql: Sql, groups: readonly Fingerprint[]): Promise<void> {
+async function createGroups(sql: Sql, groups: readonly Fingerprint[], wanted: readonly WantedGroup[]): Promise<void> {
+  const firsts = new Map<string, string>()
+  for (const { group, failed } of wanted) {
+    const known = firsts.get(group.id)
+    if (failed && (known === undefined || failed.first < known)) firsts.set(group.id, failed.first)
+  }
+  const rows = groups.map((group) => ({ ...group, first: firsts.get(group.id) }))
   await sql`
-    insert into dlq.dlq_groups (id, version, error_class, location, message, title)
-    select id, version, "errorClass", location, message, title
-    from json_to_recordset(${toJson(groups)}::json)
-      as found (id uuid, version int, "errorClass" text, location text, message text, title text)
+    insert into dlq.dlq_groups (id, version, error_class, location, message, title, first_seen_at)
+    select id, version, "errorClass", location, message, title, least(first, now())
+    from json_to_recordset(${toJson(rows)}::json)
+      as found (id uuid, version int, "errorClass" text, location text, message text, title text, first timestamptz)
     order by id
     on conflict (id) do nothing`
 }
@@ -92,13 +108,13 @@ async function restoreTexts(sql: Sql, groups: readonly Fingerprint[]): Promise<v
     where g.id = forgotten.id and g.id = any(array(select id from forgotten))`
 }
 
-export type GroupOfTopic = {
-  /** As of `WantedGroup`. */
-  topic: string
-  group_id: string
-}
+export type GroupOfTopic = Pick<WantedGroup, 'topic' | 'failed'> & { group_id: string }
 
-/** Moves the last_seen_at of groups that were given out, and of their topics, unless it was moved within `touchEveryMs`. */
+/**
+ * Moves the last_seen_at of groups that were given out, and of their topics, unless it was moved within `touchEveryMs`.
+ * A group was seen when it was stored: who holds it must not lose its texts (empty-groups.ts). A topic has had the failure
+ * when its record was written, which may be a day before it is stored.
+ */
 export async function touchGroups(sql: Sql, given: readonly GroupOfTopic[]): Promise<void> {
   const seen = [...new Set(given.map(({ group_id }) => group_id))]
   if (seen.length === 0) return
@@ -111,22 +127,24 @@ export async function touchGroups(sql: Sql, given: readonly GroupOfTopic[]): Pro
       for update skip locked
     )
     update dlq.dlq_groups set last_seen_at = now() where id = any(array(select id from stale))`
-  const json = toJson(given.map(({ topic, group_id }) => ({ dlq_topic: topic, group_id })))
+  const json = toJson(given.map(({ topic, group_id, failed }) => ({ dlq_topic: topic, group_id, last: failed?.last })))
   await sql`
     with seen as materialized (
-      select distinct dlq_topic, group_id from json_to_recordset(${json}::json) as given (dlq_topic text, group_id uuid)
+      select dlq_topic, group_id, least(max(coalesce(last, now())), now()) as failed_at
+      from json_to_recordset(${json}::json) as given (dlq_topic text, group_id uuid, last timestamptz)
+      group by dlq_topic, group_id
     ),
     stale as materialized (
-      select t.place from seen
+      select t.place, seen.failed_at from seen
       cross join lateral (
         select ctid as place from dlq.dlq_group_topics
         where dlq_topic = seen.dlq_topic and group_id = seen.group_id
-          and (last_seen_at is null or last_seen_at < now() - ${touchEveryMs}::int * interval '1 ms')
+          and (last_seen_at is null or last_seen_at < seen.failed_at - ${touchEveryMs}::int * interval '1 ms')
         for update skip locked
       ) t
     )
-    -- By place: for a join PostgreSQL may read the whole table, and for each topic compare every group with every other.
-    update dlq.dlq_group_topics set last_seen_at = now() where ctid = any(array(select place from stale))`
+    -- By place: for a join by name PostgreSQL may, for each group, look through all of its topic.
+    update dlq.dlq_group_topics t set last_seen_at = stale.failed_at from stale where t.ctid = stale.place`
 }
 
 function keyOf(topic: string, groupId: string): string {

@@ -93,11 +93,11 @@ export function opinionOf(sql: Sql, seen: Seen) {
 }
 
 export function groupColumns(sql: Sql, scope: TopicScope) {
-  // Who may see only some topics is told since when these have had the failure, not since when others have.
-  const seenAt =
-    scope === null
-      ? sql`g.first_seen_at, g.last_seen_at`
-      : sql`coalesce(said.first_seen_at, g.first_seen_at) as first_seen_at, coalesce(said.last_seen_at, g.last_seen_at) as last_seen_at`
+  // Who may see only some topics is told since when these have had the failure, not since when others have. A topic knows
+  // when it had it last, the group only when that was stored.
+  const seenAt = sql`
+    ${scope === null ? sql`least(g.first_seen_at, said.first_seen_at)` : sql`coalesce(said.first_seen_at, g.first_seen_at)`} as first_seen_at,
+    coalesce(said.last_seen_at, g.last_seen_at) as last_seen_at`
   return sql`
     g.id, g.version, g.title, g.error_class, g.location, g.message, ${seenAt},
     said.state, said.snoozed_until, said.state_changed_at, said.regressed, said.owner, said.note, said.dlq_topics`

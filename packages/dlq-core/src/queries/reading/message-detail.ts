@@ -1,6 +1,7 @@
 // dlq_messages and its archive: everything stored about one message.
 
 import type { OriginalTopicSource } from '../../domain/failure/topic-names.ts'
+import { firstFailedAt, lastFailedAt } from '../failed-at.ts'
 import { isUnheld } from '../retry/expired-leases.ts'
 import type { HeldTopic } from '../retry/retriers.ts'
 import { isInForce } from '../retry/topic-pauses.ts'
@@ -77,7 +78,7 @@ async function detailFrom(
            original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
            record_key, octet_length(record_value) as value_bytes, record_headers, record_timestamp, record_timestamp_type,
            record_source, error_class, error_stacktrace, group_id, next_retry_at, retry_requested, failure_count,
-           first_failed_at, last_failed_at, run_id, successor_of, related_to, held_by_route, target_topic, edits,
+           ${firstFailedAt(sql)} as first_failed_at, ${lastFailedAt(sql)} as last_failed_at, run_id, successor_of, related_to, held_by_route, target_topic, edits,
            unstored_value_bytes, value_schema, decode_state, ${isUnheld(sql)} as is_unheld,
            ${archived ? sql`archived_at` : sql`null::timestamptz`} as archived_at,
            (select p.reason from dlq.dlq_group_pauses p

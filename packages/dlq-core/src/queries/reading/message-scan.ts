@@ -7,6 +7,7 @@
 import type postgres from 'postgres'
 import { escapeLike, keyBytes, likePattern, type MessageFilter } from '../../domain/message/message-filter.ts'
 import { type Status, statuses } from '../../domain/retry/message-state.ts'
+import { lastFailedAt } from '../failed-at.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
 import { waiting } from '../retry/due-topics.ts'
 import type { Sql } from '../sql.ts'
@@ -240,8 +241,8 @@ function fieldTests(sql: Sql, { filter: f, topic }: MessageSearch, decided: read
     ...left('offset_to', (offset) => sql`m.original_offset <= ${offset}::text::bigint`),
     ...left('key', (key) => sql`m.record_key = ${keyBytes(key)}`),
     ...(decided.includes('from') || (f.from ?? f.to) === undefined ? [] : [toQuery(sql, createdWithin(f))]),
-    ...left('failed_from', (time) => sql`m.last_failed_at >= ${time}::text::timestamptz`),
-    ...left('failed_to', (time) => sql`m.last_failed_at < ${time}::text::timestamptz`),
+    ...left('failed_from', (time) => sql`${lastFailedAt(sql)} >= ${time}::text::timestamptz`),
+    ...left('failed_to', (time) => sql`${lastFailedAt(sql)} < ${time}::text::timestamptz`),
     ...left('retry_count_min', (count) => sql`m.retry_count >= ${count}`),
     ...left('retry_count_max', (count) => sql`m.retry_count <= ${count}`),
     ...left('q', (text) => {

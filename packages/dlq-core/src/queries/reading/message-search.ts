@@ -1,5 +1,6 @@
 // dlq_messages and its archive: pages of the messages that a filter finds, and their number.
 
+import { firstFailedAt, lastFailedAt } from '../failed-at.ts'
 import type { Sql } from '../sql.ts'
 import { countInScope } from '../topic-scope.ts'
 import { type MessageScan, type MessageSearch, scanMessages } from './message-scan.ts'
@@ -238,7 +239,9 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
   return sql`
     m.id, m.original_topic, m.error_message, m.retry_count, m.max_retries, m.status, m.created_at, m.updated_at, m.last_retry_at,
     ${payload}, m.dlq_topic, m.dlq_partition, m.dlq_offset, m.original_partition, m.original_offset, m.consumer_group, m.error_class,
-    m.group_id, m.next_retry_at, m.failure_count, m.first_failed_at, m.last_failed_at, m.value_schema, m.decode_state, ${sortTime(sql, scan)} as sort_time`
+    m.group_id, m.next_retry_at, m.failure_count,
+    ${firstFailedAt(sql)} as first_failed_at, ${lastFailedAt(sql)} as last_failed_at,
+    m.value_schema, m.decode_state, ${sortTime(sql, scan)} as sort_time`
 }
 
 /** Whether the payload is large. The row itself has the sizes, so the payload is not fetched. */

@@ -1,5 +1,6 @@
 // dlq_positions and dlq_messages: the overview of topics for people. The list of topics: topic-list.ts.
 
+import { lastFailedAt } from '../failed-at.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
 
@@ -39,7 +40,8 @@ export async function countRecentFailures(
 ): Promise<RecentFailures[]> {
   return sql<RecentFailures[]>`
     with newest as materialized (
-      select m.consumer_group, m.original_topic, m.dlq_topic, m.held_by_route, m.record_source, m.last_failed_at
+      select m.consumer_group, m.original_topic, m.dlq_topic, m.held_by_route, m.record_source,
+             ${lastFailedAt(sql)} as last_failed_at
       from dlq.dlq_messages m
       order by m.id desc
       limit ${examine}

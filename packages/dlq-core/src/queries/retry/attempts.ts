@@ -102,9 +102,7 @@ export type Attempt = {
 /** The attempts of a message, oldest first: the last thousand, which is the largest budget. */
 export async function listAttempts(sql: Sql, messageId: string): Promise<Attempt[]> {
   const newestFirst = await sql<Attempt[]>`
-    select number, attempt_id, actor, run_id, outcome, error, target_topic, target_partition, target_offset, started_at,
-           settled_at, unknown_at, failed_again_at, failed_again_topic, failed_again_partition, failed_again_offset, failed_again_class,
-           failed_again_message, error_changed, v.verdict, v.verdict_reason, v.judged_by, v.read_at, v.horizon_until
+    select ${attemptColumns(sql)}
     from (
       select a.*, (select m.consumer_group from dlq.dlq_messages m where m.id = a.message_id) as consumer_group
       from dlq.dlq_attempts a
@@ -112,9 +110,24 @@ export async function listAttempts(sql: Sql, messageId: string): Promise<Attempt
       order by a.number desc
       limit 1000
     ) a
-    left join lateral dlq.verdict(
-      a.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at) v
-      on a.outcome = 'published' or a.failed_again_at is not null
+    ${withVerdict(sql)}
     order by number desc`
   return newestFirst.toReversed()
+}
+
+/** The columns of `Attempt`, of an attempt a and its verdict v. */
+export function attemptColumns(sql: Sql) {
+  return sql`
+    a.number, a.attempt_id, a.actor, a.run_id, a.outcome, a.error, a.target_topic, a.target_partition, a.target_offset,
+    a.started_at, a.settled_at, a.unknown_at, a.failed_again_at, a.failed_again_topic, a.failed_again_partition,
+    a.failed_again_offset, a.failed_again_class, a.failed_again_message, a.error_changed,
+    v.verdict, v.verdict_reason, v.judged_by, v.read_at, v.horizon_until`
+}
+
+/** Joins the verdict v to an attempt a that has the consumer group of its message. */
+export function withVerdict(sql: Sql) {
+  return sql`
+    left join lateral dlq.verdict(
+      a.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at) v
+      on a.outcome = 'published' or a.failed_again_at is not null`
 }

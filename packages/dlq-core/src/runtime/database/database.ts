@@ -23,6 +23,9 @@ export type Database = postgres.Sql<{ bigint: bigint; json: string }>
 export type Transaction = postgres.TransactionSql<{ bigint: bigint; json: string }>
 
 const idleInTransactionMs = 20_000
+const idleSeconds = 60
+/** Long enough that a burst a few seconds later finds its connections open. */
+const surplusIdleSeconds = 10
 
 export type ConnectOptions = {
   applicationName: string
@@ -41,12 +44,22 @@ export type ConnectOptions = {
   registry?: Registry
   /** The login to use; without it, the settings' own for good. */
   login?: DatabaseLogin | null
+  /** How long connections beyond `max_idle_conns` may be idle. */
+  surplusIdle?: number
 }
 
 /** A pool that connects when first used. End it with `sql.end({ timeout: 5 })`. */
 export function connectDatabase(
   config: DatabaseConfig,
-  { applicationName, log, silenceMs, genericPlans = false, registry, login = null }: ConnectOptions,
+  {
+    applicationName,
+    log,
+    silenceMs,
+    genericPlans = false,
+    registry,
+    login = null,
+    surplusIdle = surplusIdleSeconds,
+  }: ConnectOptions,
 ): Database {
   const place = config.url ? new URL(config.url) : null
   const { user, password } = loginOf(config)
@@ -61,7 +74,8 @@ export function connectDatabase(
     types,
     max: config.max_open_conns,
     max_lifetime: config.conn_max_lifetime / 1000,
-    idle_timeout: 60,
+    // The types know no function, though the driver takes one for each of its times.
+    idle_timeout: idleTimeouts({ kept: config.max_idle_conns, surplusIdle }) as unknown as number,
     connect_timeout: 5,
     prepare: config.prepare,
     // Waits between attempts to connect, in seconds.
@@ -84,6 +98,15 @@ export function connectDatabase(
   const { close } = sql as Database & { close(): Promise<void> }
   login?.onChange(() => close().catch((error) => log.warn({ error }, 'connections_not_replaced')))
   return sql
+}
+
+/** The driver asks once for each connection of the pool, when it makes the pool. So the first ones stay, and the others go soon. */
+function idleTimeouts({ kept, surplusIdle }: { kept: number; surplusIdle: number }): () => number {
+  let made = 0
+  return () => {
+    made += 1
+    return made > kept ? surplusIdle : idleSeconds
+  }
 }
 
 /** Throws unless PostgreSQL accepts the login that the settings name. */

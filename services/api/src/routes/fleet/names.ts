@@ -17,6 +17,7 @@ const body = v.strictObject({
     v.nullable(
       v.pipe(
         v.string('must be text, or null'),
+        v.metadata({ pattern: '\\S', maxLength: maxChars }),
         v.transform((text) => textForPostgres(text.trim(), maxChars * 4)),
         v.minLength(1, 'must not be empty'),
         v.maxLength(maxChars, `must be at most ${maxChars} characters`),

@@ -2,7 +2,7 @@
 
 import { messageFilterEntries } from 'dlq-core/domain/message/message-filter.ts'
 import { parseDuration } from 'dlq-core/domain/retry/duration.ts'
-import { type Counted, countArrived, countAttempts } from 'dlq-core/queries/reading/activity-history.ts'
+import { type Counted, countArrived, countAttempts } from 'dlq-core/queries/history/activity-history.ts'
 import * as v from 'valibot'
 import { totalSchema } from '../../fleet/totals-json.ts'
 import { invalidField } from '../../http/api-error.ts'

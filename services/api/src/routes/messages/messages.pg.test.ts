@@ -73,7 +73,7 @@ describe('the detail of a dead letter', () => {
       consumer_group: 'billing',
       key: { value: 'customer-7', encoding: 'text' },
       headers: [
-        { name: 'kafka_dlt-original-offset', value: '90210', encoding: 'number' },
+        { name: 'kafka_dlt-original-offset', value: '90210', encoding: 'number', base64: 'AAAAAAABYGI=' },
         { name: 'trace', value: '/w==', encoding: 'base64' },
         { name: 'trace', value: null, encoding: 'text' },
         { name: 'kafka_dlt-exception-stacktrace', value: stack, encoding: 'text' },

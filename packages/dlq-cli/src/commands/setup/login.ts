@@ -2,12 +2,12 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { dataOf } from 'dlq-client/api-client.ts'
-import { type Context, checkedApi, readContexts, writeContexts } from '../config/contexts.ts'
-import { defineCommand, runtimeOf } from '../define-command.ts'
-import { CliError, exitCodes } from '../exit-codes.ts'
-import { table } from '../output/table.ts'
-import { plain } from '../output/words.ts'
-import { openSession } from '../session.ts'
+import { type Context, checkedApi, readContexts, writeContexts } from '../../config/contexts.ts'
+import { defineCommand, runtimeOf } from '../../define-command.ts'
+import { CliError, exitCodes } from '../../exit-codes.ts'
+import { table } from '../../output/table.ts'
+import { plain } from '../../output/words.ts'
+import { openSession } from '../../session.ts'
 
 export function addLogin(program: Command): void {
   const login = defineCommand(program, 'login <api>', {

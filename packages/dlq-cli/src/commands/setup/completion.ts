@@ -1,6 +1,6 @@
 // `dlq completion`: scripts made of the tree of commands, so they know names and choices and never ask the network.
 import { Argument, type Command } from 'commander'
-import { defineCommand, runtimeOf } from '../define-command.ts'
+import { defineCommand, runtimeOf } from '../../define-command.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
 

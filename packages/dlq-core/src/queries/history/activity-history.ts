@@ -3,10 +3,10 @@
 // rows, a count means "at least".
 
 import { statuses } from '../../domain/retry/message-state.ts'
+import { type MessageSearch, messageTests, scanMessages } from '../reading/message-scan.ts'
+import { tested } from '../reading/message-search.ts'
 import type { Sql } from '../sql.ts'
 import { sqlWords } from '../sql-text.ts'
-import { type MessageSearch, messageTests, scanMessages } from './message-scan.ts'
-import { tested } from './message-search.ts'
 
 /** The rows that are looked at in all stretches together: entries of an index, attempts alone, or rows of messages. */
 const mostLookedAt = { entries: 40_000, attempts: 20_000, rows: 5_000 }

@@ -1,0 +1,50 @@
+// What arrived over time, for the rail above a list: its range and its stretches follow from the filter.
+
+import { type MessageFilter, requestFilter } from '../addresses.ts'
+import { numberText } from '../words.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const steps = [minute, 5 * minute, 15 * minute, hour, 6 * hour, day, 7 * day]
+/** So many bars stand side by side at most. */
+const mostBars = 72
+
+export type RailRange = { from: string; to: string; stepMs: number }
+
+/** A day, unless the filter says another time; whole minutes, so that the same rail is not asked for every second. */
+export function railRange(filter: MessageFilter, now: number): RailRange {
+  const { from, to } = requestFilter(filter, new Date(now))
+  const rounded = Math.ceil(now / minute) * minute
+  const end = to === undefined || Number.isNaN(Date.parse(to)) ? rounded : Math.min(Date.parse(to), rounded)
+  const begin = from === undefined || Number.isNaN(Date.parse(from)) ? end - day : Date.parse(from)
+  const first = Math.min(begin, end - minute)
+  // The whole day stays in sight where only its end was chosen.
+  const last = from === undefined && rounded - first < 2 * day ? Math.max(end, rounded) : end
+  const stepMs = steps.find((step) => (last - first) / step <= mostBars) ?? Math.ceil((last - first) / mostBars)
+  return { from: new Date(first).toISOString(), to: new Date(last).toISOString(), stepMs }
+}
+
+type Total = { readonly value: number; readonly relation: 'eq' | 'gte' }
+export type Bucket = { readonly at: string; readonly arrived: Total; readonly dead: Total }
+
+export type Bar = { readonly at: number; readonly end: number; readonly arrived: number; readonly dead: number }
+
+export function barsOf(buckets: readonly Bucket[], stepMs: number): Bar[] {
+  return buckets.map(({ at, arrived, dead }) => ({
+    at: Date.parse(at),
+    end: Date.parse(at) + stepMs,
+    arrived: arrived.value,
+    dead: Math.min(dead.value, arrived.value),
+  }))
+}
+
+/** "1,240 arrived, 27 of them are DEAD; most, 460, at 03:10". */
+export function railWords(bars: readonly Bar[], complete: boolean, clock: (ms: number) => string): string {
+  const arrived = bars.reduce((sum, bar) => sum + bar.arrived, 0)
+  const dead = bars.reduce((sum, bar) => sum + bar.dead, 0)
+  if (arrived === 0) return 'Nothing arrived in this time.'
+  const most = bars.reduce((a, b) => (b.arrived > a.arrived ? b : a))
+  const about = complete ? '' : 'at least '
+  return `${about}${numberText(arrived)} arrived${dead === 0 ? '' : `, ${numberText(dead)} of them are DEAD`}; most, ${numberText(most.arrived)}, at ${clock(most.at)}`
+}

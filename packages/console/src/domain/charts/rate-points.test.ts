@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { rateLine, withPoint } from './rate-points.ts'
+
+const box = { width: 100, height: 10 }
+
+test('sixty points are kept, the latest', () => {
+  const points = Array.from({ length: 70 }, (_, at) => ({ at, rate: at })).reduce(withPoint, [])
+  expect([points.length, points[0]?.at, points.at(-1)?.at]).toEqual([60, 10, 69])
+})
+
+test('the line goes from the first time to the last, with the largest rate on top', () => {
+  const points = [
+    { at: 0, rate: 0 },
+    { at: 5, rate: 20 },
+    { at: 10, rate: 10 },
+  ]
+  expect(rateLine(points, box)).toBe('0.0,10.0 50.0,0.0 100.0,5.0')
+})
+
+test('one point is no line', () => {
+  expect(rateLine([], box)).toBeNull()
+  expect(rateLine([{ at: 1, rate: 1 }], box)).toBeNull()
+})

@@ -1,0 +1,73 @@
+// Somebody else changed the message meanwhile: what it is now beside what was typed here, who did it, and three ways on.
+
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { Button } from '../../components/controls/button.tsx'
+import { FaultText } from '../../components/show/fault.tsx'
+import { ActionBar, Section, Verdict } from '../../components/show/page.tsx'
+import { Time } from '../../components/show/time.tsx'
+import { copyText } from '../../components/toasts.tsx'
+import { faultOf } from '../../data/faults.ts'
+import { auditQuery, bytesQuery, messageQuery } from '../../data/queries/messages.ts'
+import { layOut, readValue } from '../../domain/payload/value.ts'
+import { CodeEditor } from './code-editor.tsx'
+import styles from './edit.module.css'
+
+type Props = {
+  id: string
+  /** What was typed here, if the value can be typed. */
+  mine: string | null
+  onTheirs: () => void
+  /** With the ETag of what it is now. */
+  onMine: (etag: string | null) => void
+}
+
+export function Conflict({ id, mine, onTheirs, onMine }: Props) {
+  const detail = useQuery({ ...messageQuery(id), staleTime: 0, refetchOnMount: 'always' })
+  const audit = useQuery({ ...auditQuery('message', id), refetchOnMount: 'always' })
+  const message = detail.isFetchedAfterMount ? detail.data?.message : undefined
+  const bytes = useQuery({ ...bytesQuery(id, 'value', message?.edits ?? 0), enabled: message !== undefined })
+  const read = bytes.data == null ? null : readValue(bytes.data)
+  const theirs = read === null || read.kind === 'bytes' ? null : layOut(read.text)
+  const last = audit.isFetchedAfterMount ? audit.data?.[0] : undefined
+  useEffect(() => {
+    document.querySelector<HTMLElement>('[data-conflict]')?.scrollIntoView({ block: 'nearest' })
+  }, [])
+  return (
+    <Section title="It has changed since you opened it">
+      <div data-conflict>
+        <Verdict>
+          {last === undefined ? (
+            'Somebody changed it.'
+          ) : (
+            <>
+              {last.actor}: {last.action}
+              {last.reason === null ? '' : ` (${last.reason})`}, <Time at={last.at} />.
+            </>
+          )}{' '}
+          Nothing was saved. What you typed is kept.
+        </Verdict>
+      </div>
+      {detail.error === null ? null : <FaultText fault={faultOf(detail.error)} what="It cannot be read as it is now" />}
+      {theirs === null || mine === null ? null : (
+        <>
+          <p className={styles.quiet}>From what it is now to what you typed:</p>
+          <CodeEditor key={theirs} text={layOut(mine)} original={theirs} label="From theirs to yours" />
+        </>
+      )}
+      <ActionBar label="What to do about it">
+        <Button isDisabled={message === undefined} onPress={onTheirs}>
+          Take theirs
+        </Button>
+        <Button isDisabled={message === undefined} onPress={() => onMine(detail.data?.etag ?? null)}>
+          Keep mine
+        </Button>
+        {mine === null ? null : (
+          <Button look="quiet" onPress={() => void copyText(mine, 'what you typed')}>
+            Copy mine
+          </Button>
+        )}
+      </ActionBar>
+    </Section>
+  )
+}

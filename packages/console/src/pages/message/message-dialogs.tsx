@@ -1,0 +1,122 @@
+// What is asked before one message is changed: a reason, or when it is tried and how often.
+
+import { useState } from 'react'
+import { Form } from 'react-aria-components'
+import { Button } from '../../components/controls/button.tsx'
+import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
+import { Choices } from '../../components/controls/select.tsx'
+import { TextField } from '../../components/controls/text-field.tsx'
+import type { MessageAction, MessageDetail } from '../../data/queries/messages.ts'
+import { type ScheduleChoice, scheduleChoices, scheduleFault, scheduleRequest } from '../../domain/schedule.ts'
+
+export type Ask = MessageAction | 'force'
+
+const asks: Record<Ask, { title: string; text: string; button: string }> = {
+  force: {
+    title: 'Send it all the same?',
+    text: 'It is given up, or its attempts are spent. Forced, it is sent once, whatever the policy says.',
+    button: 'Send it',
+  },
+  dead: {
+    title: 'Give this message up?',
+    text: 'It is not tried again by itself. It can be revived.',
+    button: 'Give up',
+  },
+  revive: { title: 'Revive this message?', text: 'It becomes PENDING and is tried again by policy.', button: 'Revive' },
+  archive: {
+    title: 'Archive this message?',
+    text: 'It leaves the lists and the counts, and stays in the archive until its retention ends. It can be restored.',
+    button: 'Archive',
+  },
+  restore: {
+    title: 'Restore this message?',
+    text: 'It comes back out of the archive, as it was.',
+    button: 'Restore',
+  },
+  delete: { title: 'Delete this message?', text: 'It is gone for good. Nothing brings it back.', button: 'Delete' },
+}
+
+export function AskReason({ ask, onClose, onGo }: { ask: Ask; onClose: () => void; onGo: (reason: string) => void }) {
+  const [reason, setReason] = useState('')
+  const [missing, setMissing] = useState(false)
+  const { title, text, button } = asks[ask]
+  const needed = ask === 'force' || ask === 'delete'
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{text}</p>
+      <Form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (needed && reason.trim() === '') setMissing(true)
+          else onGo(reason.trim())
+        }}
+      >
+        <TextField
+          label={needed ? 'Reason' : 'Reason (not needed)'}
+          value={reason}
+          onChange={setReason}
+          autoFocus
+          fault={missing && reason.trim() === '' ? 'Say why: the audit keeps it.' : null}
+        />
+        <DialogActions>
+          <Button onPress={onClose}>Leave it</Button>
+          <Button type="submit" look={ask === 'delete' ? 'danger' : 'primary'}>
+            {button}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}
+
+type ScheduleProps = {
+  message: Pick<MessageDetail, 'max_retries' | 'retry_count'>
+  onClose: () => void
+  onGo: (change: ReturnType<typeof scheduleRequest>) => void
+}
+
+/** When it is tried by itself, and how often at most. */
+export function ScheduleDialog({ message, onClose, onGo }: ScheduleProps) {
+  const [choice, setChoice] = useState<ScheduleChoice>('hour')
+  const [at, setAt] = useState('')
+  const [tries, setTries] = useState(String(message.max_retries))
+  const [reason, setReason] = useState('')
+  const [asked, setAsked] = useState(false)
+  const faults = scheduleFault({ choice, at, tries })
+  return (
+    <Dialog title="When is it tried?" onClose={onClose}>
+      <Form
+        onSubmit={(event) => {
+          event.preventDefault()
+          setAsked(true)
+          if (faults.at === null && faults.tries === null)
+            onGo(scheduleRequest({ choice, at, tries, before: message, reason }, new Date()))
+        }}
+      >
+        <Choices label="Next attempt" value={choice} choices={scheduleChoices} onChange={setChoice} />
+        {choice === 'at' ? (
+          <TextField
+            label="At, in your time"
+            type="datetime-local"
+            value={at}
+            onChange={setAt}
+            fault={asked ? faults.at : null}
+          />
+        ) : null}
+        <TextField
+          label={`Attempts at most; ${message.retry_count} were made`}
+          value={tries}
+          onChange={setTries}
+          fault={asked ? faults.tries : null}
+        />
+        <TextField label="Reason (not needed)" value={reason} onChange={setReason} />
+        <DialogActions>
+          <Button onPress={onClose}>Leave it</Button>
+          <Button type="submit" look="primary">
+            Schedule
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,108 @@
+// dlq_attempts: the attempts of all messages that a filter finds, newest first. A filter with an index and few messages
+// goes from these to their attempts, and finds all of them. Any other goes back along the time of the attempts, and
+// tests the message of each one; it looks at a bounded number, and the caller learns how far it came.
+
+import type { Status } from '../../domain/retry/message-state.ts'
+import { type MessageSearch, messageTests, scanMessages } from '../reading/message-scan.ts'
+import { tested } from '../reading/message-search.ts'
+import { type Attempt, type AttemptOutcome, attemptColumns, withVerdict } from '../retry/attempts.ts'
+import type { Sql } from '../sql.ts'
+
+export type ListedAttempt = Attempt & {
+  message_id: string
+  original_topic: string
+  dlq_topic: string | null
+  consumer_group: string | null
+  group_id: string | null
+  /** The message's status now. */
+  status: Status
+  place: string
+}
+
+/** Of the last attempt that was shown, or looked at: its time with microseconds, its message and its number. */
+export type AttemptPlace = { at: string; messageId: string; number: number }
+
+export type AttemptPage = {
+  attempts: ListedAttempt[]
+  /** Where the search continues, if it ended at its bound before it had enough. Otherwise null. */
+  examinedTo: AttemptPlace | null
+}
+
+/** So many messages are looked up one by one, with all of their attempts. */
+const maxFewMessages = 500
+
+/** The next `limit` attempts behind `after` that have an outcome, newest first. Looks at `examine` attempts at most. */
+export async function searchAttempts(
+  sql: Sql,
+  {
+    search,
+    outcome,
+    after,
+    limit,
+    examine,
+  }: {
+    search: Omit<MessageSearch, 'sort'>
+    outcome: readonly AttemptOutcome['outcome'][] | null
+    after: AttemptPlace | null
+    limit: number
+    examine: number
+  },
+): Promise<AttemptPage> {
+  const scan = scanMessages(sql, { search: { ...search, sort: 'newest' }, alongIds: true })
+  const isNarrow = Object.values(search.filter).some((value) => value !== undefined)
+  const [counted] = isNarrow
+    ? await sql<{ few: boolean }[]>`
+      select count(*) <= ${maxFewMessages} as few from ${scan.places(maxFewMessages + 1)} found`
+    : [{ few: false }]
+  const few = counted!.few
+  const behind = sql`
+    a.settled_at is not null
+    ${
+      after === null
+        ? sql``
+        : sql`
+          and a.settled_at <= ${after.at}::text::timestamptz
+          and (a.settled_at, a.message_id, a.number) < (${after.at}::text::timestamptz, ${after.messageId}::uuid, ${after.number}::int)`
+    }`
+  const walked = few
+    ? sql`(
+      select a.message_id, a.number, a.settled_at, a.outcome
+      from ${scan.ids({ after: null, limit: maxFewMessages })} listed
+      cross join lateral (select a.* from dlq.dlq_attempts a where a.message_id = listed.id and ${behind} offset 0) a)`
+    : sql`(
+      select a.message_id, a.number, a.settled_at, a.outcome
+      from dlq.dlq_attempts a
+      where ${behind}
+      order by ${newestFirst(sql)} limit ${examine})`
+  const message = { table: sql`dlq.dlq_messages`, tests: messageTests(sql, { ...search, sort: 'newest' }) }
+  const attempts = await sql<ListedAttempt[]>`
+    select a.message_id, ${attemptColumns(sql)}, a.original_topic, a.dlq_topic, a.consumer_group, a.group_id, a.status, ${place(sql)} as place
+    from (
+      select a.*, m.original_topic, m.dlq_topic, m.consumer_group, m.group_id, m.status
+      from (select message_id as id, number, settled_at, outcome from ${walked} a) found
+      cross join lateral ${tested(sql, message)} m
+      join dlq.dlq_attempts a on a.message_id = found.id and a.number = found.number
+      ${outcome === null ? sql`` : sql`where found.outcome = any(${sql.array([...outcome])}::text[])`}
+      order by found.settled_at desc, found.id desc, found.number desc
+      limit ${limit}
+    ) a
+    ${withVerdict(sql)}
+    order by ${newestFirst(sql)}`
+  if (few || attempts.length === limit) return { attempts: [...attempts], examinedTo: null }
+  const [last] = await sql<{ message_id: string; number: number; place: string }[]>`
+    select a.message_id, a.number, ${place(sql)} as place from ${walked} a order by ${newestFirst(sql)} offset ${examine - 1}`
+  return { attempts: [...attempts], examinedTo: last ? placeOf(last) : null }
+}
+
+export function placeOf({ place, message_id, number }: Pick<ListedAttempt, 'place' | 'message_id' | 'number'>) {
+  return { at: place, messageId: message_id, number }
+}
+
+function newestFirst(sql: Sql) {
+  return sql`a.settled_at desc, a.message_id desc, a.number desc`
+}
+
+/** With its microseconds, which the driver's times have not. */
+function place(sql: Sql) {
+  return sql`(a.settled_at at time zone 'UTC')::text || '+00'`
+}

@@ -1,0 +1,38 @@
+// database.max_idle_conns: how many connections stay open when nobody needs them.
+import { eventually } from 'dlq-testing/eventually.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { expect, test } from 'vitest'
+import { loadConfig } from '../config/config.ts'
+import { createLog } from '../log.ts'
+import { connectDatabase } from './database.ts'
+
+const database = useDatabase()
+
+async function openPool(env: Record<string, string>) {
+  const { config } = loadConfig({ env: { DATABASE_URL: database.url, ...env }, yaml: null, needs: ['database'] })
+  const log = createLog({ service: 'test', level: 'silent' })
+  const sql = connectDatabase(config.database, { applicationName: 'idle-test', log, surplusIdle: 0.2 })
+  const open = async () => {
+    const [row] = await database.sql<[{ count: number }]>`
+      select count(*)::int as count from pg_stat_activity where application_name = 'idle-test'`
+    return row.count
+  }
+  // All at once, each longer than it takes to connect.
+  await Promise.all(Array.from({ length: 6 }, () => sql`select pg_sleep(0.3)`))
+  return { open, [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }), sql }
+}
+
+test('so many stay, and the others are closed soon after the burst that needed them', async () => {
+  await using pool = await openPool({ DLQ_DATABASE_MAX_OPEN_CONNS: '6', DLQ_DATABASE_MAX_IDLE_CONNS: '2' })
+  expect(await pool.open()).toBe(6)
+  await eventually(async () => expect(await pool.open()).toBe(2))
+  // The next burst opens them again.
+  await Promise.all(Array.from({ length: 6 }, () => pool.sql`select pg_sleep(0.3)`))
+  expect(await pool.open()).toBe(6)
+})
+
+test('as many as there may be: none is closed', async () => {
+  await using pool = await openPool({ DLQ_DATABASE_MAX_OPEN_CONNS: '6', DLQ_DATABASE_MAX_IDLE_CONNS: '6' })
+  await database.sql`select pg_sleep(1)`
+  expect(await pool.open()).toBe(6)
+})

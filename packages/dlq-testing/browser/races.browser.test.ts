@@ -1,0 +1,169 @@
+// What happens to somebody at the console when something else happens first.
+
+import { beforeAll, expect, test } from 'vitest'
+import {
+  type ConsoleTopics,
+  createConsoleTopics,
+  failAgain,
+  failureNamed,
+  sendLetters,
+} from '../src/browser/console-topics.ts'
+import { countSteps } from '../src/browser/counted-steps.ts'
+import { useConsole } from '../src/browser/use-console.ts'
+import { eventually } from '../src/eventually.ts'
+import { readTopic } from '../src/kafka/read-topic.ts'
+import { useTopics } from '../src/kafka/test-topics.ts'
+import { insertMessageRow } from '../src/rows/message-rows.ts'
+
+const console_ = useConsole()
+const topics = useTopics()
+const error = failureNamed('RaceFailure', 'amount -5 is negative')
+const letters = (count: number) => Array.from({ length: count }, (_, n) => ({ value: `{"n":${n},"amount":-5}`, error }))
+
+let sending: ConsoleTopics
+beforeAll(async () => {
+  sending = await createConsoleTopics(topics, 'races')
+})
+
+const api = (path: string, init?: RequestInit) => fetch(`${console_.fleet.open}/api/v1${path}`, init)
+const asJson = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
+
+/** Another person's change of the value. */
+const changeValue = async (id: string, text: string) => {
+  const etag = (await api(`/dlq/messages/${id}`)).headers.get('etag')!
+  const answer = await api(`/dlq/messages/${id}`, {
+    ...asJson({ value: { text }, reason: 'the other fix' }, { 'if-match': etag }),
+    method: 'PATCH',
+  })
+  expect(answer.status).toBe(200)
+}
+
+const storedValue = async (id: string) => {
+  const [row] =
+    await console_.sql`select convert_from(record_value, 'UTF8') as value from dlq.dlq_messages where id = ${id}`
+  return row?.value as string
+}
+
+const row = (columns: Record<string, unknown> = {}) =>
+  insertMessageRow(console_.sql, {
+    original_topic: 'browser-races',
+    error_message: 'amount -5 is negative',
+    record_value: Buffer.from('{"amount":-5}'),
+    record_headers: '[]',
+    ...columns,
+  })
+
+test('somebody else’s change while one edits is shown beside one’s own, and either can be kept', async () => {
+  for (const keep of ['mine', 'theirs']) {
+    const id = await row()
+    const page = await console_.open(`/messages/${id}/edit`)
+    await page.getByRole('button', { name: 'Review' }).waitFor()
+    await countSteps(page, 'keyboard').type('5')
+    await changeValue(id, '{"amount":-7}')
+    await page.keyboard.press('ControlOrMeta+Enter')
+    await page.getByRole('button', { name: 'Save only' }).click()
+    await page.getByText('It has changed since you opened it').waitFor()
+    await page.getByText('the other fix').waitFor()
+    expect(await storedValue(id)).toBe('{"amount":-7}')
+    if (keep === 'mine') {
+      await page.getByRole('button', { name: 'Keep mine' }).click()
+      await page.getByText('This is what you typed before').waitFor()
+      await page.getByRole('button', { name: 'Review' }).click()
+      await page.getByRole('button', { name: 'Save only' }).click()
+      await page.getByText('Saved, and not sent.').waitFor()
+      expect(await storedValue(id)).toBe('{"amount":5}')
+    } else {
+      await page.getByRole('button', { name: 'Take theirs' }).click()
+      await page.getByText('Nothing is changed yet.').waitFor()
+      await page.getByText('-7').waitFor()
+    }
+  }
+})
+
+test('a run whose count has changed since the draft is refused with both numbers, and started with the new one', async () => {
+  const failed = await createConsoleTopics(topics, 'recount')
+  const [first] = await sendLetters(topics, console_, failed, letters(4))
+  const [{ group_id }] = await console_.sql<[{ group_id: string }]>`
+    select group_id from dlq.dlq_messages where id = ${first!}`
+  const page = await console_.open(`/runs/new?kind=retry&group_id=${group_id}&topic=${failed.dlq}`)
+  await page.getByRole('button', { name: /^Retry 4 messages/ }).waitFor()
+  await sendLetters(topics, console_, failed, letters(3))
+  await page.getByRole('button', { name: /^Retry 4 messages/ }).click()
+  const fault = page.getByRole('alert')
+  await fault.waitFor()
+  expect(await fault.textContent()).toMatch(/7[\s\S]*4|4[\s\S]*7/)
+  await page.getByRole('button', { name: /^Retry 7 messages/ }).click()
+  await page.getByText('7 sent.').waitFor()
+})
+
+test('a run that its canary pauses says why, shows what came back, and waits for an answer', async () => {
+  const ids = await sendLetters(topics, console_, sending, letters(5))
+  const answer = await api(
+    '/runs',
+    asJson({
+      ...{ kind: 'retry', selection: { ids }, on_refailure: 'pause' },
+      // biome-ignore lint/suspicious/noThenProperty: the name that the API gives it; nobody awaits it
+      canary: { first: 1, then: '20%', wait: '10m', max_refailure: '5%' },
+    }),
+  )
+  const { id } = (await answer.json()) as { id: string }
+  const page = await console_.open(`/runs/${id}`)
+  const groupId = topics.groupName('browser-canary')
+  const [sent] = await eventually(async () => {
+    const records = await readTopic(topics.kafka, { topic: sending.original, groupId })
+    expect(records.length).toBeGreaterThan(0)
+    return records
+  })
+  await failAgain(topics, sending, sent!, error)
+  await page.getByText(/canary: 1 of 1 retries failed again/).waitFor()
+  await page.getByRole('link', { name: 'Look at what came back' }).click()
+  await page.getByRole('region', { name: 'Its messages' }).getByText('amount -5 is negative').first().waitFor()
+  await page.getByRole('button', { name: 'Resume all the same' }).waitFor()
+  await page.getByRole('button', { name: 'Cancel…' }).click()
+  await page.getByRole('button', { name: 'Cancel the run' }).click()
+  await page.getByText(/^Cancelled: /).waitFor()
+})
+
+test('a session that ends in the middle asks for signing in over the page, and what was typed is still there', async () => {
+  const id = await row({ original_topic: 'browser.mine.races' })
+  const page = await console_.open(`/messages/${id}/edit`, { as: 'operator' })
+  await page.getByRole('button', { name: 'Review' }).waitFor()
+  await countSteps(page, 'keyboard').type('5')
+  await page.keyboard.press('ControlOrMeta+Enter')
+  await page.getByRole('button', { name: 'Save only' }).waitFor()
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Save only' }).click()
+  await page.getByLabel('Token').waitFor()
+  expect(await storedValue(id)).toBe('{"amount":-5}')
+  await page.getByLabel('Token').fill(console_.fleet.tokens.operator)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByLabel('Token').waitFor({ state: 'hidden' })
+  // What was refused is not repeated by itself.
+  expect(await storedValue(id)).toBe('{"amount":-5}')
+  await page.getByRole('button', { name: 'Save only' }).click()
+  await page.getByText('Saved, and not sent.').waitFor()
+  expect(await storedValue(id)).toBe('{"amount":5}')
+})
+
+test('rows that are selected stay selected while the list grows, and no other is', async () => {
+  const original_topic = 'browser-growing'
+  const ids = []
+  for (let n = 0; n < 4; n += 1) ids.push(await row({ original_topic, error_message: `row ${n}` }))
+  const page = await console_.open(`/messages?topic=${original_topic}`)
+  await page.getByText('row 3').waitFor()
+  await page.getByRole('checkbox', { name: 'Select row 2' }).click({ force: true })
+  await page.getByRole('checkbox', { name: 'Select row 1' }).click({ force: true })
+  await page.getByText('2 messages selected').waitFor()
+  for (let n = 4; n < 7; n += 1) await row({ original_topic, error_message: `row ${n}` })
+  await page.getByRole('heading', { level: 1 }).focus()
+  await page.keyboard.press('.')
+  await page.getByText('row 6').waitFor()
+  await page.getByText('2 messages selected').waitFor()
+  await page.getByRole('link', { name: 'Retry…' }).click()
+  await page.getByRole('button', { name: /^Retry 2 messages/ }).waitFor()
+  expect(new URL(page.url()).searchParams.get('ids')?.split(',').toSorted()).toEqual([ids[1], ids[2]].toSorted())
+})

@@ -32,8 +32,8 @@ beforeEach(async () => {
 
 const refOf = (id: number | string): SchemaRef => ({ registry: 'main', kind: 'id', id: String(id) })
 
-function parts({ url = registry.url, type = 'confluent' as const, now = Date.now } = {}) {
-  const schemas = v.parse(schemasSchema, { registries: [{ name: 'main', type, url, timeout: '300ms' }] })
+function parts({ url = registry.url, type = 'confluent' as const, timeout = '20s', now = Date.now } = {}) {
+  const schemas = v.parse(schemasSchema, { registries: [{ name: 'main', type, url, timeout }] })
   return {
     fetchSchemas: createSchemaFetcher({ sql: service.sql, schemas, log, now }),
     source: createSchemaSource({ sql: service.sql, now }),
@@ -164,7 +164,7 @@ describe('a registry', () => {
   ])('that %s is unreachable, and asked again soon', async (_, how) => {
     registry.misbehave(how)
     await want(1)
-    await parts().fetchSchemas()
+    await parts({ timeout: '300ms' }).fetchSchemas()
     expect([...(await rows())]).toMatchObject([{ state: 'wanted', problem: 'registry_unreachable', rests: false }])
   })
 

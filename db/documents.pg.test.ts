@@ -31,6 +31,8 @@ afterAll(async () => {
 
 test('the SQL of verdicts.md runs', () => runPage('verdicts.md'))
 
+test('the SQL of payloads.md runs', () => runPage('payloads.md'))
+
 test('the SQL of policies.md runs', () => runPage('policies.md'))
 
 test('the SQL of postgres-as-dlq.md dead-letters, handles what is due, and fails the rest', async () => {

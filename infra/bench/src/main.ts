@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { startStack } from 'dlq-testing/stack.ts'
 import { benchApi } from './api/api-bench.ts'
+import { benchDecode } from './decode/decode-bench.ts'
 import { benchIngest } from './ingest/ingest-bench.ts'
 import { type RecordKind, recordKinds } from './ingest/real-dead-letters.ts'
 import type { BenchRun } from './measure/bench-run.ts'
@@ -20,6 +21,7 @@ import { benchVerdicts } from './verdicts/verdict-bench.ts'
 import { benchVersions } from './versions/versions-bench.ts'
 
 const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
+  decode: benchDecode,
   ingest: benchIngest,
   retry: benchRetry,
   refused: benchRefused,

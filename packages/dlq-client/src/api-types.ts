@@ -200,7 +200,7 @@ export interface paths {
         head?: never;
         /**
          * Edit a dead letter, or set when it is retried
-         * @description Only fields that the body names change. `…/edits` keeps and shows the replaced values. The next retry sends the edited message. A message that was sent, or is being sent, cannot be edited: RESOLVED and RETRYING answer 409. With `next_retry_at` null, the message waits until somebody retries it.
+         * @description Only fields that the body names change. `…/edits` keeps and shows the replaced values. The next retry sends the edited message. A message that was sent, or is being sent, cannot be edited: RESOLVED and RETRYING answer 409. With `next_retry_at` null, the message waits until somebody retries it. A `decoded` key or value is the JSON that answers show of it, and `patch` changes that of the value: it is written with the same schema, frame and compression.
          *
          *     Needs the role `sys_operator`.
          */
@@ -1523,7 +1523,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PUBLISH_REFUSED" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
+                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PUBLISH_REFUSED" | "SYS_DLQ_NOT_EXACT" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
                 message: string;
                 request_id: string;
                 details: {
@@ -1665,6 +1665,9 @@ export interface components {
             archived_at: string | null;
             attempts: components["schemas"]["Attempt"][];
             policy: components["schemas"]["EffectivePolicy"];
+            decoding: components["schemas"]["Decoding"] | null;
+            /** @description The record key as JSON, where it was decoded with a schema. Otherwise null. */
+            decoded_key: unknown;
         };
         /** Attempt */
         Attempt: {
@@ -1727,6 +1730,36 @@ export interface components {
                 source: "default" | "config" | "policy";
                 pattern: string | null;
             };
+        };
+        /**
+         * Decoding
+         * @description How the value was decoded. Null for plain JSON, for text, and for bytes of which nothing is known.
+         */
+        Decoding: {
+            /**
+             * @description decoded: payload is the value. waiting: for its schema. failed: the bytes do not fit the schema. unsupported: a format that is not read yet. encrypted: as a whole. not_now: too large for a list, or the page took too long; ask for the message alone.
+             * @enum {string}
+             */
+            state: "decoded" | "waiting" | "failed" | "unsupported" | "encrypted" | "not_now";
+            format: ("avro" | "json" | "protobuf" | "glue") | null;
+            schema: {
+                /** @description The row of dlq_schemas. */
+                number: number | null;
+                /** @description The name of the registry in the configuration. */
+                registry: string;
+                /** @enum {string} */
+                id_kind: "id" | "guid" | "content" | "global" | "file";
+                id: string;
+                /** @description The name of the type. */
+                name: string | null;
+            } | null;
+            compression: ("gzip" | "zstd" | "br") | null;
+            /** @description Well-known wrappers that the value is in. */
+            labels: ("connect" | "debezium" | "cloudevents")[];
+            /** @description Why it is not decoded. */
+            problem: string | null;
+            /** @description Since when the schema has been waited for. */
+            since: string | null;
         };
         /** Message */
         Message: {
@@ -1813,6 +1846,7 @@ export interface components {
              * @description The same, until it fails again; then when that was stored.
              */
             last_failed_at: string;
+            decoding: components["schemas"]["Decoding"] | null;
             /** @description Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk. */
             preview?: string | null;
             /** @description The first 2048 bytes of the record key. */
@@ -2633,7 +2667,7 @@ export interface components {
                 after: unknown;
                 /** @description Whether `before` and `after` are null because one has more than 65536 characters. */
                 omitted: boolean;
-                problem: ("no_json" | "patch_does_not_fit" | "unchanged") | null;
+                problem: ("no_json" | "patch_does_not_fit" | "unchanged" | "not_exact" | "schema_refuses") | null;
             }[];
         };
         /** Run */
@@ -4111,6 +4145,9 @@ export interface operations {
                         base64: string;
                     } | {
                         json: unknown;
+                    } | {
+                        /** @description The value as it is shown decoded; it is written with its schema. */
+                        decoded: unknown;
                     }) | null;
                     value?: ({
                         text: string;
@@ -4118,7 +4155,46 @@ export interface operations {
                         base64: string;
                     } | {
                         json: unknown;
+                    } | {
+                        /** @description The value as it is shown decoded; it is written with its schema. */
+                        decoded: unknown;
                     }) | null;
+                    /** @description A JSON Patch (RFC 6902) of the decoded value, instead of a value. */
+                    patch?: ({
+                        /** @constant */
+                        op: "add";
+                        path: string;
+                        value: unknown;
+                    } | {
+                        /** @constant */
+                        op: "remove";
+                        path: string;
+                    } | {
+                        /** @constant */
+                        op: "replace";
+                        path: string;
+                        value: unknown;
+                    } | {
+                        /** @constant */
+                        op: "move";
+                        from: string;
+                        path: string;
+                    } | {
+                        /** @constant */
+                        op: "copy";
+                        from: string;
+                        path: string;
+                    } | {
+                        /** @constant */
+                        op: "test";
+                        path: string;
+                        value: unknown;
+                    })[];
+                    /**
+                     * @description Accepts that more bytes than those of the change differ. Otherwise that answers 409 SYS_DLQ_NOT_EXACT.
+                     * @default false
+                     */
+                    reencode?: boolean;
                     headers?: {
                         name: string;
                         value: ({
@@ -4191,7 +4267,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description SYS_DLQ_CONFLICT, of /api/v1/dlq/messages/:id */
+            /** @description SYS_DLQ_CONFLICT or SYS_DLQ_NOT_EXACT, of /api/v1/dlq/messages/:id */
             409: {
                 headers: {
                     [name: string]: unknown;

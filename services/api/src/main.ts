@@ -11,6 +11,7 @@ import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
+import { createPayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { createAuthenticate, createFindToken, createVerifyIdToken } from './access/authenticate.ts'
 import { createBrokerTokens } from './access/broker-tokens.ts'
 import { prepareConsole } from './console/prepare-console.ts'
@@ -51,6 +52,7 @@ await runService(
       tracing,
       readiness,
       policies: createPolicySource({ sql, log, configured: policyLayers }),
+      payloads: config.schemas ? createPayloadReader({ sql, schemas: config.schemas, now: Date.now }) : null,
       policyLayers,
       names: config.names,
       wakeRetriers: createWakeRetriers(sql),

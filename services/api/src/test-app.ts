@@ -39,6 +39,7 @@ export function createTestApp(sql: Database, { auth: given, ...settings }: TestA
     tracing: noTracing,
     readiness: createReadiness({ database: () => pingMessages(sql) }),
     policies: createPolicySource({ sql, log, configured: policyLayers }),
+    payloads: null,
     policyLayers,
     names: { topics: {}, consumer_groups: {} },
     wakeRetriers: createWakeRetriers(sql),

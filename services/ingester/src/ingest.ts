@@ -13,8 +13,10 @@ import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { type PolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
 import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
+import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Admin, Kafka } from 'kafkajs'
+import { decodeLetters } from './decode/decode-letters.ts'
 import type { IngesterMetrics } from './ingester-metrics.ts'
 import { completeRecords } from './read/complete-records.ts'
 import { consumeTopics } from './read/consume-topics.ts'
@@ -49,6 +51,8 @@ export type IngestDeps = {
   policies: PolicySource
   settings: ReadingSettings
   routeMode: RouteMode
+  /** Null where only JSON is read. */
+  payloads: PayloadReader | null
   pools: DecodePools
   /** Larger values are not stored. */
   maxValueBytes: number
@@ -59,7 +63,7 @@ const noteIntervalMs = 10_000
 
 /** Ingests until the signal aborts. */
 export async function ingest(deps: IngestDeps): Promise<void> {
-  const { kafka, sql, log, signal, metrics, groupId, policies, settings, pools, maxValueBytes } = deps
+  const { kafka, sql, log, signal, metrics, groupId, policies, settings, pools, maxValueBytes, payloads } = deps
   const reader: TopicReader = {
     ...deps.reader,
     fetchRecords: (place) => pools.originals.within(() => deps.reader.fetchRecords(place)),
@@ -71,6 +75,8 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const complete = (records: readonly DeadLetterRecord[]) => completeRecords({ ...deps, routes }, records)
   const store: StoreDeps = {
     ...{ sql, settings, groups, frames, routes, complete },
+    decode: async (records, letters) =>
+      payloads === null ? letters : decodeLetters({ reader: payloads, policyOf: settings.policyOf }, records, letters),
     fetchOriginals: (places) => fetchOriginals(reader, places, { log }),
     now: () => new Date(),
     random: Math.random,

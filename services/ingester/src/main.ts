@@ -11,7 +11,10 @@ import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
+import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
+import { createSchemaFetcher, schemasPollMs } from 'dlq-core/runtime/schemas/fetch-schemas.ts'
+import { createPayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { ingest } from './ingest.ts'
 import { createIngesterMetrics } from './ingester-metrics.ts'
 import { createDecodePools } from './read/decode-budget.ts'
@@ -41,6 +44,12 @@ await runService(
     log.info({ url: server.url }, 'listening')
 
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
+    const { schemas } = config
+    if (schemas) {
+      const fetchSchemas = createSchemaFetcher({ sql, schemas, log, now: Date.now })
+      void runLoop(fetchSchemas, { name: 'schemas', intervalMs: schemasPollMs, signal, log })
+    }
+
     await ingest({
       ingesterId: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
       kafka,
@@ -63,6 +72,7 @@ await runService(
         dlqPatterns: kafkaConfig.dlq_topic_pattern,
       },
       routeMode: kafkaConfig.routes,
+      payloads: schemas ? createPayloadReader({ sql, schemas, now: Date.now }) : null,
     })
   },
 )

@@ -18,6 +18,8 @@ import { createPolicySource, policyPollMs } from 'dlq-core/runtime/policy-source
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
+import { createSchemaFetcher, schemasPollMs } from 'dlq-core/runtime/schemas/fetch-schemas.ts'
+import { createPayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { sagaTasks } from 'saga-core/saga-tasks.ts'
 import { toCronItem } from './cron/cron-job.ts'
 import { cronTasks } from './cron/cron-tasks.ts'
@@ -78,15 +80,19 @@ await runService(
     log.info({ url: server.url }, 'listening')
 
     const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
+    const { schemas } = config
+    const payloads = schemas ? createPayloadReader({ sql, schemas, now: Date.now }) : null
+    const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: Date.now })
     const workflows = createRunWorkflows({
       maxActive: config.worker.max_active_runs,
       readTimeoutMs: config.verdicts.read_timeout,
       policyOf: policies.policyOf,
+      payloads,
       now: () => new Date(),
     })
     const jobs = [
       ...upkeepJobs({
-        ...{ sql, log, policies, dlqPatterns: config.kafka.dlq_topic_pattern },
+        ...{ sql, log, policies, payloads, dlqPatterns: config.kafka.dlq_topic_pattern },
         schedules: config.cron,
         retentions: config.archive,
       }),
@@ -114,6 +120,7 @@ await runService(
       runLoop(watchEvents, { name: 'events', intervalMs: eventsPollMs, signal, log }),
       runLoop(callHeartbeat, { name: 'heartbeat', intervalMs: heartbeatMs, signal, log }),
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
+      ...(fetchSchemas ? [runLoop(fetchSchemas, { name: 'schemas', intervalMs: schemasPollMs, signal, log })] : []),
       ...(lookAtReaders ? [runLoop(lookAtReaders, { name: 'readers', intervalMs: readersPollMs, signal, log })] : []),
       retryForever({
         sql,

@@ -51,6 +51,8 @@ function detailText(message: Detail): string {
     ...(message.group_id ? [`  error group ${message.group_id}`] : []),
     `  key         ${message.key ? plain(message.key.value) : '–'}`,
     `  value       ${message.value_bytes === null ? 'none' : `${message.value_bytes} bytes`}`,
+    // An API from before Avro was read says nothing of it.
+    ...(message.decoding ? [`  decoded     ${plain(decodedText(message.decoding))}`] : []),
   ]
   for (const { name, value, encoding } of message.headers ?? [])
     lines.push(`  header      ${plain(name)}: ${plain(value)}${encoding === 'text' ? '' : ` (${encoding})`}`)
@@ -59,6 +61,14 @@ function detailText(message: Detail): string {
   if (message.payload !== null) lines.push('', plainLines(JSON.stringify(message.payload, null, 2)))
   if (message.error_stacktrace) lines.push('', plainLines(message.error_stacktrace.trimEnd()))
   return lines.join('\n')
+}
+
+function decodedText({ state, format, schema, compression, problem }: NonNullable<Detail['decoding']>): string {
+  const of = schema === null ? [] : [schema.name ?? '', `${schema.registry} ${schema.id_kind} ${schema.id}`]
+  const what = [state === 'decoded' ? 'from' : state, format ?? 'json', ...of, compression ?? '']
+    .filter(Boolean)
+    .join(' ')
+  return problem === null ? what : `${what}: ${problem}`
 }
 
 function attemptText({ outcome, actor, target, started_at, error, failed_again }: Detail['attempts'][number]): string {

@@ -2,7 +2,8 @@
 
 import type { IngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import * as v from 'valibot'
-import { count, timestamp, timestampText } from '../messages/message-json.ts'
+import { count } from '../messages/message-json.ts'
+import { timestamp, timestampText } from '../messages/timestamp.ts'
 
 const time = v.nullable(timestampText)
 

@@ -28,6 +28,7 @@ import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 import type { Readiness } from 'dlq-core/runtime/readiness.ts'
+import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Span } from 'dlq-core/runtime/tracing.ts'
 import type { Context } from 'hono'
 import type { Registry } from 'prom-client'
@@ -58,6 +59,8 @@ export type ApiDeps = {
   readiness: Readiness
   /** Look policies up after `await policies.refresh()`, which costs one row where nothing has changed. */
   policies: PolicySource
+  /** Reads values that are not JSON. Null: the configuration has no section "schemas". */
+  payloads: PayloadReader | null
   /** The policies of the configuration. */
   policyLayers: Omit<PolicyLayers, 'rows'>
   /** Names of topics and consumer groups, by their ids, where nobody has given another. */

@@ -148,6 +148,8 @@ const errorExamples: Record<ApiErrorCode, string> = {
   SYS_DLQ_METHOD_NOT_ALLOWED: 'PUT is not allowed here; allowed: GET',
   SYS_DLQ_REQUEST_TIMEOUT: 'the body has not come within 15 s',
   SYS_DLQ_PUBLISH_REFUSED: 'message was not sent: the record is too large. It is DEAD: no attempts are left',
+  SYS_DLQ_NOT_EXACT:
+    'the value cannot be written so that only the change differs; send it with "reencode": true to accept that',
   SYS_DLQ_CONFLICT: 'message is not retryable: status=DEAD, retry_count=3/3',
   SYS_DLQ_PRECONDITION_FAILED: 'the message has changed since it was read; read it again',
   SYS_DLQ_PAYLOAD_TOO_LARGE: 'the body is larger than 1048576 bytes',

@@ -2,11 +2,13 @@
 // that memory holds one page however many there are.
 
 import type { MessageSearch } from 'dlq-core/queries/reading/message-scan.ts'
-import { type MessageRow, searchMessages } from 'dlq-core/queries/reading/message-search.ts'
+import { searchMessages } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Context } from 'hono'
 import { streamText } from '../http/stream-text.ts'
 import { listedFields, messageJson } from '../messages/message-json.ts'
+import { type DecodedRow, decodeRows } from '../payloads/decode-rows.ts'
 import { keyOf } from './find-page.ts'
 import { csvHeader, csvLine } from './message-csv.ts'
 import { withPayload } from './message-list.ts'
@@ -18,9 +20,9 @@ export type ExportFormat = (typeof exportFormats)[number]
 const pageSize = 500
 const examine = 20_000
 
-type Writer = { type: string; begin: string; between: string; end: string; line: (row: MessageRow) => string }
+type Writer = { type: string; begin: string; between: string; end: string; line: (row: DecodedRow) => string }
 
-const asJson = (row: MessageRow) => messageJson(row, listedFields(row))
+const asJson = (row: DecodedRow) => messageJson(row, listedFields(row))
 const writers: Record<ExportFormat, Writer> = {
   ndjson: { type: 'application/x-ndjson', begin: '', between: '', end: '', line: (row) => `${asJson(row)}\n` },
   json: { type: 'application/json', begin: '[', between: ',\n', end: ']\n', line: asJson },
@@ -30,7 +32,12 @@ const writers: Record<ExportFormat, Writer> = {
 export function exportMessages(
   c: Context,
   sql: Sql,
-  { search, format, signal }: { search: MessageSearch; format: ExportFormat; signal: AbortSignal },
+  {
+    search,
+    payloads,
+    format,
+    signal,
+  }: { search: MessageSearch; payloads: PayloadReader | null; format: ExportFormat; signal: AbortSignal },
 ): Response {
   const { type, begin, between, end, line } = writers[format]
   const archived = search.filter.archived ?? false
@@ -38,8 +45,8 @@ export function exportMessages(
   async function* pieces() {
     yield begin
     let first = true
-    for await (const row of allRows(sql, { search, signal })) {
-      yield (first ? '' : between) + line(await withPayload(sql, row, { archived }))
+    for await (const row of allRows(sql, { search, payloads, signal })) {
+      yield (first ? '' : between) + line(await withPayload(sql, row, { archived, payloads }))
       first = false
     }
     yield end
@@ -52,13 +59,13 @@ export function exportMessages(
 
 async function* allRows(
   sql: Sql,
-  { search, signal }: { search: MessageSearch; signal: AbortSignal },
-): AsyncGenerator<MessageRow> {
+  { search, payloads, signal }: { search: MessageSearch; payloads: PayloadReader | null; signal: AbortSignal },
+): AsyncGenerator<DecodedRow> {
   for (let after: readonly string[] | null = null; ; ) {
     // A cut-off answer tells the client that something is missing; a proper end would not.
     signal.throwIfAborted()
     const { rows, examinedTo } = await searchMessages(sql, { search, after, limit: pageSize, examine })
-    yield* rows
+    yield* await decodeRows(payloads, rows)
     if (examinedTo === null && rows.length < pageSize) return
     after = examinedTo ?? keyOf(rows.at(-1)!)
   }

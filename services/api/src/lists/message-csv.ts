@@ -1,7 +1,8 @@
 // Messages as lines of CSV (RFC 4180).
 
 import type { MessageRow } from 'dlq-core/queries/reading/message-search.ts'
-import { payloadJson, timestamp } from '../messages/message-json.ts'
+import { payloadJson } from '../messages/message-json.ts'
+import { timestamp } from '../messages/timestamp.ts'
 
 const csvColumns: readonly [name: string, read: (row: MessageRow) => string | number | bigint | null][] = [
   ['id', (row) => row.id],

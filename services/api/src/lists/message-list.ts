@@ -3,40 +3,56 @@
 
 import { getPayload, type MessageRow } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Context } from 'hono'
 import { streamText } from '../http/stream-text.ts'
 import { listedFields, messageJson, previewJson, sendJsonText } from '../messages/message-json.ts'
+import { type DecodedRow, decodeRows } from '../payloads/decode-rows.ts'
 
 /** `fields`: the specification's ten, the longer list, or that with previews. `tail`: the members beside the messages. */
-export function sendMessages(
+export async function sendMessages(
   c: Context,
   sql: Sql,
   {
     rows,
+    payloads,
     archived,
     fields,
     tail,
-  }: { rows: readonly MessageRow[]; archived: boolean; fields: 'specified' | 'listed' | 'previewed'; tail: object },
-): Response {
-  const textOf = (row: MessageRow) =>
+  }: {
+    rows: readonly MessageRow[]
+    payloads: PayloadReader | null
+    archived: boolean
+    fields: 'specified' | 'listed' | 'previewed'
+    tail: object
+  },
+): Promise<Response> {
+  const textOf = (row: DecodedRow) =>
     row.previewed === null
       ? messageJson(row, fields === 'specified' ? {} : listedFields(row))
       : previewJson({ ...row, previewed: row.previewed })
   const end = `],${JSON.stringify(tail).slice(1)}`
-  if (!rows.some(({ large }) => large)) return sendJsonText(c, `{"messages":[${rows.map(textOf).join(',')}${end}`)
+  const decoded = await decodeRows(payloads, rows)
+  if (!rows.some(({ large }) => large)) return sendJsonText(c, `{"messages":[${decoded.map(textOf).join(',')}${end}`)
 
   async function* pieces() {
     yield '{"messages":['
-    for (const [at, row] of rows.entries())
-      yield `${at === 0 ? '' : ','}${textOf(await withPayload(sql, row, { archived }))}`
+    for (const [at, row] of decoded.entries())
+      yield `${at === 0 ? '' : ','}${textOf(await withPayload(sql, row, { archived, payloads }))}`
     yield end
   }
   return streamText(c, pieces(), { 'content-type': 'application/json' })
 }
 
 /** The row with its payload, also where that is large. */
-export async function withPayload(sql: Sql, row: MessageRow, { archived }: { archived: boolean }): Promise<MessageRow> {
+export async function withPayload(
+  sql: Sql,
+  row: DecodedRow,
+  { archived, payloads }: { archived: boolean; payloads: PayloadReader | null },
+): Promise<DecodedRow> {
   if (!row.large) return row
   // It may have been deleted or archived since the page was read.
-  return { ...row, ...((await getPayload(sql, { id: row.id, archived })) ?? {}) }
+  const whole = await getPayload(sql, { id: row.id, archived })
+  const [decoded] = await decodeRows(payloads, [{ ...row, ...whole }])
+  return decoded!
 }

@@ -3,7 +3,8 @@
 import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import type { Attempt } from 'dlq-core/queries/retry/attempts.ts'
 import * as v from 'valibot'
-import { count, timestamp, timestampText } from './message-json.ts'
+import { count } from './message-json.ts'
+import { timestamp, timestampText } from './timestamp.ts'
 
 const verdictSchema = v.picklist(verdicts)
 

@@ -41,6 +41,21 @@ const jsonForm = v.strictObject({ json: v.unknown() }, form)
 export const contentInput = v.nullable(v.union([textForm, base64Form, jsonForm], form))
 export type ContentInput = v.InferOutput<typeof contentInput>
 
+const editForm = 'must be null, {"text": …}, {"base64": …}, {"json": …} or {"decoded": …}'
+const decodedForm = v.strictObject(
+  { decoded: v.pipe(v.unknown(), v.description('The value as it is shown decoded; it is written with its schema.')) },
+  editForm,
+)
+
+/** A key or a value in an edit. */
+export const editInput = v.nullable(v.union([textForm, base64Form, jsonForm, decodedForm], editForm))
+export type EditInput = v.InferOutput<typeof editInput>
+
+/** Whether an edit gives the decoded form of a key or value. */
+export function isDecoded(content: EditInput | undefined): content is { decoded: unknown } {
+  return content !== undefined && content !== null && 'decoded' in content
+}
+
 /** The bytes of that key or value. `exactJson` is the exact text of the field "json". */
 export function bytesOf(content: ContentInput, exactJson: () => string): Buffer | null {
   if (content === null) return null

@@ -1,15 +1,18 @@
 // Everything stored about one message, as JSON: the specification's fields first, then the others.
 
 import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
+import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
 import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import type { EffectivePolicy } from 'dlq-core/domain/retry/effective-policy.ts'
 import type { MessageDetail } from 'dlq-core/queries/reading/message-detail.ts'
 import type { Attempt } from 'dlq-core/queries/retry/attempts.ts'
 import * as v from 'valibot'
 import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../fleet/policy-json.ts'
+import { type DecodingJson, decodingSchema } from '../payloads/decoding-json.ts'
 import { attemptJson, attemptSchema, exampleAttempt } from './attempt-json.ts'
-import { count, exampleMessage, messageEntries, messageJson, timestamp, timestampText } from './message-json.ts'
+import { count, exampleMessage, messageEntries, messageJson } from './message-json.ts'
 import { readable, readableHeaders } from './readable-record.ts'
+import { timestamp, timestampText } from './timestamp.ts'
 import { heldUpBy, whyNotRetryable } from './why-not-retried.ts'
 
 const text = v.nullable(v.string())
@@ -70,6 +73,11 @@ export const detailSchema = v.pipe(
     archived_at: time,
     attempts: v.array(attemptSchema),
     policy: effectivePolicySchema,
+    decoding: decodingSchema,
+    decoded_key: v.pipe(
+      v.unknown(),
+      v.description('The record key as JSON, where it was decoded with a schema. Otherwise null.'),
+    ),
   }),
   v.title('MessageDetail'),
 )
@@ -110,11 +118,20 @@ export const exampleDetail = {
   archived_at: null,
   attempts: [exampleAttempt],
   policy: exampleEffectivePolicy,
+  decoding: null,
+  decoded_key: null,
+}
+
+/** `shown`: what is shown in place of the stored payload, where the value was read anew. `key` is JSON text. */
+export type DecodedMessage = {
+  shown: { payload: string | null; unprojected_value: null } | null
+  key: string | null
+  decoding: DecodingJson
 }
 
 export function detailJson(
   message: MessageDetail,
-  { attempts, policy }: { attempts: readonly Attempt[]; policy: EffectivePolicy },
+  { attempts, policy, decoded }: { attempts: readonly Attempt[]; policy: EffectivePolicy; decoded: DecodedMessage },
 ): string {
   const m = message
   const target = m.target_topic ?? policy.policy.redirectTopic ?? m.original_topic
@@ -142,44 +159,50 @@ export function detailJson(
   const time = (date: Date | null) => date && timestamp(date)
   const offset = (offset: bigint | null) => (offset === null ? null : String(offset))
   const headers = m.record_headers && decodeHeaders(m.record_headers, { error_stacktrace: m.error_stacktrace })
-  return messageJson(m, {
-    retryable: notRetryable === null,
-    not_retryable_because: notRetryable,
-    held_up_by: heldUpBy(facts, policy.policy),
-    next_retry_at: time(m.next_retry_at),
-    dlq: m.dlq_topic && {
-      cluster: m.dlq_cluster,
-      topic: m.dlq_topic,
-      partition: m.dlq_partition,
-      offset: offset(m.dlq_offset),
+  return messageJson(
+    { ...m, ...decoded.shown },
+    {
+      retryable: notRetryable === null,
+      not_retryable_because: notRetryable,
+      held_up_by: heldUpBy(facts, policy.policy),
+      next_retry_at: time(m.next_retry_at),
+      dlq: m.dlq_topic && {
+        cluster: m.dlq_cluster,
+        topic: m.dlq_topic,
+        partition: m.dlq_partition,
+        offset: offset(m.dlq_offset),
+      },
+      original: {
+        topic: m.original_topic,
+        topic_source: m.original_topic_source,
+        partition: m.original_partition,
+        offset: offset(m.original_offset),
+        timestamp: time(m.original_timestamp),
+      },
+      target_topic: m.target_topic,
+      consumer_group: m.consumer_group,
+      error_class: m.error_class,
+      error_stacktrace: m.error_stacktrace,
+      group_id: m.group_id,
+      key: m.record_key && readable(m.record_key),
+      headers: headers && readableHeaders(headers),
+      value_bytes: m.value_bytes,
+      record_timestamp: time(m.record_timestamp),
+      record_timestamp_type: m.record_timestamp_type,
+      record_source: m.record_source,
+      failure_count: m.failure_count,
+      first_failed_at: timestamp(m.first_failed_at),
+      last_failed_at: timestamp(m.last_failed_at),
+      run_id: m.run_id,
+      successor_of: m.successor_of,
+      related_to: m.related_to,
+      edits: m.edits,
+      archived_at: time(m.archived_at),
+      attempts: attempts.map(attemptJson),
+      policy: effectivePolicyJson(policy),
+      decoding: decoded.decoding,
+      // Its numbers keep their digits when they are written.
+      decoded_key: decoded.key === null ? null : parseExact(decoded.key),
     },
-    original: {
-      topic: m.original_topic,
-      topic_source: m.original_topic_source,
-      partition: m.original_partition,
-      offset: offset(m.original_offset),
-      timestamp: time(m.original_timestamp),
-    },
-    target_topic: m.target_topic,
-    consumer_group: m.consumer_group,
-    error_class: m.error_class,
-    error_stacktrace: m.error_stacktrace,
-    group_id: m.group_id,
-    key: m.record_key && readable(m.record_key),
-    headers: headers && readableHeaders(headers),
-    value_bytes: m.value_bytes,
-    record_timestamp: time(m.record_timestamp),
-    record_timestamp_type: m.record_timestamp_type,
-    record_source: m.record_source,
-    failure_count: m.failure_count,
-    first_failed_at: timestamp(m.first_failed_at),
-    last_failed_at: timestamp(m.last_failed_at),
-    run_id: m.run_id,
-    successor_of: m.successor_of,
-    related_to: m.related_to,
-    edits: m.edits,
-    archived_at: time(m.archived_at),
-    attempts: attempts.map(attemptJson),
-    policy: effectivePolicyJson(policy),
-  })
+  )
 }

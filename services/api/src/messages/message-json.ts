@@ -4,15 +4,16 @@
 import { isUtf8 } from 'node:buffer'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import { statuses } from 'dlq-core/domain/retry/message-state.ts'
-import type { MessageRow, Previewed } from 'dlq-core/queries/reading/message-search.ts'
+import type { Previewed } from 'dlq-core/queries/reading/message-search.ts'
 import type { SpecifiedMessage } from 'dlq-core/queries/reading/message-view.ts'
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import type { DecodedRow } from '../payloads/decode-rows.ts'
+import { decodingSchema } from '../payloads/decoding-json.ts'
 import { type ReadableValue, readable } from './readable-record.ts'
+import { timestamp, timestampText } from './timestamp.ts'
 
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0))
-/** As the specification writes it: 2026-02-20T10:30:00.000+00:00 */
-export const timestampText = v.pipe(v.string(), v.isoTimestamp())
 
 /** The specification's message object. */
 export const messageEntries = {
@@ -80,7 +81,7 @@ export function payloadJson({
 }
 
 /** Fields that lists show beside the specification's. */
-export function listedFields(row: MessageRow) {
+export function listedFields(row: DecodedRow) {
   return {
     dlq_topic: row.dlq_topic,
     dlq_partition: row.dlq_partition,
@@ -94,6 +95,7 @@ export function listedFields(row: MessageRow) {
     failure_count: row.failure_count,
     first_failed_at: timestamp(row.first_failed_at),
     last_failed_at: timestamp(row.last_failed_at),
+    decoding: row.decoding,
   }
 }
 
@@ -120,6 +122,7 @@ const listedEntries = {
   failure_count: count,
   first_failed_at: v.pipe(timestampText, v.description('When its dead letter was written.')),
   last_failed_at: v.pipe(timestampText, v.description('The same, until it fails again; then when that was stored.')),
+  decoding: decodingSchema,
 }
 
 export const listedMessageSchema = v.pipe(
@@ -160,10 +163,11 @@ export const exampleListedMessage = {
   failure_count: 1,
   first_failed_at: '2026-02-20T10:30:00.000+00:00',
   last_failed_at: '2026-02-20T10:30:00.000+00:00',
+  decoding: null,
 }
 
 /** The message with the beginning of its value instead of its payload. */
-export function previewJson(row: MessageRow & { previewed: Previewed }): string {
+export function previewJson(row: DecodedRow & { previewed: Previewed }): string {
   const { value_start, key_start, ...rest } = row.previewed
   const { payload: _, ...message } = JSON.parse(
     messageJson({ ...row, payload: null, unprojected_value: null }, listedFields(row)),
@@ -190,11 +194,6 @@ function readableStart(start: Buffer | null): ReadableValue {
   if (start === null) return readable(null)
   const shorter = [0, 1, 2, 3].map((bytes) => start.subarray(0, start.length - bytes))
   return readable(shorter.find((bytes) => isUtf8(bytes)) ?? start)
-}
-
-/** "2026-02-20T10:30:00.000+00:00", as the specification writes it. */
-export function timestamp(date: Date): string {
-  return `${date.toISOString().slice(0, -1)}+00:00`
 }
 
 /** Answers with JSON that is text already. */

@@ -64,6 +64,8 @@ export function toReportedMessage(
     group_id: null,
     order_key: policy.ordering === 'per-key' ? orderKey(key) : null,
     unstored_value_bytes: null,
+    value_schema: null,
+    decode_state: null,
   }
 }
 

@@ -2,7 +2,8 @@
 
 import type { ShownPause } from 'dlq-core/queries/groups/group-pauses.ts'
 import * as v from 'valibot'
-import { count, timestamp, timestampText } from '../messages/message-json.ts'
+import { count } from '../messages/message-json.ts'
+import { timestamp, timestampText } from '../messages/timestamp.ts'
 
 export const groupPauseSchema = v.pipe(
   v.strictObject({

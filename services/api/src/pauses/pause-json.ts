@@ -4,7 +4,7 @@ import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import type { Pausable, TopicPause } from 'dlq-core/queries/retry/topic-pauses.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
-import { timestamp, timestampText } from '../messages/message-json.ts'
+import { timestamp, timestampText } from '../messages/timestamp.ts'
 
 export const topicPauseSchema = v.pipe(
   v.strictObject({

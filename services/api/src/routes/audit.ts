@@ -6,7 +6,8 @@ import * as v from 'valibot'
 import { invalidField } from '../http/api-error.ts'
 import { defineRoute } from '../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
-import { sendJsonText, timestamp, timestampText } from '../messages/message-json.ts'
+import { sendJsonText } from '../messages/message-json.ts'
+import { timestamp, timestampText } from '../messages/timestamp.ts'
 import { instant, wholeNumber } from '../request/request-schemas.ts'
 
 const auditEntry = v.pipe(

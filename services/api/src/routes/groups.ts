@@ -24,7 +24,7 @@ import { requireExactCounts } from '../fleet/exact-counts.ts'
 import { exampleStatusCounts, noMessages, statusCountsSchema, totalSchema } from '../fleet/totals-json.ts'
 import { ApiError, invalidField } from '../http/api-error.ts'
 import { type Call, defineRoute } from '../http/define-route.ts'
-import { timestamp, timestampText } from '../messages/message-json.ts'
+import { timestamp, timestampText } from '../messages/timestamp.ts'
 import { exampleGroupPause, groupPauseJson, groupPauseSchema } from '../pauses/group-pause-json.ts'
 import { idOf, ifMatchHeader, instant, reason } from '../request/request-schemas.ts'
 

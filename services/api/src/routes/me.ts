@@ -3,7 +3,7 @@
 import * as v from 'valibot'
 import { roleNames, roles } from '../access/access.ts'
 import { defineRoute } from '../http/define-route.ts'
-import { timestamp, timestampText } from '../messages/message-json.ts'
+import { timestamp, timestampText } from '../messages/timestamp.ts'
 
 const role = v.picklist(Object.values(roleNames))
 const topics = v.pipe(v.nullable(v.array(v.string())), v.description('Globs of topics; null: all.'))

@@ -1,11 +1,13 @@
 // Shows messages before and after a run of kind edit, without creating the run.
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { patchValue } from 'dlq-core/domain/message/edit-message.ts'
+import { patchValue, sentValue } from 'dlq-core/domain/message/edit-message.ts'
+import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
 import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
 import { readContents } from 'dlq-core/queries/change/message-change.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
+import { type PayloadReader, readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
 
 export type PatchPreview = { id: string; before: unknown; after: unknown; omitted: boolean; problem: string | null }
 
@@ -15,13 +17,21 @@ export const maxShown = 65_536
 /** Numbers keep their digits when the answer is written. One message after the other, so that others are answered meanwhile. */
 export async function previewPatch(
   sql: Sql,
-  { ids, patch, scope }: { ids: readonly string[]; patch: string; scope: TopicScope },
+  {
+    ids,
+    patch,
+    scope,
+    payloads,
+  }: { ids: readonly string[]; patch: string; scope: TopicScope; payloads: PayloadReader | null },
 ): Promise<PatchPreview[]> {
   const previews: PatchPreview[] = []
   for (const id of ids) {
     const [message] = await readContents(sql, { ids: [id], scope })
     if (!message) continue
-    const { before, after, problem } = patchValue(message, patch)
+    const [reading] =
+      (await payloads?.readAll([readableValue(message, sentValue(message), message)], { maxBytes: maxEncodedBytes })) ??
+      []
+    const { before, after, problem } = patchValue(message, patch, reading)
     const omitted = Math.max(before?.length ?? 0, after?.length ?? 0) > maxShown
     const shown = (json: string | null) => (json === null || omitted ? null : parseExact(json))
     previews.push({ id, before: shown(before), after: shown(after), omitted, problem })

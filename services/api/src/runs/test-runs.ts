@@ -9,7 +9,7 @@ import { createRunWorkflows } from '../../../retrier/src/runs/run-workflows.ts'
 /** Runs the jobs of runs that are due, one after the other. Returns how many. */
 export async function workOnRuns(sql: Database, { maxActive = 4 } = {}): Promise<number> {
   const workflows = createRunWorkflows({
-    ...{ maxActive, readTimeoutMs: 900_000, policyOf: () => defaultRetryPolicy, now: () => new Date() },
+    ...{ maxActive, readTimeoutMs: 900_000, payloads: null, policyOf: () => defaultRetryPolicy, now: () => new Date() },
   })
   for (let ran = 0; ; ran += 1) {
     const [job] = await sql<{ id: string; attempts: number; task: string; payload: string }[]>`

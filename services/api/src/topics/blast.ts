@@ -1,7 +1,8 @@
 // Whom a run's messages would reach, for its dry run: the groups of each target topic, which of them had these records
 // before, and how long they would take.
 
-import { matchesTopicGlobs, withoutRetrySuffix } from 'dlq-core/domain/failure/topic-names.ts'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
+import { withoutRetrySuffix } from 'dlq-core/domain/failure/topic-names.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
 import {
   countSeenBefore,
@@ -14,7 +15,7 @@ import {
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
-import { timestamp, timestampText } from '../messages/message-json.ts'
+import { timestamp, timestampText } from '../messages/timestamp.ts'
 
 const count = v.pipe(v.number(), v.integer())
 const number = v.nullable(v.number())

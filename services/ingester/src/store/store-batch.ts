@@ -56,6 +56,8 @@ export type StoreDeps = {
   routes: RouteRegister
   /** Fetches the originals of dead letters without bytes. */
   complete: (records: readonly DeadLetterRecord[]) => Promise<readonly DeadLetterRecord[]>
+  /** Decodes values that are not JSON. */
+  decode: (records: readonly DeadLetterRecord[], letters: readonly DeadLetter[]) => Promise<readonly DeadLetter[]>
   fetchOriginals: CorrelateDeps['fetchOriginals']
   now: () => Date
   random: () => number
@@ -114,12 +116,11 @@ function byPlace({ batch: a }: Work, { batch: b }: Work): number {
 
 /** What is read, and made known to the database, before the transaction. */
 async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promise<Work> {
-  const { settings, groups, routes, complete, now, random } = deps
+  const { settings, groups, routes, complete, decode, now, random } = deps
   const hasBacklog = batch.highWatermark - batch.nextOffset > backlogFrom
-  const read = (await complete(batch.records)).map((record) =>
-    readDeadLetter(record, { ...settings, hasBacklog }, now(), random()),
-  )
-  const letters = await correlateByAttempt(deps, read)
+  const records = await complete(batch.records)
+  const read = records.map((record) => readDeadLetter(record, { ...settings, hasBacklog }, now(), random()))
+  const letters = await correlateByAttempt(deps, await decode(records, read))
   await groups.assign(letters)
   await routes.admit(letters)
   await learnFrames(deps, letters)

@@ -16,8 +16,10 @@ import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
+import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { deleteEndedSagas } from 'saga-core/store/saga-store.ts'
 import { resolveQuietGroups } from '../groups/resolve-quiet-groups.ts'
+import { decodeWaiting } from '../schemas/decode-waiting.ts'
 import { applyRoutes } from './apply-routes.ts'
 import { archiveSettled } from './archive-settled.ts'
 import type { CronJob } from './cron-job.ts'
@@ -29,6 +31,8 @@ export type UpkeepDeps = {
   sql: Database
   log: Log
   policies: PolicySource
+  /** Null where only JSON is read. */
+  payloads: PayloadReader | null
   dlqPatterns: readonly string[]
   schedules: Config['cron']
   retentions: Config['archive']
@@ -70,7 +74,24 @@ async function forgetGroups(sql: Database, signal: AbortSignal): Promise<number>
   return total
 }
 
-export function upkeepJobs({ sql, log, policies, dlqPatterns, schedules, retentions }: UpkeepDeps): CronJob[] {
+function decodeJob({
+  sql,
+  policies,
+  reader,
+  schedule,
+}: Pick<UpkeepDeps, 'sql' | 'policies'> & { reader: PayloadReader; schedule: string }): CronJob {
+  return {
+    name: 'decode',
+    schedule,
+    async run({ signal }) {
+      await policies.refresh()
+      return decodeWaiting({ sql, reader, policyOf: policies.policyOf }, signal)
+    },
+  }
+}
+
+export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
+  const { sql, log, policies, payloads, dlqPatterns, schedules, retentions } = deps
   return [
     {
       name: 'archive',
@@ -152,5 +173,6 @@ export function upkeepJobs({ sql, log, policies, dlqPatterns, schedules, retenti
         }
       },
     },
+    ...(payloads === null ? [] : [decodeJob({ sql, policies, reader: payloads, schedule: schedules.decode })]),
   ]
 }

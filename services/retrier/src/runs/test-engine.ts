@@ -18,7 +18,7 @@ import { pretendingSlotDeps } from '../test-retrier.ts'
 import type { ChunkDeps } from './run-chunk.ts'
 import { createRunWorkflows } from './run-workflows.ts'
 
-export const chunkDeps: ChunkDeps = { policyOf: () => defaultRetryPolicy, now: () => new Date() }
+export const chunkDeps: ChunkDeps = { policyOf: () => defaultRetryPolicy, payloads: null, now: () => new Date() }
 
 const greatestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const allOrders: RunSelection = { filter: { topic: 'orders' } }

@@ -5,6 +5,7 @@ import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { type MessageFilter, requestFilter } from '../../domain/addresses.ts'
 import type { EditRequest } from '../../domain/payload/edit-draft.ts'
+import { memberText } from '../../domain/payload/member-text.ts'
 import { api, rawRequest } from '../api.ts'
 import { serverNow } from '../server-clock.ts'
 
@@ -57,6 +58,18 @@ export function bytesQuery(id: string, part: 'value' | 'key', edits: number) {
       return new Uint8Array(await response.arrayBuffer())
     },
     staleTime: Number.POSITIVE_INFINITY,
+  })
+}
+
+/** The decoded value as JSON text, with all its digits: JSON.parse of the answer would round them. */
+export function decodedQuery(id: string, updatedAt: string) {
+  return queryOptions({
+    queryKey: ['decoded', id, updatedAt],
+    queryFn: async ({ signal }): Promise<string> => {
+      const response = await rawRequest(`/api/v1/dlq/messages/${encodeURIComponent(id)}`, { signal })
+      if (!response.ok) throw new DlqApiError(response.status, await response.json().catch(() => null))
+      return memberText(await response.text(), 'payload') ?? 'null'
+    },
   })
 }
 

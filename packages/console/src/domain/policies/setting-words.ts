@@ -1,4 +1,4 @@
-// The settings of a policy in words, in the six questions that they answer.
+// The settings of a policy in words, in the seven questions that they answer.
 
 import type { SettingName } from 'dlq-core/domain/retry/policy-settings.ts'
 
@@ -33,8 +33,16 @@ export const settingWords: Readonly<Record<SettingName, SettingWords>> = {
   timestamp: { label: 'Time of the record', kind: ['keep', 'now'], note: 'as it was, or that of the retry' },
   payload: {
     label: 'Payload as JSON',
-    kind: ['stored', 'derived'],
-    note: 'derived: made from the bytes when it is read',
+    kind: ['stored', 'derived', 'auto'],
+    note: 'derived: made from the bytes when it is read; auto: stored, in a backlog afterwards',
+  },
+  for_group_header: { label: 'Says for which group', kind: 'switch', note: 'in dlq-for-group, which others may skip' },
+  verdict_group: { label: 'Judged by', kind: 'topic', note: 'the group whose reading counts where none is known' },
+  verdict_horizon: { label: 'May come back for', kind: 'duration', note: 'after it was read; then it is consumed' },
+  auto_resolve: {
+    label: 'Group resolved after',
+    kind: 'duration',
+    note: 'without a failure, once nothing is left; 0s: never',
   },
   retention: {
     label: 'Archived after',
@@ -61,6 +69,10 @@ export const settingGroups: readonly { readonly title: string; readonly settings
   { title: 'How fast', settings: ['rate_per_second', 'max_in_flight', 'run_limit', 'weight'] },
   { title: 'Where to', settings: ['redirect_topic', 'delivery'] },
   { title: 'In which order', settings: ['ordering', 'timestamp'] },
+  {
+    title: 'Did it help',
+    settings: ['for_group_header', 'verdict_group', 'verdict_horizon', 'auto_resolve'],
+  },
   { title: 'How long kept', settings: ['retention', 'payload'] },
 ]
 

@@ -1,6 +1,7 @@
 // One message at a glance, for the page of its group: its error, what happens next, its stack trace and its value.
 
 import { useQuery } from '@tanstack/react-query'
+import { DecodedView } from '../../components/message/decoded-view.tsx'
 import { StackView } from '../../components/message/stack-view.tsx'
 import { type ValueLook, ValueView } from '../../components/message/value-view.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
@@ -10,7 +11,7 @@ import { Time } from '../../components/show/time.tsx'
 import { apiBase } from '../../data/api.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
-import { bytesQuery, messageQuery } from '../../data/queries/messages.ts'
+import { bytesQuery, decodedQuery, type MessageDetail, messageQuery } from '../../data/queries/messages.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
 import { whatNext } from '../../domain/message-words.ts'
@@ -34,9 +35,19 @@ export function MessageGlance({ id, look, onLook }: Props) {
         <StatusBadge status={message.status} /> {whatNext(message, now)} <Time at={message.last_failed_at} />
       </p>
       {message.error_stacktrace === null ? null : <StackView trace={message.error_stacktrace} />}
+      <DecodedValue message={message} />
       <MessageBytes id={id} edits={message.edits} part="value" look={look} onLook={onLook} />
     </div>
   )
+}
+
+/** The value as JSON, where it was decoded, or the reason why it was not. Nothing for plain JSON and text. */
+export function DecodedValue({ message: { id, decoding, updated_at } }: { message: MessageDetail }) {
+  const { payloads } = useStore(settings)
+  const decoded = useQuery({ ...decodedQuery(id, updated_at), enabled: decoding?.state === 'decoded' })
+  if (decoding === null) return null
+  if (decoded.error !== null) return <FaultText fault={faultOf(decoded.error)} what="The value cannot be decoded" />
+  return <DecodedView decoding={decoding} json={decoded.data ?? null} hidden={payloads === 'hidden'} />
 }
 
 type BytesProps = Props & { part: 'value' | 'key'; edits: number }

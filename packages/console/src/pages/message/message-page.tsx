@@ -22,7 +22,7 @@ import { whatNext } from '../../domain/message-words.ts'
 import { counted, shortClass } from '../../domain/words.ts'
 import { MessageActions } from './message-actions.tsx'
 import { PolicyFacts, WhereFacts } from './message-facts.tsx'
-import { MessageBytes } from './message-glance.tsx'
+import { DecodedValue, MessageBytes } from './message-glance.tsx'
 import styles from './message-page.module.css'
 import { Timeline } from './timeline.tsx'
 import { useNeighbours } from './use-neighbours.ts'
@@ -123,6 +123,7 @@ export function MessagePage() {
               ))}
             </TabList>
             <TabPanel id="value" className={styles.panel!}>
+              <DecodedValue message={message} />
               <MessageBytes
                 id={id}
                 edits={message.edits}

@@ -23,6 +23,8 @@ const problems = {
   no_json: 'its value is no JSON',
   patch_does_not_fit: 'the change does not fit',
   unchanged: 'it stays as it is',
+  not_exact: 'more than the change would differ',
+  schema_refuses: 'its schema does not allow it',
 }
 
 export function Survey({ survey, draft, patch, selection, onForce }: Props) {

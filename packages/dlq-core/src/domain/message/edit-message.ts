@@ -1,6 +1,9 @@
 // An edit: the message after it, and the fields that differ.
 
-import { exactJsonOf } from '../record/exact-json.ts'
+import { PayloadFault } from '../payload/payload-fault.ts'
+import { jsonLayout, type Reading } from '../payload/read-payload.ts'
+import type { StoredDecoding } from '../payload/stored-decoding.ts'
+import { rewritePayload } from '../payload/write-payload.ts'
 import { decodeHeaders, encodeHeaders } from '../record/header-json.ts'
 import { PatchError, patchJson } from '../record/json-patch.ts'
 import { orderKey } from '../record/order-key.ts'
@@ -19,12 +22,21 @@ export type MessageContent = {
   target_topic: string | null
   error_stacktrace: string | null
   order_key: bigint | null
+  value_schema: number | null
+  decode_state: number | null
   edits: number
 }
 
 export type AfterEdit = Pick<
   MessageContent,
-  'record_key' | 'record_value' | 'record_headers' | 'payload' | 'target_topic' | 'order_key'
+  | 'record_key'
+  | 'record_value'
+  | 'record_headers'
+  | 'payload'
+  | 'target_topic'
+  | 'order_key'
+  | 'value_schema'
+  | 'decode_state'
 >
 
 /** The requested changes; absent fields stay. */
@@ -38,8 +50,23 @@ export type Wanted = {
 /** `fields`: which of key, value, headers and target_topic differ. */
 export type EditedContent = { fields: readonly string[]; after: AfterEdit }
 
+/** What is stored of a value beside its bytes, given the stored headers. */
+export type ProjectValue = (value: Buffer | null, headers: string | null) => StoredDecoding
+
+/** For a service that decodes nothing: JSON alone has a payload. */
+export const projectJson: ProjectValue = (value) => ({
+  payload: projectPayload(value),
+  value_schema: null,
+  decode_state: null,
+})
+
 /** The message after the edit. `fields` is empty if nothing differs. */
-export function applyEdit(before: MessageContent, wanted: Wanted, policy: RetryPolicy): EditedContent {
+export function applyEdit(
+  before: MessageContent,
+  wanted: Wanted,
+  policy: RetryPolicy,
+  project: ProjectValue = projectJson,
+): EditedContent {
   const value = sentValue(before)
   const fields: string[] = []
   if (wanted.key !== undefined && !isSame(wanted.key, before.record_key)) fields.push('key')
@@ -57,12 +84,17 @@ export function applyEdit(before: MessageContent, wanted: Wanted, policy: RetryP
     payload: before.payload,
     target_topic: wanted.targetTopic === undefined ? before.target_topic : wanted.targetTopic,
     order_key: fields.includes('key') && policy.ordering === 'per-key' ? orderKey(key) : before.order_key,
+    value_schema: before.value_schema,
+    decode_state: before.decode_state,
   }
   if (editsRecord) {
     // From now on it is a record, even if it never was one: a null key is no key, a null value a tombstone.
     after.record_headers ??= '[]'
     after.record_value = fields.includes('value') ? wanted.value! : value
-    if (fields.includes('value')) after.payload = policy.payload === 'derived' ? null : projectPayload(wanted.value!)
+    if (fields.includes('value')) {
+      const projected = project(wanted.value!, after.record_headers)
+      Object.assign(after, policy.payload === 'derived' ? { ...projected, payload: null } : projected)
+    }
   }
   return { fields, after }
 }
@@ -89,19 +121,44 @@ export type PatchedValue = {
   /** JSON text; null where the value is none. */
   before: string | null
   after: string | null
+  /** The value's bytes after the patch. Null where there is a problem. */
+  bytes: Buffer | null
   /** Why the message is left alone. */
-  problem: 'no_json' | 'patch_does_not_fit' | 'unchanged' | null
+  problem: PatchProblem | null
 }
 
-/** The message's value after a JSON Patch. */
-export function patchValue(message: Parameters<typeof sentValue>[0], patch: string): PatchedValue {
-  const before = projectPayload(sentValue(message))
-  if (before === null) return { before, after: null, problem: 'no_json' }
+export const patchProblems = ['no_json', 'patch_does_not_fit', 'unchanged', 'not_exact', 'schema_refuses'] as const
+export type PatchProblem = (typeof patchProblems)[number]
+
+/** How a value is read by a service that decodes nothing. */
+export function plainReading(value: Buffer | null): Reading {
+  const json = projectPayload(value)
+  return { json, decoding: null, layout: json === null ? null : jsonLayout(value!) }
+}
+
+/** The message's value after a JSON Patch, written as it was: with its schema, its frame and its compression. */
+export function patchValue(
+  message: Parameters<typeof sentValue>[0],
+  patch: string,
+  reading: Reading = plainReading(sentValue(message)),
+): PatchedValue {
+  const { json: before } = reading
+  const left = (problem: PatchProblem, after: string | null = null) => ({ before, after, bytes: null, problem })
+  if (before === null) return left('no_json')
+  let after: string
   try {
-    const after = patchJson(before, patch)
-    return { before, after, problem: after === exactJsonOf(before, []) ? 'unchanged' : null }
+    after = patchJson(before, patch)
   } catch (error) {
-    if (error instanceof PatchError) return { before, after: null, problem: 'patch_does_not_fit' }
+    if (error instanceof PatchError) return left('patch_does_not_fit')
+    throw error
+  }
+  try {
+    const rewritten = rewritePayload(sentValue(message)!, reading, { json: after, reencode: false })
+    return rewritten.kind === 'written'
+      ? { before, after, bytes: rewritten.bytes, problem: null }
+      : left(rewritten.kind, after)
+  } catch (error) {
+    if (error instanceof PayloadFault) return left('schema_refuses', after)
     throw error
   }
 }

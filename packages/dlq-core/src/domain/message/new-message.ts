@@ -57,6 +57,10 @@ export type NewMessage = {
   held_by_route: boolean
   /** The size of a value that is too large to be stored; `record_value` is then null. */
   unstored_value_bytes: bigint | null
+  /** The row of dlq_schemas that its value was, or waits to be, decoded with. */
+  value_schema: number | null
+  /** See stored-decoding.ts. */
+  decode_state: number | null
 }
 
 /** What a dead letter says about itself: that it is this attempt of this message. Whoever writes a DLQ topic may say so. */
@@ -135,6 +139,8 @@ export function readDeadLetter(
     related_to: null,
     held_by_route: false,
     unstored_value_bytes: record.unstoredValueBytes === undefined ? null : BigInt(record.unstoredValueBytes),
+    value_schema: null,
+    decode_state: null,
   }
   return { message, republished: claimOf(ours), isPayloadDeferred }
 }

@@ -1,6 +1,6 @@
 // Which routes an event goes along, and when: the first at once, further ones together.
 
-import { matchesTopicGlobs } from '../failure/topic-names.ts'
+import { matchesTopicGlobs } from '../failure/topic-globs.ts'
 import { type Event, type RouteRules, severityRank } from './event.ts'
 import { quietUntil } from './quiet-hours.ts'
 

@@ -62,7 +62,7 @@ export async function writeState(
 export async function readContent(sql: Sql, id: string): Promise<MessageContent> {
   const [row] = await sql<[MessageContent]>`
     select record_key, record_value, record_headers, payload, target_topic, dlq.stack_trace(m) as error_stacktrace,
-           order_key, edits
+           order_key, value_schema, decode_state, edits
     from dlq.dlq_messages m where id = ${id}`
   return row
 }
@@ -76,7 +76,7 @@ export async function readContents(
 ): Promise<CandidateContent[]> {
   return sql<CandidateContent[]>`
     select id, original_topic, dlq_topic, record_key, record_value, record_headers, payload, target_topic,
-           dlq.stack_trace(m) as error_stacktrace, order_key, edits
+           dlq.stack_trace(m) as error_stacktrace, order_key, value_schema, decode_state, edits
     from dlq.dlq_messages m where id = any(${sql.array([...ids])}::uuid[]) and ${messageInScope(sql, scope)} order by id`
 }
 
@@ -110,6 +110,7 @@ export async function editMessage(sql: Sql, { id, actor, reason, request_id, fie
       record_key = ${after.record_key}, record_value = ${after.record_value},
       record_headers = ${after.record_headers}::text::json, payload = ${after.payload}::text::jsonb,
       target_topic = ${after.target_topic}, order_key = ${after.order_key}, edits = edits + 1,
+      value_schema = ${after.value_schema}, decode_state = ${after.decode_state},
       unstored_value_bytes = case when ${fields.includes('value')} then null else unstored_value_bytes end
     where id = ${id}`
 }

@@ -36,10 +36,12 @@ const columnTypes: CopyColumns<NewMessage> = {
   related_to: 'uuid',
   held_by_route: 'bool',
   unstored_value_bytes: 'int8',
+  value_schema: 'int4',
+  decode_state: 'int4',
 }
 const columns = Object.keys(columnTypes) as (keyof NewMessage)[]
 
-/** Rows per statement: 500 × 30 parameters stay well under the protocol's 65,535. */
+/** Rows per statement: 500 × 32 parameters stay well under the protocol's 65,535. */
 const rowsPerStatement = 500
 
 /** One piece is written to the socket while PostgreSQL stores the previous one. */

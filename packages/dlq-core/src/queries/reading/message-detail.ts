@@ -42,6 +42,8 @@ export type MessageDetail = SpecifiedMessage & {
   edits: number
   /** The size of its value, where that was too large to be stored. */
   unstored_value_bytes: bigint | null
+  value_schema: number | null
+  decode_state: number | null
   archived_at: Date | null
   /** It is RETRYING, and no retrier and no lease holds it. */
   is_unheld: boolean
@@ -70,14 +72,15 @@ async function detailFrom(
     (Omit<MessageDetail, 'held_topics' | 'paused_topics'> & { held_topics: string; paused_topics: string })[]
   >`
     select id, original_topic, error_message, retry_count, max_retries, payload,
-           case when payload is null and octet_length(record_value) between 1 and 1048576 then record_value end as unprojected_value,
+           case when (payload is null or decode_state is not null) and octet_length(record_value) between 1 and 1048576
+             then record_value end as unprojected_value,
            status, created_at, updated_at, last_retry_at, dlq_cluster, dlq_topic, dlq_partition, dlq_offset,
            original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
            record_key, octet_length(record_value) as value_bytes, record_headers, record_timestamp, record_timestamp_type,
            record_source, error_class, dlq.stack_trace(m) as error_stacktrace, group_id, next_retry_at, retry_requested, failure_count,
            ${firstFailedAt(sql)} as first_failed_at, ${lastFailedAt(sql)} as last_failed_at, run_id, successor_of, related_to,
            held_by_route, target_topic, edits,
-           unstored_value_bytes, ${isUnheld(sql)} as is_unheld,
+           unstored_value_bytes, value_schema, decode_state, ${isUnheld(sql)} as is_unheld,
            ${archived ? sql`archived_at` : sql`null::timestamptz`} as archived_at,
            (select p.reason from dlq.dlq_group_pauses p
             where p.original_topic = m.original_topic and p.group_id = m.group_id and p.resumed_at is null) as group_paused,

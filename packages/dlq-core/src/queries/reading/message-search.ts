@@ -12,6 +12,10 @@ import { lines } from './summary.ts'
 export type MessageRow = SpecifiedMessage & {
   /** The payload was left out; `getPayload` reads it. */
   large: boolean
+  /** The stored headers, where `unprojected_value` is given: they may say how it is to be read. */
+  payload_headers: string | null
+  value_schema: number | null
+  decode_state: number | null
   dlq_topic: string | null
   dlq_partition: number | null
   dlq_offset: bigint | null
@@ -191,13 +195,16 @@ export async function pageOfTopic(
 
 const maxRows = 2_147_483_647
 
+type LargePayload = Pick<MessageRow, 'payload' | 'unprojected_value' | 'payload_headers'>
+
 /** The payload of one message of any size, as JSON text. */
 export async function getPayload(
   sql: Sql,
   { id, archived }: { id: string; archived: boolean },
-): Promise<{ payload: string | null; unprojected_value: Buffer | null } | null> {
-  const [row] = await sql<{ payload: string | null; unprojected_value: Buffer | null }[]>`
-    select payload, case when payload is null then record_value end as unprojected_value
+): Promise<LargePayload | null> {
+  const [row] = await sql<LargePayload[]>`
+    select payload, case when payload is null then record_value end as unprojected_value,
+           case when payload is null then record_headers end as payload_headers
     from ${archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`} where id = ${id}`
   return row ?? null
 }
@@ -216,10 +223,14 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
       ? sql`
         case when not large then m.payload end as payload,
         case when not large and m.payload is null and octet_length(m.record_value) > 0 then m.record_value end as unprojected_value,
+        case when not large and m.payload is null and octet_length(m.record_value) > 0
+                  and pg_column_size(m.record_headers) <= ${maxInlineBytes} then m.record_headers end as payload_headers,
         large`
       : sql`
-        null as payload, null::bytea as unprojected_value, false as large,
-        case when m.record_value is not null then
+        null as payload, null::bytea as unprojected_value, null::json as payload_headers, false as large,
+        case when m.decode_state = 1 and pg_column_size(m.payload) <= ${maxPreviewedBytes}
+               then substring(convert_to(m.payload::text, 'UTF8') from 1 for ${previewBytes})
+             when m.record_value is not null then
                case when pg_column_size(m.record_value) <= ${maxPreviewedBytes} then substring(m.record_value from 1 for ${previewBytes}) end
              when m.record_headers is null and pg_column_size(m.payload) <= ${maxPreviewedBytes}
                then substring(convert_to(m.payload::text, 'UTF8') from 1 for ${previewBytes}) end as value_start,
@@ -229,7 +240,8 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
     m.id, m.original_topic, m.error_message, m.retry_count, m.max_retries, m.status, m.created_at, m.updated_at, m.last_retry_at,
     ${payload}, m.dlq_topic, m.dlq_partition, m.dlq_offset, m.original_partition, m.original_offset, m.consumer_group, m.error_class,
     m.group_id, m.next_retry_at, m.failure_count,
-    ${firstFailedAt(sql)} as first_failed_at, ${lastFailedAt(sql)} as last_failed_at, ${sortTime(sql, scan)} as sort_time`
+    ${firstFailedAt(sql)} as first_failed_at, ${lastFailedAt(sql)} as last_failed_at,
+    m.value_schema, m.decode_state, ${sortTime(sql, scan)} as sort_time`
 }
 
 /** Whether the payload is large. The row itself has the sizes, so the payload is not fetched. */

@@ -13,6 +13,7 @@ import { oldestWaiting } from '../reading/activity.ts'
 import { getMessage } from '../reading/message-view.ts'
 import { greatestMessageId } from '../runs/greatest-message-id.ts'
 import { giveBack, handOverPulled, holdsMessages, listRunTopics, markDead, takeIntoRun } from '../runs/run-messages.ts'
+import { lockWaitingMessages } from '../schemas/waiting-messages.ts'
 import type { Sql } from '../sql.ts'
 import { archiveMessages, listSettled, listSettledTopics } from '../upkeep/archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
@@ -80,6 +81,8 @@ const edit = {
     payload: null,
     target_topic: null,
     order_key: null,
+    value_schema: null,
+    decode_state: null,
   },
 }
 const settled = ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
@@ -156,6 +159,11 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the settling of a program', byId, (sql) => sql`select dlq.resolve_messages(${sql.array(ids)}::uuid[], ${token})`],
   ['the failure that a program reports', byId, (sql) => sql`select dlq.fail_message(${ids[0]!}, ${token}, 'again')`],
   ['the messages that have no group yet', /_(first|last|\d\d)_id_idx$/, (sql) => lockUngrouped(sql, { limit: 500 })],
+  [
+    'the messages that wait for a schema',
+    /_value_schema_id_idx$/,
+    (sql) => lockWaitingMessages(sql, { schema: 1, limit: 50, maxBytes: 1000 }),
+  ],
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
   ['the settling of a batch', byId, (sql) => settleMessages(sql, { ...slot, batch: 1n, messages: settled })],
   ['the release of a part of a batch', byIdOrLease, (sql) => releaseBatch(sql, { ...slot, batch: 1n, ids })],

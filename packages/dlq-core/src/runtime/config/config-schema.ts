@@ -8,6 +8,7 @@ import { auth } from './auth-schema.ts'
 import { anyDuration, boolean, duration, integer, text, textList } from './config-values.ts'
 import { notifications } from './notification-schema.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
+import { schemas } from './schemas-schema.ts'
 
 const app = v.strictObject({
   name: v.optional(text, 'dlq-manager'),
@@ -213,6 +214,7 @@ const cron = v.strictObject({
   payloads: v.optional(schedule, '* * * * *'),
   reconcile: v.optional(schedule, '0 4 * * *'),
   sweep: v.optional(schedule, '* * * * *'),
+  decode: v.optional(schedule, '* * * * *'),
   sagas: v.optional(schedule, '* * * * *'),
 })
 
@@ -295,6 +297,8 @@ export const configSchema = v.strictObject({
   cron: v.optional(cron, {}),
   archive: v.optional(archive, {}),
   names: v.optional(names, {}),
+  /** Without it, only JSON and text are read. */
+  schemas: v.optional(schemas),
   audit: v.optional(audit, {}),
   policies: v.nullish(policyListSchema, []),
   auth: v.optional(auth, {}),

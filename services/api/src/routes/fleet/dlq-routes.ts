@@ -10,7 +10,8 @@ import { refuseUnallowedTarget } from '../../fleet/refuse-target.ts'
 import { ApiError } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
-import { count, timestamp, timestampText } from '../../messages/message-json.ts'
+import { count } from '../../messages/message-json.ts'
+import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { reason, topicName, wholeNumber } from '../../request/request-schemas.ts'
 
 const routeSchema = v.pipe(

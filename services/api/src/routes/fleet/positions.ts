@@ -7,7 +7,8 @@ import * as v from 'valibot'
 import { ApiError, invalidField } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
-import { count, timestamp, timestampText } from '../../messages/message-json.ts'
+import { count } from '../../messages/message-json.ts'
+import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { reason, topicName, wholeNumber } from '../../request/request-schemas.ts'
 
 const positionSchema = v.pipe(

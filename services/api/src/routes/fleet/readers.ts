@@ -4,7 +4,8 @@ import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { listTopicReaders } from 'dlq-core/queries/readers/verdicts.ts'
 import * as v from 'valibot'
 import { defineRoute } from '../../http/define-route.ts'
-import { count, timestamp, timestampText } from '../../messages/message-json.ts'
+import { count } from '../../messages/message-json.ts'
+import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { topicName } from '../../request/request-schemas.ts'
 
 const readerSchema = v.pipe(

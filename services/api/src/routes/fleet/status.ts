@@ -10,7 +10,8 @@ import { requireExactCounts } from '../../fleet/exact-counts.ts'
 import { exampleLossClock, lossClockJson, lossClockSchema } from '../../fleet/loss-clock.ts'
 import { exampleStatusCounts, noMessages, statusCountsSchema } from '../../fleet/totals-json.ts'
 import { defineRoute } from '../../http/define-route.ts'
-import { count, timestamp, timestampText } from '../../messages/message-json.ts'
+import { count } from '../../messages/message-json.ts'
+import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { exampleTopicPause, topicPauseJson, topicPauseSchema } from '../../pauses/pause-json.ts'
 
 const maxLines = 1000

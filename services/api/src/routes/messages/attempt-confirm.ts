@@ -7,7 +7,8 @@ import { ApiError, invalidField } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { exampleAttempt } from '../../messages/attempt-json.ts'
 import { auditMessage } from '../../messages/change-message.ts'
-import { exampleMessage, timestamp, timestampText } from '../../messages/message-json.ts'
+import { exampleMessage } from '../../messages/message-json.ts'
+import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { idOf } from '../../request/request-schemas.ts'
 
 export const attemptConfirmRoutes = [

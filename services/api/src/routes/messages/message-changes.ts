@@ -1,17 +1,19 @@
 // One dead letter, changed: retried, given up, revived, edited, deleted.
 
-import { applyEdit, type Wanted } from 'dlq-core/domain/message/edit-message.ts'
+import { applyEdit, sentValue, type Wanted } from 'dlq-core/domain/message/edit-message.ts'
+import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
 import { deleteMessages } from 'dlq-core/queries/change/delete-messages.ts'
 import { editMessage, type HeldMessage, readContent, writeSchedule } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage, type MessageView } from 'dlq-core/queries/reading/message-view.ts'
 import * as v from 'valibot'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
-import { ApiError } from '../../http/api-error.ts'
+import { ApiError, invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
 import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from '../../messages/change-message.ts'
-import { bytesOf, contentInput, headersInput, headersOf } from '../../messages/message-content.ts'
+import { bytesOf, editInput, headersInput, headersOf, isDecoded } from '../../messages/message-content.ts'
 import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../../messages/message-json.ts'
 import { retryMessage } from '../../messages/retry-message.ts'
+import { type DecodedEdit, encodeEdit, fetchSchemasOf } from '../../payloads/edit-decoded.ts'
 import {
   ifMatchHeader,
   instant,
@@ -138,13 +140,27 @@ export const messageChangeRoutes = [
         'Only fields that the body names change. `…/edits` keeps and shows the replaced values. The next retry sends the',
         'edited message. A message that was sent, or is being sent, cannot be edited: RESOLVED and RETRYING answer 409.',
         'With `next_retry_at` null, the message waits until somebody retries it.',
+        'A `decoded` key or value is the JSON that answers show of it, and `patch` changes that of the value: it is written',
+        'with the same schema, frame and compression.',
       ].join(' '),
       role: 'write',
       params: messagePath,
       headers: v.object(ifMatchHeader),
       body: v.strictObject({
-        key: v.optional(contentInput),
-        value: v.optional(contentInput),
+        key: v.optional(editInput),
+        value: v.optional(editInput),
+        patch: v.optional(
+          v.pipe(jsonPatchSchema, v.description('A JSON Patch (RFC 6902) of the decoded value, instead of a value.')),
+        ),
+        reencode: v.optional(
+          v.pipe(
+            v.boolean('must be true or false'),
+            v.description(
+              'Accepts that more bytes than those of the change differ. Otherwise that answers 409 SYS_DLQ_NOT_EXACT.',
+            ),
+          ),
+          false,
+        ),
         headers: v.optional(headersInput),
         target_topic: v.optional(v.nullable(topicName)),
         max_retries: v.optional(maxRetries),
@@ -154,26 +170,40 @@ export const messageChangeRoutes = [
       bodyExample: { value: { json: { order_id: '123', amount: 10 } }, reason: 'the amount was missing' },
       maxBodyBytes: 6 * 1024 * 1024,
       answers: changedAnswer,
-      faults: [...changeFaults, 'SYS_DLQ_PRECONDITION_REQUIRED'],
+      faults: [...changeFaults, 'SYS_DLQ_PRECONDITION_REQUIRED', 'SYS_DLQ_NOT_EXACT'],
     },
     async (call) => {
-      const { c, sql, access, policies, body, exactJson, params } = call
+      const { c, sql, access, policies, payloads, body, exactJson, params } = call
       const asked = askedOf(call)
+      if (body.patch !== undefined && body.value !== undefined)
+        throw invalidField('patch', 'changes the value, so a value cannot be given beside it')
       if (asked.ifMatch === undefined)
         throw new ApiError('SYS_DLQ_PRECONDITION_REQUIRED', 'send the ETag of the message as If-Match')
       if (body.target_topic) await refuseTarget(call, body.target_topic)
       await policies.refresh()
+      const edit: DecodedEdit = {
+        ...(isDecoded(body.key) && { key: exactJson('key', 'decoded') }),
+        ...(isDecoded(body.value) && { value: exactJson('value', 'decoded') }),
+        ...(body.patch !== undefined && { patch: exactJson('patch') }),
+      }
+      if (Object.keys(edit).length > 0) await fetchSchemasOf(call, params.id)
       const changed = await sql.begin(async (sql) => {
         const message = await holdAsSeen(sql, asked)
         if (message.status === 'RETRYING') throw beingRetried(message.id)
+        const content = await readContent(sql, message.id)
+        const { record_headers, record_key: key } = content
+        const current = { ...message, record_headers, key, value: sentValue(content) }
         const wanted: Wanted = {
-          ...(body.key !== undefined && { key: bytesOf(body.key, () => exactJson('key', 'json')) }),
-          ...(body.value !== undefined && { value: bytesOf(body.value, () => exactJson('value', 'json')) }),
+          ...(body.key !== undefined &&
+            !isDecoded(body.key) && { key: bytesOf(body.key, () => exactJson('key', 'json')) }),
+          ...(body.value !== undefined &&
+            !isDecoded(body.value) && { value: bytesOf(body.value, () => exactJson('value', 'json')) }),
+          ...(await encodeEdit(sql, payloads, current, { edit, reencode: body.reencode })),
           ...(body.headers !== undefined && { headers: headersOf(body.headers) }),
           ...(body.target_topic !== undefined && { targetTopic: body.target_topic }),
         }
         const policy = policies.policyOf(message)
-        const { fields, after } = applyEdit(await readContent(sql, message.id), wanted, policy)
+        const { fields, after } = applyEdit(content, wanted, policy, payloads?.projectFor(message))
         if (fields.length > 0) {
           if (message.status === 'RESOLVED')
             throw new ApiError('SYS_DLQ_CONFLICT', `message ${message.id} is RESOLVED: what was sent cannot be edited`)

@@ -7,7 +7,8 @@ import * as v from 'valibot'
 import { ApiError, notFound } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { contentJson, contentSchema, headersSchema, shownHeaders } from '../../messages/message-content.ts'
-import { count, sendJsonText, timestamp, timestampText } from '../../messages/message-json.ts'
+import { count, sendJsonText } from '../../messages/message-json.ts'
+import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { idOf, messagePath, wholeNumberInPath } from '../../request/request-schemas.ts'
 
 const summaryEntries = {

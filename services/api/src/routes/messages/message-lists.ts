@@ -21,9 +21,8 @@ import {
   exampleMessage,
   listedMessageSchema,
   messageListSchema,
-  timestamp,
-  timestampText,
 } from '../../messages/message-json.ts'
+import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { topicPath, wholeNumber } from '../../request/request-schemas.ts'
 
 const sorts = ['newest', 'oldest', 'next_due'] as const satisfies readonly MessageSort[]
@@ -159,8 +158,10 @@ export const messageListRoutes = [
         },
       },
     },
-    async ({ c, sql, access, query: { format, sort = 'newest', ...filter }, signal }) =>
-      exportMessages(c, sql, { search: await searchOf(sql, { filter, sort, scope: access.topics }), format, signal }),
+    async ({ c, sql, access, payloads, query: { format, sort = 'newest', ...filter }, signal }) => {
+      const search = await searchOf(sql, { filter, sort, scope: access.topics })
+      return exportMessages(c, sql, { search, payloads, format, signal })
+    },
   ),
 
   defineRoute(
@@ -187,7 +188,7 @@ export const messageListRoutes = [
       },
     },
     async (call) => {
-      const { c, sql, access, params, query } = call
+      const { c, sql, access, payloads, params, query } = call
       const { page, page_size: pageSize = defaultLimit, ...rest } = query
       const isPaged = page !== undefined || query.page_size !== undefined
       const isSearch = Object.keys(rest).length > 0
@@ -204,7 +205,7 @@ export const messageListRoutes = [
         page_size: pageSize,
         has_next: offset + pageSize < total,
       }
-      return sendMessages(c, sql, { rows, archived: false, fields: 'specified', tail: { pagination } })
+      return sendMessages(c, sql, { rows, payloads, archived: false, fields: 'specified', tail: { pagination } })
     },
   ),
 ]
@@ -212,7 +213,7 @@ export const messageListRoutes = [
 type ListQuery = v.InferOutput<typeof listQuery>
 
 async function answerPage(
-  { c, sql, access, signal }: Pick<Call, 'c' | 'sql' | 'access' | 'signal'>,
+  { c, sql, access, payloads, signal }: Pick<Call, 'c' | 'sql' | 'access' | 'payloads' | 'signal'>,
   { cursor, limit = defaultLimit, sort = 'newest', show = 'payload', ...filter }: ListQuery,
 ): Promise<Response> {
   const search = await searchOf(sql, { filter, sort, scope: access.topics })
@@ -234,6 +235,7 @@ async function answerPage(
   const archived = filter.archived ?? false
   return sendMessages(c, sql, {
     rows: page.rows,
+    payloads,
     archived,
     fields: show === 'preview' ? 'previewed' : 'listed',
     tail: { pagination },

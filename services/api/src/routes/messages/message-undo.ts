@@ -1,10 +1,12 @@
 // Takes back what somebody did to a dead letter: brings it out of the archive, or gives it the content it had before an edit.
 
 import { applyEdit, sentValue } from 'dlq-core/domain/message/edit-message.ts'
+import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
 import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { editMessage, findEdit, readContent } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage } from 'dlq-core/queries/reading/message-view.ts'
 import { listArchived } from 'dlq-core/queries/runs/run-messages.ts'
+import { readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import * as v from 'valibot'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
 import { ApiError, notFound } from '../../http/api-error.ts'
@@ -62,7 +64,7 @@ export const messageUndoRoutes = [
       faults: changeFaults,
     },
     async (call) => {
-      const { c, sql, access, policies, by, params } = call
+      const { c, sql, access, policies, payloads, by, params } = call
       const { id, number } = params
       const asked = askedOf(call)
       await policies.refresh()
@@ -83,7 +85,14 @@ export const messageUndoRoutes = [
           }),
           targetTopic: edit.target_topic,
         }
-        const { fields, after } = applyEdit(await readContent(sql, id), wanted, policies.policyOf(held))
+        // Its schema may be another than the present value's.
+        await payloads?.readAll([readableValue(edit, wanted.value, held)], { maxBytes: maxEncodedBytes, sql })
+        const { fields, after } = applyEdit(
+          await readContent(sql, id),
+          wanted,
+          policies.policyOf(held),
+          payloads?.projectFor(held),
+        )
         if (fields.length > 0) {
           if (held.status === 'RESOLVED')
             throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} is RESOLVED: what was sent cannot be edited`)

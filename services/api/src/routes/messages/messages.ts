@@ -10,6 +10,7 @@ import { type Call, defineRoute } from '../../http/define-route.ts'
 import { attemptJson, attemptSchema, exampleAttempt } from '../../messages/attempt-json.ts'
 import { detailJson, detailSchema, exampleDetail } from '../../messages/message-detail-json.ts'
 import { sendJsonText } from '../../messages/message-json.ts'
+import { decodeMessage } from '../../payloads/decode-message.ts'
 import { messagePath } from '../../request/request-schemas.ts'
 
 export const messageRoutes = [
@@ -32,7 +33,7 @@ export const messageRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access, policies, params: { id } }) => {
+    async ({ c, sql, access, policies, payloads, params: { id } }) => {
       const [message, attempts] = await Promise.all([
         getMessageDetail(sql, { id, scope: access.topics }),
         listAttempts(sql, id),
@@ -40,7 +41,8 @@ export const messageRoutes = [
       ])
       if (!message) throw notFound(id)
       c.header('ETag', message.etag)
-      return sendJsonText(c, detailJson(message, { attempts, policy: policies.effectivePolicyOf(message) }))
+      const policy = policies.effectivePolicyOf(message)
+      return sendJsonText(c, detailJson(message, { attempts, policy, decoded: await decodeMessage(payloads, message) }))
     },
   ),
 

@@ -15,7 +15,8 @@ import { channelKinds } from 'dlq-core/runtime/config/notification-schema.ts'
 import * as v from 'valibot'
 import { ApiError } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
-import { count, timestamp, timestampText } from '../../messages/message-json.ts'
+import { count } from '../../messages/message-json.ts'
+import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { idOf, instant, reason, wholeNumber } from '../../request/request-schemas.ts'
 
 const text = v.nullable(v.string())

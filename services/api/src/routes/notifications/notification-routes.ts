@@ -16,7 +16,8 @@ import { anyDuration } from 'dlq-core/runtime/config/config-values.ts'
 import * as v from 'valibot'
 import { ApiError, invalidField } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
-import { count, timestamp, timestampText } from '../../messages/message-json.ts'
+import { count } from '../../messages/message-json.ts'
+import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { instant, reason } from '../../request/request-schemas.ts'
 
 const dayMs = 86_400_000

@@ -1,0 +1,51 @@
+// What it costs to make a value readable, beside the floor: JSON.parse of the same value. CPU of one thread, no servers.
+
+import { gzipSync } from 'node:zlib'
+import { parseAvroSchema } from 'dlq-core/domain/payload/avro/avro-schema.ts'
+import { compileAvroReader } from 'dlq-core/domain/payload/avro/read-avro.ts'
+import { compileAvroWriter } from 'dlq-core/domain/payload/avro/write-avro.ts'
+import { decompress } from 'dlq-core/domain/payload/decompress.ts'
+import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
+import type { BenchRun } from '../measure/bench-run.ts'
+import { median } from '../measure/statistics.ts'
+import { formatNumber, formatTable } from '../measure/table.ts'
+import { orderJson, orderSchema } from './order.ts'
+
+const quickTimes = 2000
+const times = 20_000
+
+export async function benchDecode({ quick, rounds, print }: BenchRun): Promise<void> {
+  const type = parseAvroSchema(orderSchema)
+  const read = compileAvroReader(type)
+  const write = compileAvroWriter(type)
+  const avro = write(orderJson)
+  const json = Buffer.from(orderJson)
+  const gzipped = gzipSync(json)
+  const works: Readonly<Record<string, () => unknown>> = {
+    'JSON.parse (floor)': () => JSON.parse(json.toString()),
+    'JSON to payload': () => projectPayload(json),
+    'Avro to text': () => read(avro),
+    'Avro to payload': () => projectPayload(Buffer.from(read(avro))),
+    'JSON to Avro': () => write(orderJson),
+    gunzip: () => decompress(gzipped, 'gzip'),
+  }
+  const taken = new Map<string, number[]>(Object.keys(works).map((name) => [name, []]))
+  for (let round = 0; round < rounds; round += 1)
+    for (const [name, work] of Object.entries(works)) taken.get(name)!.push(microsOf(work, quick ? quickTimes : times))
+  const floor = median(taken.get('JSON.parse (floor)')!)
+  print(`decode: a value of ${json.length} bytes as JSON, ${avro.length} as Avro, µs of CPU`)
+  const rows = [...taken].map(([name, all]) => [
+    name,
+    formatNumber(median(all), 1),
+    formatNumber(median(all) / floor, 2),
+  ])
+  print(formatTable(['', 'µs', 'of floor'], rows))
+}
+
+function microsOf(work: () => unknown, times: number): number {
+  for (let time = 0; time < times / 10; time += 1) work()
+  const before = process.cpuUsage()
+  for (let time = 0; time < times; time += 1) work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / times
+}

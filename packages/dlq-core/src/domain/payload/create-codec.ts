@@ -1,0 +1,92 @@
+// A codec from a schema's definition: compiled when first used, and kept.
+
+import { projectPayload } from '../record/payload-projection.ts'
+import { parseAvroSchema } from './avro/avro-schema.ts'
+import { compileAvroReader } from './avro/read-avro.ts'
+import { compileAvroWriter } from './avro/write-avro.ts'
+import { PayloadFault } from './payload-fault.ts'
+import { createFramedProtobufCodec } from './protobuf-codec.ts'
+import type { SchemaCodec } from './schema-codec.ts'
+
+export const schemaTypes = ['avro', 'json', 'protobuf'] as const
+export type SchemaType = (typeof schemaTypes)[number]
+
+export type SchemaDefinition = {
+  readonly type: SchemaType
+  readonly definition: string
+  /**
+   * The definitions that it refers to, each after those that it uses itself. Of Protobuf the descriptors in base64, its
+   * own last; none where the registry gives none.
+   */
+  readonly references: readonly string[]
+  /** It says that values are encrypted as a whole. */
+  readonly encrypted: boolean
+}
+
+/** The name of the type that the schema declares; null where it has none. */
+export function schemaName({ type, definition }: Pick<SchemaDefinition, 'type' | 'definition'>): string | null {
+  if (type === 'protobuf') return null
+  try {
+    if (type === 'json') {
+      const { title } = JSON.parse(definition) as { title?: unknown }
+      return typeof title === 'string' ? title : null
+    }
+    const { name, namespace } = JSON.parse(definition) as { name?: unknown; namespace?: unknown }
+    if (typeof name !== 'string') return null
+    return typeof namespace === 'string' && namespace !== '' && !name.includes('.') ? `${namespace}.${name}` : name
+  } catch {
+    return null
+  }
+}
+
+/** Compiled when first used, and kept: most schemas that are stored are never needed again. */
+export function createCodec(schema: SchemaDefinition): SchemaCodec {
+  if (schema.type === 'json') return jsonCodec
+  const compile = schema.type === 'avro' ? compileAvro : compileProtobuf
+  let compiled: SchemaCodec | null = null
+  const codec = () => {
+    compiled ??= refusingFaults(() => compile(schema))
+    return compiled
+  }
+  return {
+    read: (bytes, at) => codec().read(bytes, at),
+    write: (json, bytes, at) => codec().write(json, bytes, at),
+    bodyAt: (bytes, at) => codec().bodyAt?.(bytes, at) ?? at,
+  }
+}
+
+function compileAvro({ definition, references }: SchemaDefinition): SchemaCodec {
+  const type = parseAvroSchema(definition, references)
+  return { read: compileAvroReader(type), write: compileAvroWriter(type) }
+}
+
+function compileProtobuf({ references }: SchemaDefinition): SchemaCodec {
+  if (references.length === 0)
+    throw new PayloadFault('the registry gives no descriptor of this Protobuf schema: name its type in a rule')
+  return createFramedProtobufCodec(references)
+}
+
+function refusingFaults(compile: () => SchemaCodec): SchemaCodec {
+  try {
+    return compile()
+  } catch (error) {
+    if (error instanceof PayloadFault) return refusing(error.message)
+    throw error
+  }
+}
+
+function refusing(problem: string): SchemaCodec {
+  const refuse = () => {
+    throw new PayloadFault(problem)
+  }
+  return { read: refuse, write: refuse }
+}
+
+const jsonCodec: SchemaCodec = {
+  read(bytes, at) {
+    const text = projectPayload(bytes.subarray(at))
+    if (text === null) throw new PayloadFault('it is no JSON')
+    return text
+  },
+  write: (json) => Buffer.from(json),
+}

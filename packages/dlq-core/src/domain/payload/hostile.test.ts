@@ -1,0 +1,178 @@
+// Values, schemas and compressed bytes of somebody who wants to stop the service: each ends soon, in little memory, with a
+// reason. The time is for a machine that does nothing else; the tests allow ten times as much.
+
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { parseAvroSchema } from './avro/avro-schema.ts'
+import { compileAvroReader } from './avro/read-avro.ts'
+import { decompress } from './decompress.ts'
+import { PayloadFault } from './payload-fault.ts'
+
+const maxMs = 2000
+const maxGrowthBytes = 50 * 1024 * 1024
+
+/** The reason for which the work ends. */
+function faultOf(work: () => unknown): string {
+  const heap = process.memoryUsage().heapUsed
+  const startedAt = performance.now()
+  let reason = 'no fault'
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof PayloadFault)) throw error
+    reason = error.message
+  }
+  expect(performance.now() - startedAt).toBeLessThan(maxMs)
+  expect(process.memoryUsage().heapUsed - heap).toBeLessThan(maxGrowthBytes)
+  return reason
+}
+
+/** Zigzag and seven bits a byte, for numbers beyond 32 bits too. */
+function varint(value: bigint): Buffer {
+  const bytes: number[] = []
+  let zigzag = value < 0n ? -value * 2n - 1n : value * 2n
+  for (; zigzag >= 0x80n; zigzag >>= 7n) bytes.push(Number(zigzag & 0x7fn) | 0x80)
+  return Buffer.from([...bytes, Number(zigzag)])
+}
+
+const readerOf = (schema: unknown) => compileAvroReader(parseAvroSchema(JSON.stringify(schema)))
+const nulls = readerOf({ type: 'array', items: 'null' })
+const selfHolding = { type: 'record', name: 'R', fields: [{ name: 'r', type: ['null', 'R'] }] }
+
+describe('a value', () => {
+  test('of 50 million nulls in five bytes', () => {
+    expect(faultOf(() => nulls(Buffer.concat([varint(50_000_000n), Buffer.from([0])])))).toBe(
+      'it holds more than 100000 values',
+    )
+  })
+
+  test('of nulls in many blocks', () => {
+    const block = Buffer.concat([varint(50_000n)])
+    expect(faultOf(() => nulls(Buffer.concat([...Array(1000).fill(block), Buffer.from([0])])))).toBe(
+      'it holds more than 100000 values',
+    )
+  })
+
+  test.each([
+    ['a negative number of items', -50_000_000n],
+    ['more items than a number can count', 2n ** 62n],
+    ['the least number of items', -(2n ** 63n)],
+  ])('with %s', (_, count) => {
+    const bytes = Buffer.concat([varint(count), varint(0n), Buffer.from([0])])
+    expect(faultOf(() => nulls(bytes))).toMatch(/it holds more than|a block of/)
+  })
+
+  test('of empty records in empty records', () => {
+    let schema: unknown = { type: 'record', name: 'R0', fields: [] }
+    for (let level = 1; level < 30; level += 1) {
+      const fields = [{ name: 'a', type: schema }, ...'bcdefghij'].map((field) =>
+        typeof field === 'string' ? { name: field, type: `R${level - 1}` } : field,
+      )
+      schema = { type: 'record', name: `R${level}`, fields }
+    }
+    expect(faultOf(() => readerOf(schema)(Buffer.alloc(0)))).toBe('it holds more than 100000 values')
+  })
+
+  test('whose names are longer than its bytes', () => {
+    const schema = {
+      type: 'array',
+      items: { type: 'record', name: 'R', fields: [{ name: 'n'.repeat(100_000), type: 'null' }] },
+    }
+    const bytes = Buffer.concat([varint(40_000n), Buffer.from([0])])
+    expect(faultOf(() => readerOf(schema)(bytes))).toBe('its text is longer than 4194304 characters')
+  })
+
+  test('nested without end', () => {
+    expect(faultOf(() => readerOf(selfHolding)(Buffer.alloc(200_000, 2)))).toBe('it is nested deeper than 100 levels')
+    const endless = { type: 'record', name: 'R', fields: [{ name: 'r', type: 'R' }] }
+    expect(faultOf(() => readerOf(endless)(Buffer.alloc(0)))).toBe('it is nested deeper than 100 levels')
+  })
+
+  test.each([
+    ['a text longer than itself', 'string', varint(1_000_000_000n), 'it ends too early'],
+    ['a text of negative length', 'string', varint(-1n), 'it has a length that is negative or too large'],
+    ['a text of 2^62 bytes', 'bytes', varint(2n ** 62n), 'it has a length that is negative or too large'],
+    ['an integer that does not end', 'long', Buffer.alloc(9, 0xff), 'it ends too early'],
+    ['an integer of 70 bits', 'long', Buffer.alloc(11, 0xff), 'it has an integer of more than 64 bits'],
+    ['an int of 33 bits', 'int', varint(2n ** 32n), 'it has an int of more than 32 bits'],
+    ['a branch that does not exist', ['null', 'int'], varint(7n), 'it has a branch that its union does not know'],
+    [
+      'a symbol that does not exist',
+      { type: 'enum', name: 'E', symbols: ['A'] },
+      varint(1n),
+      'it has a symbol that E does not know',
+    ],
+    ['a boolean of 2', 'boolean', Buffer.from([2]), 'it has a boolean that is neither 0 nor 1'],
+    ['bytes behind it', 'int', Buffer.from([2, 2]), '1 bytes are left over'],
+  ])('with %s', (_, schema, bytes, reason) => {
+    expect(faultOf(() => readerOf(schema)(bytes))).toBe(reason)
+  })
+
+  test('with a decimal of a mebibyte', () => {
+    const schema = { type: 'bytes', logicalType: 'decimal', precision: 9_999_999, scale: 0 }
+    const bytes = Buffer.concat([varint(1_048_576n), Buffer.alloc(1_048_576, 0x7f)])
+    expect(faultOf(() => readerOf(schema)(bytes))).toBe('it has a decimal of more than 1000 bytes')
+  })
+
+  test('of small decimals with many digits behind the point', () => {
+    const schema = { type: 'array', items: { type: 'bytes', logicalType: 'decimal', precision: 1000, scale: 1000 } }
+    const bytes = Buffer.concat([varint(90_000n), Buffer.alloc(180_000, 2), Buffer.from([0])])
+    expect(faultOf(() => readerOf(schema)(bytes))).toBe('its text is longer than 4194304 characters')
+  })
+})
+
+describe('a schema', () => {
+  const nested = (levels: number) => `${'{"type":"array","items":'.repeat(levels)}"int"${'}'.repeat(levels)}`
+
+  test.each([
+    ['1,000 levels deep', nested(1000), 'the schema is nested deeper than 64 levels'],
+    ['of two mebibytes', `"${'x'.repeat(2 ** 21)}"`, 'the schema is longer than 1048576 characters'],
+    [
+      'of 1,001 named types',
+      JSON.stringify(Array.from({ length: 1001 }, (_, n) => ({ type: 'fixed', name: `F${n}`, size: 1 }))),
+      'the schema has more than 1000 named types',
+    ],
+    [
+      'that needs itself to be named',
+      '{"type":"record","name":"R","fields":[{"name":"a","type":"S"}]}',
+      'the schema has no type S',
+    ],
+    [
+      'whose types have types',
+      `${'{"type":'.repeat(100)}"int"${'}'.repeat(100)}`,
+      'the schema is nested deeper than 64 levels',
+    ],
+  ])('%s', (_, schema, reason) => {
+    expect(faultOf(() => parseAvroSchema(schema))).toBe(reason)
+  })
+
+  test('that holds itself costs nothing until it is read', () => {
+    expect(faultOf(() => readerOf(selfHolding))).toBe('no fault')
+  })
+
+  test('with the names of an object’s own members', () => {
+    const schema = { type: 'record', name: '__proto__', fields: [{ name: 'constructor', type: 'int' }] }
+    expect(readerOf(schema)(Buffer.from([2]))).toBe('{"constructor":1}')
+  })
+})
+
+describe('compressed bytes', () => {
+  test.each([
+    ['gzip', gzipSync(Buffer.alloc(100 * 1024 * 1024))],
+    ['zstd', zstdCompressSync(Buffer.alloc(100 * 1024 * 1024))],
+  ] as const)('of %s that are zeros end at 4 MiB', (compression, bytes) => {
+    expect(faultOf(() => decompress(bytes, compression))).toBe('it unpacks to more than 4194304 bytes')
+  })
+
+  test('that are cut off, or are none', () => {
+    const whole = gzipSync(Buffer.from('{"a":1}'.repeat(1000)))
+    expect(faultOf(() => decompress(whole.subarray(0, 20), 'gzip'))).toBe('it is not whole gzip')
+    expect(faultOf(() => decompress(Buffer.from('x'), 'br'))).toBe('it is not whole br')
+  })
+
+  test('of zstd with a window of 128 MiB are refused before the memory is taken', () => {
+    // A frame header with a window descriptor of 2^27, and an empty last block.
+    const frame = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x88, 0x01, 0x00, 0x00])
+    expect(faultOf(() => decompress(frame, 'zstd'))).toBe('it is not whole zstd')
+  })
+})

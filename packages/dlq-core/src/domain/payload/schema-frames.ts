@@ -1,0 +1,85 @@
+// Where a record says which schema its bytes have: in its headers, or in a frame before them. The table of formats, with
+// their sources, is in infra/docs/payloads.md.
+
+import type { Header } from '../record/record.ts'
+import type { RegistryKind } from './payload-settings.ts'
+
+export type Part = 'key' | 'value'
+
+/**
+ * A schema as its registry knows it. `id`: Confluent's ids. `guid`: the same registry's, for headers. `content`, `global`:
+ * Apicurio's two kinds of id. `file`: a type in the configuration's own files.
+ */
+export type SchemaRef = {
+  readonly registry: string
+  readonly kind: 'id' | 'guid' | 'content' | 'global' | 'file'
+  readonly id: string
+}
+
+/** A schema's id, and where the encoded value begins. */
+export type SchemaFrame = { readonly ref: SchemaRef; readonly at: number }
+
+const headerNames = {
+  key: { guid: '__key_schema_id', global: 'apicurio.key.globalId', content: 'apicurio.key.contentId' },
+  value: { guid: '__value_schema_id', global: 'apicurio.value.globalId', content: 'apicurio.value.contentId' },
+}
+const encodingNames = { key: 'apicurio.key.encoding', value: 'apicurio.value.encoding' }
+
+/** The headers that decide how a record is read: ids of schemas, compression, and CloudEvents' names. */
+export const payloadHeaders: ReadonlySet<string> = new Set([
+  ...Object.values(headerNames).flatMap((names) => Object.values(names)),
+  ...Object.values(encodingNames),
+  ...['content-encoding', 'content-type', 'ce_id', 'ce_type', 'ce_source', 'ce_specversion'],
+])
+
+/** Whether a header names the schema of the part. */
+export function hasSchemaHeader(headers: readonly Header[], part: Part): boolean {
+  const { guid, global, content } = headerNames[part]
+  for (const [name] of headers) if (name === guid || name === global || name === content) return true
+  return false
+}
+
+/** The last header of the name counts, as Kafka's own serializers have it. */
+export function headerValue(headers: readonly Header[], wanted: string): Buffer | null {
+  return headers.findLast(([name]) => name === wanted)?.[1] ?? null
+}
+
+/** The schema that the headers name; null where they name none that the registry could know. */
+export function frameOfHeaders(
+  headers: readonly Header[],
+  part: Part,
+  { name: registry, type }: RegistryKind,
+): SchemaFrame | null {
+  const names = headerNames[part]
+  if (type === 'confluent') {
+    const guid = headerValue(headers, names.guid)
+    if (guid?.length !== 17 || guid[0] !== 1) return null
+    const id = guid.toString('hex', 1).replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')
+    return { ref: { registry, kind: 'guid', id }, at: 0 }
+  }
+  // Apicurio's own JSON form of Avro: the bytes are JSON text.
+  if (headerValue(headers, encodingNames[part])?.toString('latin1') === 'JSON') return null
+  for (const kind of ['global', 'content'] as const) {
+    const bytes = headerValue(headers, names[kind])
+    if (bytes?.length === 8) return { ref: { registry, kind, id: bytes.readBigInt64BE().toString() }, at: 0 }
+  }
+  return null
+}
+
+/** The frame that the bytes begin with, for the registry that the topic has; null where they begin with none. */
+export function frameOfBytes(bytes: Buffer, { name: registry, type }: RegistryKind): SchemaFrame | null {
+  if (bytes[0] !== 0 || bytes.length < 5) return null
+  const id = bytes.readInt32BE(1)
+  if (type === 'confluent') return id > 0 ? { ref: { registry, kind: 'id', id: String(id) }, at: 5 } : null
+  if (id > 0) return { ref: { registry, kind: 'content', id: String(id) }, at: 5 }
+  // Version 2 writes eight bytes, of which the first four are zero for every id in practice.
+  if (id !== 0 || bytes.length < 9) return null
+  const globalId = bytes.readBigInt64BE(1)
+  return globalId > 0n ? { ref: { registry, kind: 'global', id: globalId.toString() }, at: 9 } : null
+}
+
+/** AWS Glue's frame: 03, the compression, and the UUID of a schema's version. Null where it is none. */
+export function glueVersion(bytes: Buffer): string | null {
+  if (bytes.length < 18 || bytes[0] !== 3 || (bytes[1] !== 0 && bytes[1] !== 5)) return null
+  return bytes.toString('hex', 2, 18).replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')
+}

@@ -1,0 +1,90 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { createCodec } from './create-codec.ts'
+import { compilePlans } from './payload-settings.ts'
+import { readPayload, type SchemaEntry } from './read-payload.ts'
+import { rewritePayload } from './write-payload.ts'
+
+const definition = JSON.stringify({
+  type: 'record',
+  name: 'Order',
+  fields: [
+    { name: 'id', type: 'long' },
+    { name: 'lines', type: { type: 'array', items: 'int' } },
+    { name: 'by', type: { type: 'map', values: 'int' } },
+  ],
+})
+const ref = { registry: 'main', kind: 'id' as const, id: '5' }
+const schema: SchemaEntry = {
+  ...{ state: 'known', number: 1, ref, type: 'avro', name: 'Order', encrypted: false },
+  codec: createCodec({ type: 'avro', definition, references: [], encrypted: false }),
+}
+const plan = compilePlans({ registries: [{ name: 'main', type: 'confluent', topics: ['*'] }], rules: [] })({
+  original_topic: 'orders',
+  dlq_topic: null,
+})
+
+function rewrite(bytes: Buffer, json: string, reencode = false) {
+  const reading = readPayload(bytes, { part: 'value', headers: [], plan, maxBytes: 1000, schemaOf: () => schema })
+  return rewritePayload(bytes, reading, { json, reencode })
+}
+
+const frame = Buffer.from([0, 0, 0, 0, 5])
+/** {"id":7,"lines":[1,2],"by":{"z":1,"aa":2}} */
+const plain = Buffer.concat([frame, Buffer.from([14, 4, 2, 4, 0, 4, 2, 0x7a, 2, 4, 0x61, 0x61, 4, 0])])
+/** The same, its list in two blocks. */
+const inBlocks = Buffer.concat([frame, Buffer.from([14, 2, 2, 2, 4, 0, 4, 2, 0x7a, 2, 4, 0x61, 0x61, 4, 0])])
+
+describe('a changed value', () => {
+  test('keeps its frame, and all bytes of what was not changed', () => {
+    const changed = Buffer.from(plain)
+    changed[5] = 16
+    expect(rewrite(plain, '{"id":8,"lines":[1,2],"by":{"z":1,"aa":2}}')).toEqual({ kind: 'written', bytes: changed })
+  })
+
+  test('keeps the order of a map that PostgreSQL has sorted', () => {
+    const changed = Buffer.from(plain)
+    changed[5] = 16
+    expect(rewrite(plain, '{"by": {"aa": 2, "z": 1}, "id": 8, "lines": [1, 2]}')).toEqual({
+      kind: 'written',
+      bytes: changed,
+    })
+    expect(rewrite(plain, '{"by": {"aa": 2, "z": 1}, "id": 7, "lines": [1, 2]}')).toEqual({ kind: 'unchanged' })
+  })
+
+  test('whose writer encoded it otherwise is refused, unless that is accepted', () => {
+    const json = '{"id":8,"lines":[1,2],"by":{"z":1,"aa":2}}'
+    expect(rewrite(inBlocks, json)).toEqual({ kind: 'not_exact', reasons: [expect.stringContaining('several blocks')] })
+    const changed = Buffer.from(plain)
+    changed[5] = 16
+    expect(rewrite(inBlocks, json, true)).toEqual({ kind: 'written', bytes: changed })
+    expect(rewrite(inBlocks, '{"id":7,"lines":[1,2],"by":{"z":1,"aa":2}}')).toEqual({ kind: 'unchanged' })
+  })
+
+  test('is compressed as it was', () => {
+    const changed = Buffer.from(plain)
+    changed[5] = 16
+    expect(rewrite(gzipSync(plain), '{"id":8,"lines":[1,2],"by":{"z":1,"aa":2}}')).toEqual({
+      kind: 'written',
+      bytes: gzipSync(changed),
+    })
+    expect(rewrite(gzipSync(plain, { level: 1 }), '{"id":8,"lines":[1,2],"by":{"z":1,"aa":2}}')).toMatchObject({
+      kind: 'not_exact',
+    })
+  })
+
+  test('that does not fit its schema names the path', () => {
+    expect(() => rewrite(plain, '{"id":8,"lines":[1,"2"],"by":{}}')).toThrow('/lines/1 must be an integer of 32 bits')
+  })
+
+  test('of JSON keeps the digits of its numbers', () => {
+    expect(rewrite(Buffer.from('{ "a": 1.10, "b": 2 }'), '{"a":1.10,"b":12345678901234567890.12}')).toEqual({
+      kind: 'written',
+      bytes: Buffer.from('{"a":1.10,"b":12345678901234567890.12}'),
+    })
+  })
+
+  test('that was never decoded is refused', () => {
+    expect(() => rewrite(Buffer.from([0xff]), '{}')).toThrow('the value is not decoded')
+  })
+})

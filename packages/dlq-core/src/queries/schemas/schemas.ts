@@ -1,0 +1,107 @@
+// dlq_schemas: what the registries gave, and what is still to be asked for.
+
+import type { SchemaDefinition } from '../../domain/payload/create-codec.ts'
+import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
+import type { Sql } from '../sql.ts'
+
+export type SchemaRow = {
+  id: number
+  registry: string
+  id_kind: SchemaRef['kind']
+  schema_id: string
+  state: 'wanted' | 'known' | 'missing' | 'refused'
+  type: SchemaDefinition['type'] | null
+  name: string | null
+  definition: string | null
+  /** A JSON list of texts. */
+  schema_references: string | null
+  is_encrypted: boolean
+  problem: string | null
+  wanted_at: Date
+}
+
+function schemaColumns(sql: Sql) {
+  return sql`
+    s.id, s.registry, s.id_kind, s.schema_id, s.state, s.type, s.name, s.definition, s.schema_references, s.is_encrypted, s.problem,
+    s.wanted_at`
+}
+
+/** Those of the schemas that have a row. */
+export async function findSchemas(sql: Sql, refs: readonly SchemaRef[]): Promise<SchemaRow[]> {
+  if (refs.length === 0) return []
+  return sql<SchemaRow[]>`
+    select ${schemaColumns(sql)}
+    from json_to_recordset(${JSON.stringify(refs)}::json) as wanted (registry text, kind text, id text)
+    join dlq.dlq_schemas s on s.registry = wanted.registry and s.id_kind = wanted.kind and s.schema_id = wanted.id`
+}
+
+export async function findSchemasByNumber(sql: Sql, numbers: readonly number[]): Promise<SchemaRow[]> {
+  if (numbers.length === 0) return []
+  return sql<SchemaRow[]>`
+    select ${schemaColumns(sql)} from dlq.dlq_schemas s where s.id = any(${sql.array([...numbers])}::int[])`
+}
+
+/** Strangers invent ids: of each registry this many may be unknown at a time. */
+export const maxUnknownSchemas = 1000
+
+/** Notes schemas that nobody has asked for. Returns how many are new; none where their registry has too many unknown ones. */
+export async function wantSchemas(sql: Sql, refs: readonly SchemaRef[]): Promise<number> {
+  if (refs.length === 0) return 0
+  const { count } = await sql`
+    insert into dlq.dlq_schemas (registry, id_kind, schema_id)
+    select registry, kind, id
+    from json_to_recordset(${JSON.stringify(refs)}::json) as wanted (registry text, kind text, id text)
+    where (select count(*) from dlq.dlq_schemas s where s.registry = wanted.registry and s.state <> 'known') < ${maxUnknownSchemas}
+    -- In one order, so that two sessions that note the same ones do not wait for each other.
+    order by registry, kind, id
+    on conflict do nothing`
+  return count
+}
+
+export type DueSchema = { id: number; registry: string; id_kind: SchemaRef['kind']; schema_id: string; tries: number }
+
+/** Takes schemas of these registries that are due to be asked for. Nobody else takes them for `leaseMs`. */
+export async function takeDueSchemas(
+  sql: Sql,
+  { registries, limit, leaseMs }: { registries: readonly string[]; limit: number; leaseMs: number },
+): Promise<DueSchema[]> {
+  return sql<DueSchema[]>`
+    with due as materialized (
+      select id from dlq.dlq_schemas
+      where state <> 'known' and next_try_at <= now() and registry = any(${sql.array([...registries])}::text[])
+      order by next_try_at
+      limit ${limit}
+      for update skip locked
+    )
+    update dlq.dlq_schemas s set tries = tries + 1, next_try_at = now() + ${leaseMs} * interval '1 millisecond'
+    from due where s.id = due.id
+    returning s.id, s.registry, s.id_kind, s.schema_id, s.tries`
+}
+
+export async function storeSchema(
+  sql: Sql,
+  id: number,
+  { type, name, definition, references, encrypted }: SchemaDefinition & { name: string | null },
+): Promise<void> {
+  await sql`
+    update dlq.dlq_schemas set
+      state = 'known', type = ${type}, name = ${name}, definition = ${definition},
+      schema_references = ${JSON.stringify(references)}::text::json, is_encrypted = ${encrypted}, problem = null, known_at = now()
+    where id = ${id}`
+}
+
+/** Notes why a schema is not known yet, and when to ask again. One that has come meanwhile stays. */
+export async function postponeSchema(
+  sql: Sql,
+  {
+    id,
+    state,
+    problem,
+    waitMs,
+  }: { id: number; state: 'wanted' | 'missing' | 'refused'; problem: string; waitMs: number },
+): Promise<void> {
+  await sql`
+    update dlq.dlq_schemas set
+      state = ${state}, problem = ${problem}, next_try_at = now() + ${waitMs} * interval '1 millisecond'
+    where id = ${id} and state <> 'known'`
+}

@@ -1,0 +1,99 @@
+// The section "schemas": how bytes that are not JSON are read, and which registries have their schemas.
+
+import * as v from 'valibot'
+import { compressions } from '../../domain/payload/decompress.ts'
+import { formats, registryTypes } from '../../domain/payload/payload-settings.ts'
+import { duration, integer, text, textList } from './config-values.ts'
+
+function oneOf<const Choices extends readonly string[]>(choices: Choices) {
+  return v.picklist(choices, `must be one of ${choices.join(', ')}`)
+}
+
+const httpUrl = v.pipe(
+  text,
+  v.check(
+    (url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && !new URL(url).username,
+    'must be a URL such as https://registry:8081, without a login in it',
+  ),
+)
+
+const registry = v.pipe(
+  v.strictObject({
+    /** Stands in the database with each schema: a registry that moves keeps its name. */
+    name: v.pipe(text, v.regex(/^[\w.-]{1,100}$/, 'must be letters, digits, ".", "_" and "-"')),
+    type: v.optional(oneOf(registryTypes), 'confluent'),
+    url: httpUrl,
+    /** Globs of the original topics or DLQ topics whose schemas it has. */
+    topics: v.optional(textList, '*'),
+    username: v.optional(text),
+    password_file: v.optional(text),
+    token_file: v.optional(text),
+    token_url: v.optional(httpUrl),
+    client_id: v.optional(text),
+    client_secret_file: v.optional(text),
+    scope: v.optional(text),
+    ca_file: v.optional(text),
+    cert_file: v.optional(text),
+    key_file: v.optional(text),
+    /** Of a whole answer. */
+    timeout: v.optional(v.pipe(duration, v.minValue(100, 'must be at least 100ms')), '3s'),
+  }),
+  v.check(
+    ({ username, token_file, token_url }) => [username, token_file, token_url].filter(Boolean).length <= 1,
+    'must have one login at most: username, token_file or token_url',
+  ),
+  v.check(
+    ({ username, password_file }) => !username === !password_file,
+    'must have username and password_file together',
+  ),
+  v.check(
+    ({ token_url, client_id, client_secret_file }) => !token_url === !client_id && !token_url === !client_secret_file,
+    'must have token_url, client_id and client_secret_file together',
+  ),
+  v.check(({ cert_file, key_file }) => !cert_file === !key_file, 'must have cert_file and key_file together'),
+)
+
+const part = v.pipe(
+  v.strictObject({
+    format: v.optional(oneOf(formats), 'auto'),
+    /** For values without a frame: the id of their schema in the registry. */
+    schema_id: v.optional(integer('the id of a schema', 1, 2_147_483_647)),
+    /** The full name of a message type in `files`: values with Confluent's frame, or without any. */
+    type: v.optional(text),
+    compression: v.optional(oneOf(compressions)),
+  }),
+  v.check(
+    ({ format, type }) => (format === 'protobuf') === (type !== undefined),
+    'must have type together with format protobuf, and only there',
+  ),
+  v.check(
+    ({ format, schema_id }) => (format === 'avro') === (schema_id !== undefined),
+    'must have schema_id together with format avro, and only there',
+  ),
+)
+
+export const schemas = v.strictObject({
+  registries: v.optional(
+    v.pipe(
+      v.array(registry, 'must be a list of { name, url, … }'),
+      v.check(
+        (registries) => new Set(registries.map(({ name }) => name)).size === registries.length,
+        'must not have two registries of one name',
+      ),
+    ),
+    [],
+  ),
+  /** A folder with descriptors of Protobuf (*.desc, of protoc --descriptor_set_out --include_imports). */
+  files: v.optional(text),
+  /** Topics that are not recognised by their headers and first bytes, or must not be. */
+  rules: v.optional(
+    v.array(
+      v.strictObject({ topics: textList, key: v.optional(part), value: v.optional(part) }),
+      'must be a list of { topics, key, value }',
+    ),
+    [],
+  ),
+})
+
+export type RegistryConfig = v.InferOutput<typeof registry>
+export type SchemasConfig = v.InferOutput<typeof schemas>

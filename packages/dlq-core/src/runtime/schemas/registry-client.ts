@@ -1,0 +1,194 @@
+// Asks a registry for a schema with everything that it refers to. Confluent's interface, which Karapace, Redpanda and
+// Apicurio have too: https://docs.confluent.io/platform/current/schema-registry/develop/api.html
+// Apicurio's own (version 3): https://www.apicur.io/registry/docs/apicurio-registry/3.0.x/assets-attachments/registry-rest-api.htm
+
+import type { SchemaDefinition } from '../../domain/payload/create-codec.ts'
+import { namedDescriptor } from '../../domain/payload/protobuf-codec.ts'
+import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
+import type { RegistryConfig } from '../config/schemas-schema.ts'
+import { createRegistryRequest, RegistryAway, type RegistryRequest } from './registry-request.ts'
+
+export type Fetched = { kind: 'known'; schema: SchemaDefinition } | { kind: 'missing' | 'refused'; problem: string }
+
+/** @throws {RegistryAway} where the registry says nothing of the schema */
+export type FetchSchema = (ref: Pick<SchemaRef, 'kind' | 'id'>) => Promise<Fetched>
+
+const maxReferences = 50
+const maxReferenceDepth = 10
+
+/** The registry has no such schema, or does not show it. */
+class NoSchema extends Error {
+  readonly kind: 'missing' | 'refused'
+
+  constructor(kind: 'missing' | 'refused', message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+export function createRegistryClient(registry: RegistryConfig): FetchSchema {
+  const request = createRegistryRequest(registry)
+  const fetchWhole = registry.type === 'confluent' ? fetchConfluent : fetchApicurio
+  return async (ref) => {
+    try {
+      const schema = await fetchWhole(request, ref)
+      if ([schema.definition, ...schema.references].some((text) => text.includes('\0')))
+        throw new NoSchema('missing', 'the schema holds U+0000, which PostgreSQL cannot store')
+      return { kind: 'known', schema }
+    } catch (error) {
+      if (error instanceof NoSchema) return { kind: error.kind, problem: error.message }
+      throw error
+    }
+  }
+}
+
+async function get(request: RegistryRequest, path: string): Promise<string> {
+  const { status, text } = await request(path)
+  if (status === 200) return text
+  if (status === 404) throw new NoSchema('missing', `the registry has no ${path}`)
+  if (status === 401 || status === 403) throw new NoSchema('refused', `the registry answered ${status} to ${path}`)
+  throw new RegistryAway(`the registry answered ${status} to ${path}`)
+}
+
+async function getJson<Answer>(request: RegistryRequest, path: string): Promise<Answer> {
+  const text = await get(request, path)
+  try {
+    return JSON.parse(text) as Answer
+  } catch {
+    throw new RegistryAway(`the registry’s answer to ${path} is not JSON`)
+  }
+}
+
+type Rule = { type?: unknown } | null
+type ConfluentReference = { name?: unknown; subject?: unknown; version?: unknown }
+type ConfluentSchema = {
+  schema?: unknown
+  schemaType?: unknown
+  references?: ConfluentReference[] | null
+  ruleSet?: { domainRules?: Rule[] | null; encodingRules?: Rule[] | null } | null
+}
+
+const confluentTypes = new Map<unknown, SchemaDefinition['type']>([
+  [undefined, 'avro'],
+  [null, 'avro'],
+  ['AVRO', 'avro'],
+  ['JSON', 'json'],
+  ['PROTOBUF', 'protobuf'],
+])
+
+async function fetchConfluent(request: RegistryRequest, { kind, id }: Pick<SchemaRef, 'kind' | 'id'>) {
+  const path = kind === 'guid' ? `/schemas/guids/${id}` : `/schemas/ids/${id}`
+  const found = await getJson<ConfluentSchema>(request, path)
+  const type = confluentTypes.get(found.schemaType)
+  if (typeof found.schema !== 'string' || type === undefined)
+    throw new NoSchema('missing', `the registry’s answer to ${path} holds no schema of a known type`)
+  const rules = [...(found.ruleSet?.domainRules ?? []), ...(found.ruleSet?.encodingRules ?? [])]
+  const encrypted = rules.some((rule) => rule?.type === 'ENCRYPT_PAYLOAD')
+  if (type === 'protobuf') {
+    const references = await fetchDescriptors(request, path, found.references ?? [])
+    return { type, definition: found.schema, references, encrypted }
+  }
+  const references = await collectReferences(found.references ?? [], {
+    nameOf: ({ subject, version }) => `/subjects/${encodeURIComponent(String(subject))}/versions/${Number(version)}`,
+    fetch: async (path) => {
+      const { schema, references } = await getJson<ConfluentSchema>(request, path)
+      return { definition: String(schema), references: references ?? [] }
+    },
+  })
+  return { type, definition: found.schema, references, encrypted }
+}
+
+/**
+ * The descriptors of a Protobuf schema, its own last. Empty where the registry gives none: Apicurio 3.0.9 ignores
+ * `format=serialized`, and Karapace answers 500 where there are references.
+ */
+async function fetchDescriptors(
+  request: RegistryRequest,
+  path: string,
+  references: readonly ConfluentReference[],
+): Promise<string[]> {
+  const serialized = '?format=serialized'
+  const { status, text } = await request(`${path}${serialized}`)
+  const own = status === 200 ? descriptorIn(parseAnswer(text)) : null
+  if (own === null) return []
+  const found = await collectReferences(references, {
+    nameOf: ({ subject, version }) => `/subjects/${encodeURIComponent(String(subject))}/versions/${Number(version)}`,
+    fetch: async (path, { name }) => {
+      const answer = await getJson<ConfluentSchema>(request, `${path}${serialized}`)
+      return { definition: descriptorIn(answer, String(name)) ?? '', references: answer.references ?? [] }
+    },
+  })
+  return found.includes('') ? [] : [...found, own]
+}
+
+function parseAnswer(text: string): ConfluentSchema {
+  try {
+    return JSON.parse(text) as ConfluentSchema
+  } catch {
+    return {} // It gives no descriptor then.
+  }
+}
+
+function descriptorIn({ schema }: ConfluentSchema, name?: string): string | null {
+  return typeof schema === 'string' ? namedDescriptor(schema, name) : null
+}
+
+type ApicurioReference = { groupId?: string | null; artifactId?: string; version?: string | null }
+
+async function fetchApicurio(request: RegistryRequest, { kind, id }: Pick<SchemaRef, 'kind' | 'id'>) {
+  const path = `/ids/${kind === 'content' ? 'contentIds' : 'globalIds'}/${id}`
+  const definition = await get(request, path)
+  const references = await collectReferences(await getJson<ApicurioReference[]>(request, `${path}/references`), {
+    nameOf: ({ groupId, artifactId, version }) =>
+      [
+        ['groups', groupId ?? 'default'],
+        ['artifacts', String(artifactId)],
+        ['versions', String(version)],
+      ]
+        .map(([collection, name]) => `/${collection}/${encodeURIComponent(name!)}`)
+        .join(''),
+    fetch: async (path) => ({
+      definition: await get(request, `${path}/content`),
+      references: await getJson<ApicurioReference[]>(request, `${path}/references`),
+    }),
+  })
+  return { type: typeOf(definition), definition, references, encrypted: false }
+}
+
+/** Apicurio gives the text alone. */
+function typeOf(definition: string): SchemaDefinition['type'] {
+  if (!/^\s*[[{"]/.test(definition)) return 'protobuf'
+  return /"\$schema"\s*:/.test(definition) ? 'json' : 'avro'
+}
+
+/** The definitions that are referred to, each once, after those that it uses itself. */
+async function collectReferences<Reference>(
+  references: readonly Reference[],
+  {
+    nameOf,
+    fetch,
+  }: {
+    nameOf: (reference: Reference) => string
+    fetch: (path: string, reference: Reference) => Promise<{ definition: string; references: readonly Reference[] }>
+  },
+): Promise<string[]> {
+  const collected: string[] = []
+  const seen = new Set<string>()
+  const collect = async (references: readonly Reference[], depth: number): Promise<void> => {
+    for (const reference of references) {
+      const name = nameOf(reference)
+      if (seen.has(name)) continue
+      seen.add(name)
+      if (seen.size > maxReferences || depth > maxReferenceDepth)
+        throw new NoSchema(
+          'missing',
+          `the schema refers to more than ${maxReferences} others, or ${maxReferenceDepth} deep`,
+        )
+      const found = await fetch(name, reference)
+      await collect(found.references, depth + 1)
+      collected.push(found.definition)
+    }
+  }
+  await collect(references, 1)
+  return collected
+}

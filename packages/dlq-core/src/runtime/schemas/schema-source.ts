@@ -1,0 +1,82 @@
+// The schemas as a service knows them: in memory, from dlq_schemas. It asks no registry; what nobody has asked for yet it
+// notes there, and fetch-schemas.ts of an ingester or retrier asks.
+
+import { createCodec } from '../../domain/payload/create-codec.ts'
+import type { SchemaEntry, SchemaOf } from '../../domain/payload/read-payload.ts'
+import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
+import { findSchemas, findSchemasByNumber, type SchemaRow, wantSchemas } from '../../queries/schemas/schemas.ts'
+import type { Sql } from '../../queries/sql.ts'
+
+export type SchemaSource = {
+  schemaOf: SchemaOf
+  /** A schema that was loaded, by its row. */
+  schemaNumbered(number: number): SchemaEntry | undefined
+  /** Reads those that are not known, unless that was done within `maxAgeMs`. What has no row gets one. */
+  load(refs: readonly SchemaRef[], options?: { maxAgeMs?: number; sql?: Sql }): Promise<void>
+  loadNumbered(numbers: readonly number[]): Promise<void>
+}
+
+const defaultAgeMs = 1000
+/** Compiled schemas take some 100 KB each at most. */
+const maxRemembered = 1000
+
+export function createSchemaSource({ sql: pool, now }: { sql: Sql; now: () => number }): SchemaSource {
+  /** `entry` is null where there is no row, because too many schemas of the registry are unknown. */
+  const byRef = new Map<string, { entry: SchemaEntry | null; readAt: number }>()
+  const byNumber = new Map<number, SchemaEntry>()
+
+  function remember(key: string, entry: SchemaEntry | null): void {
+    if (byRef.size >= maxRemembered) {
+      byRef.clear()
+      byNumber.clear()
+    }
+    byRef.set(key, { entry, readAt: now() })
+    if (entry !== null && entry.number !== null) byNumber.set(entry.number, entry)
+  }
+
+  function isStale(ref: SchemaRef, maxAgeMs: number): boolean {
+    const found = byRef.get(keyOf(ref))
+    return found === undefined || (found.entry?.state !== 'known' && now() - found.readAt >= maxAgeMs)
+  }
+
+  return {
+    schemaOf: (ref) => byRef.get(keyOf(ref))?.entry ?? undefined,
+    schemaNumbered: (number) => byNumber.get(number),
+    async load(refs, { maxAgeMs = defaultAgeMs, sql = pool } = {}) {
+      const stale = new Map(refs.filter((ref) => isStale(ref, maxAgeMs)).map((ref) => [keyOf(ref), ref]))
+      if (stale.size === 0) return
+      const rows = await findSchemas(sql, [...stale.values()])
+      const found = new Set(rows.map((row) => keyOf(refOf(row))))
+      const fresh = [...stale].filter(([key]) => !found.has(key)).map(([, ref]) => ref)
+      if (fresh.length > 0) {
+        await wantSchemas(sql, fresh)
+        rows.push(...(await findSchemas(sql, fresh)))
+      }
+      for (const row of rows) remember(keyOf(refOf(row)), entryOf(row))
+      for (const key of stale.keys()) if (!byRef.has(key)) remember(key, null)
+    },
+    async loadNumbered(numbers) {
+      const missing = [...new Set(numbers)].filter((number) => byNumber.get(number)?.state !== 'known')
+      for (const row of await findSchemasByNumber(pool, missing)) remember(keyOf(refOf(row)), entryOf(row))
+    },
+  }
+}
+
+function keyOf({ registry, kind, id }: SchemaRef): string {
+  return `${registry} ${kind} ${id}`
+}
+
+function refOf({ registry, id_kind: kind, schema_id: id }: SchemaRow): SchemaRef {
+  return { registry, kind, id }
+}
+
+function entryOf(row: SchemaRow): SchemaEntry {
+  const { id: number, state, type, name, definition, schema_references, problem, wanted_at: since } = row
+  const ref = refOf(row)
+  if (state !== 'known' || type === null || definition === null)
+    return { state: state === 'known' ? 'wanted' : state, number, ref, problem, since }
+  const references = JSON.parse(schema_references ?? '[]') as string[]
+  const encrypted = row.is_encrypted
+  const codec = createCodec({ type, definition, references, encrypted })
+  return { state, number, ref, type, name, encrypted, codec }
+}

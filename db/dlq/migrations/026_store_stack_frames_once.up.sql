@@ -1,5 +1,5 @@
 -- The frames of stack traces, each set once. Of one application's dead letters nearly all traces differ, but only in the
--- lines with messages; their frames repeat (infra/docs/decisions/045-stack-frames-stored-once.md).
+-- lines with messages; their frames repeat (infra/docs/decisions/044-stack-frames-stored-once.md).
 
 set local lock_timeout = '5s';
 

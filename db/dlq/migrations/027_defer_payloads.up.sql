@@ -1,5 +1,5 @@
 -- "payload: auto": while an ingester works off a backlog, it stores records without the projection `payload`, a third of a
--- row's cost. A job of the retriers stores it afterwards (infra/docs/decisions/046-fewer-touches.md).
+-- row's cost. A job of the retriers stores it afterwards (infra/docs/decisions/045-fewer-touches.md).
 
 set local lock_timeout = '5s';
 

@@ -1,5 +1,5 @@
 // When a message failed: when its dead letter was written, which may be a day before it was stored. The columns hold when
-// it was stored; a wrong clock in the future does not count (infra/docs/decisions/044-when-a-message-failed.md).
+// it was stored; a wrong clock in the future does not count (infra/docs/decisions/043-when-a-message-failed.md).
 
 import type { Sql } from './sql.ts'
 

@@ -1,6 +1,6 @@
 // Takes a stack trace apart: the lines with frames, which many traces have in common, and the others, which hold messages.
 // The frames are stored once (dlq_stack_frames), and a row keeps the others and a mark for each run of frames.
-// dlq.whole_stack_trace puts them together again (infra/docs/decisions/045-stack-frames-stored-once.md).
+// dlq.whole_stack_trace puts them together again (infra/docs/decisions/044-stack-frames-stored-once.md).
 
 import { hash } from 'node:crypto'
 import { formatUuid } from '../record/message-id.ts'

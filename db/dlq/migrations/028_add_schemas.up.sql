@@ -50,7 +50,7 @@ alter table dlq.dlq_messages_archive
 -- What the job "decode" fills in once the schema has come.
 create index idx_dlq_messages_decode_waiting on dlq.dlq_messages (value_schema, id) where decode_state = 2;
 
--- The archive's functions list the columns of the tables (017). The new ones come behind the one that was last.
+-- The archive's functions list the columns of the tables (026). The new ones come behind the one that was last.
 do $$
 declare
     v_function regprocedure;
@@ -58,7 +58,7 @@ begin
     foreach v_function in array array[
         'dlq.archive_messages(uuid[], timestamptz, timestamptz)'::regprocedure, 'dlq.restore_messages(uuid[])'] loop
         execute regexp_replace(pg_get_functiondef(v_function),
-            '\munstored_value_bytes\M', 'unstored_value_bytes, value_schema, decode_state', 'g');
+            '\mframes_id\M', 'frames_id, value_schema, decode_state', 'g');
     end loop;
 end;
 $$;

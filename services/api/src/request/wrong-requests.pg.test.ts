@@ -23,6 +23,7 @@ beforeAll(async () => {
 
 const values: Record<string, string> = {
   id,
+  attempt_id: id,
   jobId: id,
   job: 'archive',
   topic: 'orders',

@@ -1,9 +1,12 @@
 // An entry of the audit in words.
 
 const words: Readonly<Record<string, string>> = {
+  'attempt.confirm': 'confirmed the attempt',
+  'channel.test': 'tried the channel',
   'consumer.purge': 'purged the messages of',
   'consumer_group.rename': 'renamed the consumer group',
   'cron.run': 'asked to run the job',
+  'delivery.retry': 'asked to deliver again',
   'group.change': 'changed the group',
   'group.resume': 'resumed the automatic retries of the group',
   'message.dead': 'gave up the message',

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { consequences, noTopic, readForm, textsOf } from './policy-form.ts'
 import { settingGroups, settingWords, valueWords } from './setting-words.ts'
 
-test('every setting stands in one of the six groups, once', () => {
+test('every setting stands in one of the seven groups, once', () => {
   expect(settingGroups.flatMap(({ settings }) => settings).toSorted()).toEqual([...settingNames].toSorted())
-  expect(settingGroups).toHaveLength(6)
+  expect(settingGroups).toHaveLength(7)
   expect(Object.keys(settingWords).toSorted()).toEqual([...settingNames].toSorted())
 })
 

@@ -185,7 +185,12 @@ export const notificationReadRoutes = [
         'A retrier sends it; `GET /api/v1/deliveries` shows what became of it. A channel that was disabled is enabled first.',
       role: 'admin',
       allTopics: true,
-      params: v.strictObject({ name: v.pipe(v.string(), v.maxLength(100)) }),
+      params: v.strictObject({
+        name: v.pipe(
+          v.string(),
+          v.regex(/^[a-z0-9][a-z0-9-]{0,99}$/, 'invalid name: it must be small letters, digits and "-", at most 100'),
+        ),
+      }),
       body: v.optional(v.strictObject({ reason }), {}),
       bodyExample: { reason: 'a new address' },
       answers: {

@@ -51,7 +51,8 @@ test('an ingester that froze past its session wakes with a batch that others hav
       // No new error group can be created now. The ingester creates them before the transaction that stores a batch.
       await sql`lock table dlq.dlq_groups in share mode`
       await send('second')
-      await eventually(async () => expect(await countWaiting()).toBe(partitions), { intervalMs: 20 })
+      // One for each partition, or one for both: small batches are stored together.
+      await eventually(async () => expect(await countWaiting()).toBeGreaterThan(0), { intervalMs: 20 })
       resume = freezeProcess(fleet.services.get('frozen').pid)
     })
     await fleet.services.start('ingester', 'awake')

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import type { Download, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { countSteps } from '../src/browser/counted-steps.ts'
+import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
 import { useConsole } from '../src/browser/use-console.ts'
 import { eventually } from '../src/eventually.ts'
-import { insertMessageRow } from '../src/rows/message-rows.ts'
 
 const console_ = useConsole()
 const digits = '12345678901234567890.12'
 
-const store = async (value: Buffer | string | null, columns: Record<string, unknown> = {}) => {
-  const id = await insertMessageRow(console_.sql, {
+const store = (value: Buffer | string | null, columns: Record<string, unknown> = {}) =>
+  insertGroupedRow(console_, {
     original_topic: 'browser-exact',
     error_message: 'amount -5 is negative',
     record_key: Buffer.from('key-1'),
@@ -27,13 +27,6 @@ const store = async (value: Buffer | string | null, columns: Record<string, unkn
     ]),
     ...columns,
   })
-  // The retrier gives the message its group. A page that was opened before would be told that somebody has changed it.
-  await eventually(async () => {
-    const [row] = await console_.sql`select group_id from dlq.dlq_messages where id = ${id}`
-    expect(row!.group_id).not.toBeNull()
-  })
-  return id
-}
 
 type Stored = { value: Buffer | null; key: Buffer | null; headers: string; target: string | null }
 

@@ -9,6 +9,7 @@ import {
   sendLetters,
 } from '../src/browser/console-topics.ts'
 import { countSteps } from '../src/browser/counted-steps.ts'
+import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
 import { useConsole } from '../src/browser/use-console.ts'
 import { eventually } from '../src/eventually.ts'
 import { readTopic } from '../src/kafka/read-topic.ts'
@@ -48,18 +49,17 @@ const storedValue = async (id: string) => {
   return row?.value as string
 }
 
-const row = (columns: Record<string, unknown> = {}) =>
-  insertMessageRow(console_.sql, {
-    original_topic: 'browser-races',
-    error_message: 'amount -5 is negative',
-    record_value: Buffer.from('{"amount":-5}'),
-    record_headers: console_.sql.json([]),
-    ...columns,
-  })
+const rejected = (columns: Record<string, unknown> = {}) => ({
+  original_topic: 'browser-races',
+  error_message: 'amount -5 is negative',
+  record_value: Buffer.from('{"amount":-5}'),
+  record_headers: console_.sql.json([]),
+  ...columns,
+})
 
 test('somebody else’s change while one edits is shown beside one’s own, and either can be kept', async () => {
   for (const keep of ['mine', 'theirs']) {
-    const id = await row()
+    const id = await insertGroupedRow(console_, rejected())
     const page = await console_.open(`/messages/${id}/edit`)
     await page.getByRole('button', { name: 'Review' }).waitFor()
     await countSteps(page, 'keyboard').type('5')
@@ -129,7 +129,7 @@ test('a run that its canary pauses says why, shows what came back, and waits for
 })
 
 test('a session that ends in the middle asks for signing in over the page, and what was typed is still there', async () => {
-  const id = await row({ original_topic: 'browser.mine.races' })
+  const id = await insertGroupedRow(console_, rejected({ original_topic: 'browser.mine.races' }))
   const page = await console_.open(`/messages/${id}/edit`, { as: 'operator' })
   await page.getByRole('button', { name: 'Review' }).waitFor()
   await countSteps(page, 'keyboard').type('5')
@@ -151,14 +151,15 @@ test('a session that ends in the middle asks for signing in over the page, and w
 
 test('rows that are selected stay selected while the list grows, and no other is', async () => {
   const original_topic = 'browser-growing'
+  const row = (n: number) => insertMessageRow(console_.sql, rejected({ original_topic, error_message: `row ${n}` }))
   const ids = []
-  for (let n = 0; n < 4; n += 1) ids.push(await row({ original_topic, error_message: `row ${n}` }))
+  for (let n = 0; n < 4; n += 1) ids.push(await row(n))
   const page = await console_.open(`/messages?topic=${original_topic}`)
   await page.getByText('row 3').waitFor()
   await page.getByRole('checkbox', { name: 'Select row 2' }).click({ force: true })
   await page.getByRole('checkbox', { name: 'Select row 1' }).click({ force: true })
   await page.getByText('2 messages selected').waitFor()
-  for (let n = 4; n < 7; n += 1) await row({ original_topic, error_message: `row ${n}` })
+  for (let n = 4; n < 7; n += 1) await row(n)
   await page.getByRole('heading', { level: 1 }).focus()
   await page.keyboard.press('.')
   await page.getByText('row 6').waitFor()

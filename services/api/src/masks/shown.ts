@@ -56,6 +56,7 @@ const changes: Readonly<Record<string, { at: string; change: Change }>> = {
   previewed: { at: '', change: preview },
   decoding: { at: '/decoding', change: problem },
   selection: { at: '/selection', change: selection },
+  filter: { at: '/filter', change: selection },
   patch: { at: '/patch', change: absent },
   before: { at: '/before', change: document },
   after: { at: '/after', change: document },

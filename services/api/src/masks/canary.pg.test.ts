@@ -32,7 +32,7 @@ let planted: Planted
 let logged = ''
 let app: TestApp
 beforeAll(async () => {
-  planted = await plantCanary(database)
+  planted = await plantCanary(database, service.sql)
   const out = new Writable({
     write(chunk, _, done) {
       logged += chunk

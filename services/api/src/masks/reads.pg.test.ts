@@ -17,7 +17,7 @@ const auth = { tokens: [{ name: 'anna', role: 'sys_admin' as const, payloads: 'f
 
 let planted: Planted
 beforeAll(async () => {
-  planted = await plantCanary(database)
+  planted = await plantCanary(database, service.sql)
 })
 beforeEach(() => emptyTables(database.sql, 'dlq.dlq_reads'))
 
@@ -108,8 +108,8 @@ test('without the record nothing is shown: 503', async () => {
       `/api/v1/runs/${planted.runId}/events`,
     ]) {
       const answer = await ask(`${path}?unmask=true`)
-      const text = await answer.text()
-      expect([path, answer.status, hasCanary(text)]).toEqual([path, 503, false])
+      expect([path, answer.status]).toEqual([path, 503])
+      expect(hasCanary(await answer.text())).toBe(false)
     }
     expect((await ask(message())).status).toBe(200)
   } finally {

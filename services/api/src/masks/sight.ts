@@ -48,6 +48,9 @@ export function sightOf(masks: Masks | null, { payloads }: Pick<Acting, 'payload
   return { maskOf: () => null, anywhere: null, seal, unmasked: collectUnmasked(maskOf) }
 }
 
+/** Of an export, whose messages may be millions, the read keeps the filter. */
+const maxNoted = 1000
+
 function collectUnmasked(maskOf: Masks['maskOf']): UnmaskedMessages {
   const ids = new Set<string>()
   let isAny = false
@@ -55,7 +58,7 @@ function collectUnmasked(maskOf: Masks['maskOf']): UnmaskedMessages {
     note(id, topics) {
       if (topics !== null && maskOf(topics) === null) return
       isAny = true
-      if (id !== null) ids.add(id)
+      if (id !== null && ids.size < maxNoted) ids.add(id)
     },
     ids,
     get isAny() {

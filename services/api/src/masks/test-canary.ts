@@ -1,5 +1,8 @@
 // A canary: one address, planted wherever content of messages can be stored, so that a test sees whether an answer has it.
+
 import type { MaskEntry } from 'dlq-core/domain/masks/create-masks.ts'
+import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TestDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 
@@ -64,7 +67,8 @@ export const plantedHeaders = (hidden: string) => [
 ]
 
 /** Plants it in every table that the API shows something of. */
-export async function plantCanary({ sql }: TestDatabase): Promise<Planted> {
+export async function plantCanary({ sql }: TestDatabase, service: Sql): Promise<Planted> {
+  await recordTopics(service, { cluster: 'c', found: [{ topic: canaryDlqTopic, topic_id: null, partitions: 1 }] })
   const json = (value: unknown) => sql.json(value as never)
   const value = plantedValue()
   const columns = {
@@ -105,7 +109,7 @@ export async function plantCanary({ sql }: TestDatabase): Promise<Planted> {
   await sql`
     insert into dlq.dlq_message_edits (message_id, number, actor, reason, fields, record_key, record_value, record_headers, payload)
     values (${id}, 1, 'maria', ${`asked by ${canary}`}, '{value}', ${columns.record_key}, ${columns.record_value},
-            ${columns.record_headers}, ${columns.payload})`
+            ${json(plantedHeaders(canary).filter(([, value]) => typeof value === 'string'))}, ${columns.payload})`
   await sql`update dlq.dlq_messages set edits = 1 where id = ${id}`
   const filter = { key: canary, payload: JSON.stringify({ customer: { email: canary } }), q: canary }
   await sql`

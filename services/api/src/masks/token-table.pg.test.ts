@@ -27,7 +27,7 @@ const rows = rest.slice(
 
 let planted: Planted
 beforeAll(async () => {
-  planted = await plantCanary(database)
+  planted = await plantCanary(database, service.sql)
 })
 
 type Detail = {

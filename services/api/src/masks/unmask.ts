@@ -35,7 +35,7 @@ type Unmasking = {
   by: Call['by']
   unmask: Unmask
   unmasked: UnmaskedMessages
-  route: Pick<Route, 'method' | 'path'>
+  route: Pick<Route, 'method' | 'path' | 'answers'>
   params: unknown
   query: unknown
   body: unknown
@@ -52,7 +52,9 @@ export async function recordUnmasked(
   const selection = (body as { selection?: { filter?: object } } | undefined)?.selection
   const asked = lookedFor(query) ?? lookedFor(selection?.filter)
   const isExport = route.path.endsWith('/export')
-  if (!unmasked.isAny && !isExport && !asksForContent(asked)) return
+  // What a stream shows is not known yet.
+  const isStream = route.answers[200]?.types !== undefined
+  if (!unmasked.isAny && !isStream && !asksForContent(asked)) return
   const read: Read = {
     ...{ actor: by.actor, request_id: by.request_id, action: `${route.method.toUpperCase()} ${route.path}` },
     ...{ ids: [...unmasked.ids], target: targetOf(params), filter: asked, reason: unmask.reason },

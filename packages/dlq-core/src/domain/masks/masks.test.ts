@@ -80,7 +80,7 @@ describe('masks of JSON', () => {
         expect(JSON.parse(masked)).toEqual(plainMask(value, wanted))
         expect(hidden.length > 0).toBe(masked !== JSON.stringify(value) || masked.includes(hiddenMark))
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     )
   })
 
@@ -149,7 +149,7 @@ describe('what asks for hidden values', () => {
         if (maskJson(twin, state).json === masked)
           expect(contains(JSON.parse(twin), filter)).toBe(contains(value, filter))
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     )
   })
 
@@ -210,7 +210,7 @@ describe('detectors', () => {
   })
 
   test('take time that is linear in the text', () => {
-    const hostile = ['a@'.repeat(100_000), 'DE00 '.repeat(40_000), '4 '.repeat(100_000), 'a'.repeat(200_000)]
+    const hostile = ['a@'.repeat(10_000), 'DE00 '.repeat(5000), '4 '.repeat(10_000), 'a'.repeat(20_000)]
     for (const text of hostile) {
       const began = performance.now()
       masked(text, 'email', 'iban', 'card', '(a+)+b')

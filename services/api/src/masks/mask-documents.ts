@@ -2,6 +2,7 @@
 
 import type { Mask } from 'dlq-core/domain/masks/create-masks.ts'
 import { hiddenMark } from 'dlq-core/domain/masks/mask-json.ts'
+import { payloadChoices } from 'dlq-core/domain/retry/retry-policy.ts'
 
 /** Members that hold what somebody looked for, or wrote into messages. */
 const contentMembers: Readonly<Record<string, unknown>> = {
@@ -14,6 +15,11 @@ const contentMembers: Readonly<Record<string, unknown>> = {
 
 /** Members that people write. */
 const writtenMembers = new Set(['reason', 'note', 'error', 'error_message', 'message', 'title'])
+
+/** The audit of policies has their settings, of which one is called so. */
+function isPolicySetting(member: string, value: unknown): boolean {
+  return member === 'payload' && (payloadChoices as readonly unknown[]).includes(value)
+}
 
 type Masked = { value: unknown; hidden: string[] }
 
@@ -46,8 +52,8 @@ function walk(value: unknown, asked: { hidden: string[]; at: string; text: Mask[
   return Object.fromEntries(
     Object.entries(value).map(([member, inner]) => {
       const place = `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`
-      if (inner === null || !Object.hasOwn(contentMembers, member))
-        return [member, walk(inner, { ...asked, at: place }, member)]
+      const isContent = Object.hasOwn(contentMembers, member) && !isPolicySetting(member, inner)
+      if (inner === null || !isContent) return [member, walk(inner, { ...asked, at: place }, member)]
       hidden.push(place)
       return [member, contentMembers[member]]
     }),

@@ -50,7 +50,7 @@ export const auditRoutes = [
       summary: 'Who changed what, newest first',
       description: [
         'A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at',
-        'a thousand entries at most: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.',
+        '500 entries at most, with `q` at 5,000: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.',
       ].join(' '),
       role: 'read',
       masks: 'shown',
@@ -110,7 +110,7 @@ export const auditRoutes = [
       const { entries: found, examinedTo } =
         related === 'true'
           ? await listRelatedAudit(sql, { to: relatedTo(filter), ...page })
-          : { entries: await listAudit(sql, { filter, ...page }), examinedTo: null }
+          : await listAudit(sql, { filter, ...page })
       const entries = found.slice(0, limit)
       const last = found.length > limit ? entries.at(-1)!.id : examinedTo
       const next = last === null ? null : encodeCursor([String(last)], binding)

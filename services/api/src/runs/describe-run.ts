@@ -20,7 +20,7 @@ type Describing = Pick<Call, 'sql' | 'policies' | 'access' | 'sight'>
 const topicsLookedAt = 20
 /** As often as the summary of a stream changes; what arrives later is counted up to here. */
 const mostArrived = 1000
-const mostExamined = 5000
+const mostExamined = 500
 
 /** `arrived`: also counts what came in since, which costs more than the rest. */
 export async function describeRun(call: Describing, run: RunView, { arrived = true } = {}): Promise<RunJson> {

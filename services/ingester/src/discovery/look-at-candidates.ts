@@ -41,8 +41,11 @@ export async function lookAtCandidates(deps: CandidateDeps, cluster: string): Pr
   const settings = await askTogether(due, (topics) => describeTopics(admin, topics), log)
   const looks: LookedAtCandidate[] = []
   for (const [topic, logs] of Map.groupBy(bounds, ({ topic }) => topic)) {
-    const { retention_ms = null, retention_bytes = null, cleanup_policy = null } =
-      settings.find((of) => of.topic === topic) ?? {}
+    const {
+      retention_ms = null,
+      retention_bytes = null,
+      cleanup_policy = null,
+    } = settings.find((of) => of.topic === topic) ?? {}
     const held = logs.reduce((sum, of) => sum + (of.log_end_offset - of.log_start_offset), 0n)
     const said = await readEnds(deps, logs)
     looks.push({

@@ -45,15 +45,15 @@ export async function takeOnTopics(deps: TakeOnDeps, found: readonly FoundTopic[
 
 /** Null where Kafka does not say. */
 async function readStart({ reader, log }: TakeOnDeps, { topic, partitions }: FoundTopic, by: Subscription) {
-  const since = (time: Date) =>
-    askTogether([topic], (topics) => reader.fetchOffsetsSince(topics, time.getTime()), log)
+  const since = (time: Date) => askTogether([topic], (topics) => reader.fetchOffsetsSince(topics, time.getTime()), log)
   // The end is asked for last: what came meanwhile is from before the subscription too.
   const young = await since(by.created_at)
   const chosen = by.start_at === null ? [] : await since(by.start_at)
   const bounds: LogBounds[] = await askTogether([topic], reader.fetchLogBounds, log)
   if (bounds.length < partitions || young.length < bounds.length) return null
   if (by.start_at !== null && chosen.length < bounds.length) return null
-  const offsetOf = (of: typeof young, partition: number) => of.find((one) => one.partition === partition)?.offset ?? null
+  const offsetOf = (of: typeof young, partition: number) =>
+    of.find((one) => one.partition === partition)?.offset ?? null
   return bounds.map((log) =>
     startOf(by, {
       ...log,

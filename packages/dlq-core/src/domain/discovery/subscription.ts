@@ -39,7 +39,8 @@ export function decideTopic<R extends Rule>(
 ): TopicDecision<R> {
   const here = rows.filter((row) => row.cluster === null || row.cluster === cluster)
   const exact = here.filter((row) => row.pattern === topic)
-  const matching = exact.length > 0 ? exact : here.filter((row) => isGlob(row.pattern) && captureGlob(row.pattern, topic))
+  const matching =
+    exact.length > 0 ? exact : here.filter((row) => isGlob(row.pattern) && captureGlob(row.pattern, topic))
   const by = matching.find(({ mode }) => mode === 'ignore') ?? matching[0] ?? null
   if (by === null) return { isIngested: matchesTopicGlobs(patterns, topic), by }
   return { isIngested: by.mode === 'ingest' && !looksInternal(topic), by }

@@ -1,7 +1,7 @@
 // dlq_subscriptions: which topics are ingested, beside the configuration.
 
-import { matchesTopicGlobs } from '../../domain/failure/topic-globs.ts'
 import type { Subscription } from '../../domain/discovery/subscription.ts'
+import { matchesTopicGlobs } from '../../domain/failure/topic-globs.ts'
 import type { Sql } from '../sql.ts'
 
 /** More are refused when they are made: each ingester holds all of them against each topic. */

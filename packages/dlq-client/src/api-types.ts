@@ -2903,6 +2903,8 @@ export interface components {
             matched: components["schemas"]["Total"];
             target_topic: string | null;
             rate_per_second: number | null;
+            /** @description Records that a group which failed may be behind. */
+            max_lag: number | null;
             force: boolean;
             patch: ({
                 /** @constant */
@@ -11725,6 +11727,8 @@ export interface operations {
                     on_refailure?: "continue" | "pause" | "cancel";
                     /** @default 0.05 */
                     max_refailure?: number | string;
+                    /** @default null */
+                    max_lag?: number | null;
                     /** @default null */
                     target_topic?: string | null;
                     /** @description With kind retry or redirect, each message is changed as it is taken, so a canary tries the change. */

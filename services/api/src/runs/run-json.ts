@@ -55,6 +55,7 @@ export const runSchema = v.pipe(
     matched: totalSchema,
     target_topic: v.nullable(v.string()),
     rate_per_second: v.nullable(v.number()),
+    max_lag: v.pipe(v.nullable(count), v.description('Records that a group which failed may be behind.')),
     force: v.boolean(),
     patch: v.nullable(jsonPatchSchema),
     canary: v.nullable(
@@ -151,6 +152,7 @@ export function runJson(run: RunView, { heldUpBy, arrivedSince } = noExtras, now
     matched: { value: run.matched, relation: run.matched_relation },
     target_topic: run.target_topic,
     rate_per_second: run.rate_per_second,
+    max_lag: run.max_lag,
     force: run.is_forced,
     patch: run.patch === null ? null : (parseExact(run.patch) as RunJson['patch']),
     canary: canaryJson(canaryOf(run)),
@@ -219,6 +221,7 @@ export const exampleRun: RunJson = {
   matched: { value: 3000, relation: 'eq' },
   target_topic: null,
   rate_per_second: 100,
+  max_lag: null,
   force: false,
   patch: null,
   canary: null,

@@ -4,12 +4,14 @@ import { isUtf8 } from 'node:buffer'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import { getMessageDetail, getRecordBytes } from 'dlq-core/queries/reading/message-detail.ts'
 import { listAttempts } from 'dlq-core/queries/retry/attempts.ts'
+import { listNewerDeadLetters } from 'dlq-core/queries/staleness/newer-dead-letters.ts'
 import * as v from 'valibot'
 import { notFound } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
 import { attemptJson, attemptSchema, exampleAttempt } from '../../messages/attempt-json.ts'
 import { detailJson, detailSchema, exampleDetail } from '../../messages/message-detail-json.ts'
 import { sendJsonText } from '../../messages/message-json.ts'
+import { maxNewer } from '../../messages/staleness-json.ts'
 import { decodeMessage } from '../../payloads/decode-message.ts'
 import { messagePath } from '../../request/request-schemas.ts'
 
@@ -42,7 +44,9 @@ export const messageRoutes = [
       if (!message) throw notFound(id)
       c.header('ETag', message.etag)
       const policy = policies.effectivePolicyOf(message)
-      return sendJsonText(c, detailJson(message, { attempts, policy, decoded: await decodeMessage(payloads, message) }))
+      const newer = await listNewerDeadLetters(sql, { message, scope: access.topics, limit: maxNewer })
+      const decoded = await decodeMessage(payloads, message)
+      return sendJsonText(c, detailJson(message, { attempts, policy, decoded, newer }))
     },
   ),
 

@@ -1755,11 +1755,27 @@ export interface components {
             /** @description The number of edits. */
             edits: number;
             archived_at: string | null;
+            staleness: components["schemas"]["Staleness"];
             attempts: components["schemas"]["Attempt"][];
             policy: components["schemas"]["EffectivePolicy"];
             decoding: components["schemas"]["Decoding"] | null;
             /** @description The record key as JSON, where it was decoded with a schema. Otherwise null. */
             decoded_key: unknown;
+        };
+        /** Staleness */
+        Staleness: {
+            /** @description A record of the same key stood behind this one in its partition, and it was sent since, or failed only for another consumer group: a retry would bring the older state after the newer one. False says only that none is known: newer records that never failed are not looked for. */
+            superseded: boolean;
+            /** @description Dead letters of the same key with a later original offset; the first five. */
+            newer: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+                original_offset: string;
+                original_timestamp: string | null;
+            }[];
+            advice: string | null;
         };
         /** Attempt */
         Attempt: {

@@ -1,7 +1,7 @@
 // Begins the ingestion of topics that subscriptions name: where it begins is asked of Kafka, and stored together with
 // the topic, so that a crash leaves either both or nothing.
 
-import { decideTopic, type Subscription, startOf } from 'dlq-core/domain/discovery/subscription.ts'
+import { type Subscription, startOf, type TopicDecision } from 'dlq-core/domain/discovery/subscription.ts'
 import { activeAmong, takeOn } from 'dlq-core/queries/discovery/take-on.ts'
 import type { LogBounds } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import type { FoundTopic } from 'dlq-core/queries/ingest/topics.ts'
@@ -15,15 +15,14 @@ export type TakeOnDeps = {
   reader: Pick<TopicReader, 'fetchLogBounds' | 'fetchOffsetsSince'>
   log: Log
   cluster: string
-  patterns: readonly string[]
-  rows: readonly Subscription[]
+  decide: (topic: string) => TopicDecision<Subscription>
 }
 
 /** Returns the topics that may be consumed: without those whose beginning is not known yet. */
 export async function takeOnTopics(deps: TakeOnDeps, found: readonly FoundTopic[]): Promise<FoundTopic[]> {
-  const { sql, cluster, log } = deps
+  const { sql, cluster, log, decide } = deps
   const subscribed = found.flatMap((topic) => {
-    const { by } = decideTopic(topic.topic, deps)
+    const { by } = decide(topic.topic)
     return by === null ? [] : [{ topic, by }]
   })
   if (subscribed.length === 0) return [...found]

@@ -2,7 +2,7 @@
 // topics that look like DLQ topics and are not ingested.
 
 import { candidateNames } from 'dlq-core/domain/discovery/candidate-name.ts'
-import { decideTopic, type Subscription } from 'dlq-core/domain/discovery/subscription.ts'
+import { type Subscription, topicDecider } from 'dlq-core/domain/discovery/subscription.ts'
 import { recordCandidates } from 'dlq-core/queries/discovery/candidates.ts'
 import { listSubscriptions } from 'dlq-core/queries/discovery/subscriptions.ts'
 import {
@@ -43,15 +43,15 @@ export type Discovered = {
 export async function discoverTopics(deps: DiscoverDeps): Promise<Discovered> {
   const { admin, reader, sql, cluster, patterns, ledgerTopic } = deps
   const subscriptions = await listSubscriptions(sql)
-  const rules = { rows: subscriptions, patterns, cluster }
   const all = await admin.listTopics()
-  const names = all.filter((topic) => topic !== ledgerTopic && decideTopic(topic, rules).isIngested)
-  const found = await takeOnTopics({ ...deps, rows: subscriptions }, await describe(admin, reader, names))
+  const decide = topicDecider({ rows: subscriptions, patterns, cluster })
+  const decided = all.filter((topic) => topic !== ledgerTopic).map((topic) => ({ topic, ...decide(topic) }))
+  const names = decided.filter(({ isIngested }) => isIngested).map(({ topic }) => topic)
+  const found = await takeOnTopics({ ...deps, decide }, await describe(admin, reader, names))
   const startedOver = await recordTopics(sql, { cluster, found })
   // A topic that somebody has told to leave alone is no news.
-  const others = all.filter((topic) => topic !== ledgerTopic && decideTopic(topic, rules).by === null)
-  const ingested = new Set(names)
-  const candidates = candidateNames(all).filter(({ topic }) => !ingested.has(topic) && others.includes(topic))
+  const free = new Set(decided.flatMap(({ topic, isIngested, by }) => (isIngested || by !== null ? [] : [topic])))
+  const candidates = candidateNames(all).filter(({ topic }) => free.has(topic))
   await recordCandidates(sql, { cluster, found: candidates })
   return { topics: await listTopics(sql, { cluster }), startedOver, subscriptions, listed: new Set(all) }
 }

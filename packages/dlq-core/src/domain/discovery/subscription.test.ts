@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { decideTopic, mappingsOf, type StartingLog, type Subscription, startOf } from './subscription.ts'
+import { mappingsOf, type StartingLog, type Subscription, startOf, topicDecider } from './subscription.ts'
 
 const row = (pattern: string, mode: 'ingest' | 'ignore', more: Partial<Subscription> = {}) =>
   ({ pattern, mode, cluster: null, original: null, ...more }) as Subscription
 const decide = (topic: string, rows: Subscription[]) =>
-  decideTopic(topic, { rows, patterns: ['*.dlq.v1'], cluster: 'c' }).isIngested
+  topicDecider({ rows, patterns: ['*.dlq.v1'], cluster: 'c' })(topic).isIngested
 
 describe('who decides about a topic', () => {
   test('without rows the configuration does', () => {

@@ -30,20 +30,27 @@ type Rule = Pick<Subscription, 'pattern' | 'mode' | 'cluster'>
 export type TopicDecision<R extends Rule> = { readonly isIngested: boolean; readonly by: R | null }
 
 /**
- * Whether a topic is ingested. A row with the exact name decides over rows with patterns, those over the configuration;
- * among equals `ignore` wins. No row makes a topic of the cluster itself a DLQ topic.
+ * Tells of each topic whether it is ingested. A row with the exact name decides over rows with patterns, those over the
+ * configuration; among equals `ignore` wins. No row makes a topic of the cluster itself a DLQ topic.
  */
-export function decideTopic<R extends Rule>(
-  topic: string,
-  { rows, patterns, cluster }: { rows: readonly R[]; patterns: readonly string[]; cluster: string },
-): TopicDecision<R> {
+export function topicDecider<R extends Rule>({
+  rows,
+  patterns,
+  cluster,
+}: {
+  rows: readonly R[]
+  patterns: readonly string[]
+  cluster: string
+}): (topic: string) => TopicDecision<R> {
   const here = rows.filter((row) => row.cluster === null || row.cluster === cluster)
-  const exact = here.filter((row) => row.pattern === topic)
-  const matching =
-    exact.length > 0 ? exact : here.filter((row) => isGlob(row.pattern) && captureGlob(row.pattern, topic))
-  const by = matching.find(({ mode }) => mode === 'ignore') ?? matching[0] ?? null
-  if (by === null) return { isIngested: matchesTopicGlobs(patterns, topic), by }
-  return { isIngested: by.mode === 'ingest' && !looksInternal(topic), by }
+  const exact = Map.groupBy(here, ({ pattern }) => pattern)
+  const globs = here.filter(({ pattern }) => isGlob(pattern))
+  return (topic) => {
+    const matching = exact.get(topic) ?? globs.filter(({ pattern }) => captureGlob(pattern, topic) !== null)
+    const by = matching.find(({ mode }) => mode === 'ignore') ?? matching[0] ?? null
+    if (by === null) return { isIngested: matchesTopicGlobs(patterns, topic), by }
+    return { isIngested: by.mode === 'ingest' && !looksInternal(topic), by }
+  }
 }
 
 export function isGlob(pattern: string): boolean {

@@ -133,7 +133,7 @@ describe('a subscription', () => {
     expect((await ask('GET /api/v1/subscriptions')).body.subscriptions).toEqual([])
     const { status, body } = await add({ pattern: 'orders-dlt', reason: 'ours' })
     expect(status).toBe(201)
-    expect(body).toMatchObject({ mode: 'ingest', start: 'earliest', backlog: 'manual', created_by: 'token:admin' })
+    expect(body).toMatchObject({ mode: 'ingest', start: 'earliest', backlog: 'manual', created_by: 'admin' })
     expect((await ask('GET /api/v1/subscriptions')).body.subscriptions).toEqual([body])
     expect((await add({ pattern: 'orders-dlt', mode: 'ignore' })).status).toBe(409)
     expect((await ask(`DELETE /api/v1/subscriptions/${body.id}`)).body).toEqual(body)

@@ -2,11 +2,11 @@
 
 import {
   backlogs,
-  decideTopic,
   isGlob,
   type Subscription,
   subscriptionModes,
   subscriptionStarts,
+  topicDecider,
 } from 'dlq-core/domain/discovery/subscription.ts'
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { looksInternal } from 'dlq-core/domain/failure/topic-names.ts'
@@ -238,7 +238,7 @@ async function plan(sql: Sql, { asked, patterns }: { asked: Asked; patterns: rea
   const matching = all.filter(({ topic }) => matchesTopicGlobs(asked.pattern, topic))
   const planned = matching.map((of) => ({
     ...of,
-    will_be_ingested: decideTopic(of.topic, { rows, patterns, cluster: of.cluster }).isIngested,
+    will_be_ingested: topicDecider({ rows, patterns, cluster: of.cluster })(of.topic).isIngested,
   }))
   const records = planned
     .filter((of) => of.will_be_ingested && !of.ingested)

@@ -27,11 +27,11 @@ export async function listBursts(sql: Sql, { now, open }: { now: Date; open: rea
     limit: ReturnType<Sql>,
   ) => sql`
     select sum(part.n)::float8 as n
-    from unnest(${sql.array([...statuses])}::text[]) status
+    from unnest(${sql.array([...statuses])}::text[]) as each (status)
     cross join lateral (
       select count(*) as n from (
         select from dlq.dlq_messages m
-        where m.group_id = any(array[lately.group_id]) and m.status = any(array[status]) and m.group_id is not null
+        where m.group_id = any(array[lately.group_id]) and m.status = any(array[each.status]) and m.group_id is not null
           and m.id >= ${from} ${until === null ? sql`` : sql`and m.id < ${until}`}
         order by m.group_id, m.status, m.id
         limit ${limit}) bounded

@@ -172,7 +172,12 @@ describe('a subscription', () => {
     await subscribe(topic, { start: 'latest' })
     const crashing = service.sql.begin(async (sql) => {
       const found = { topic, topic_id: null, partitions: 1 }
-      await takeOn(sql, { cluster, found, places: [{ partition: 0, next_offset: 2n, manual_below: 2n }] })
+      await takeOn(sql, {
+        cluster,
+        found,
+        places: [{ partition: 0, next_offset: 2n, manual_below: 2n }],
+        subscribedAt: new Date(),
+      })
       throw new Error('killed')
     })
     await expect(crashing).rejects.toThrow('killed')
@@ -197,5 +202,17 @@ describe('a subscription', () => {
     await subscribe(topic)
     await discover()
     expect(await placesOf(topic)).toEqual([{ next_offset: '2', manual_below: '3' }])
+  })
+
+  test('whose topic was out of sight for a moment goes on as if it had not been', async () => {
+    const topic = topics.topicName('odd-name')
+    await createNamed(topic)
+    await send(topic, [{ value: 'a', timestamp: yearsAgo }])
+    await subscribe(topic)
+    await discover()
+    await send(topic, [{ value: 'b' }])
+    await database.sql`update dlq.dlq_topics set gone_at = now() where topic = ${topic}`
+    expect((await discover()).topics.map((of) => of.topic)).toEqual([topic])
+    expect(await placesOf(topic)).toEqual([{ next_offset: '0', manual_below: '1' }])
   })
 })

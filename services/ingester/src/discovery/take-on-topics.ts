@@ -36,7 +36,9 @@ export async function takeOnTopics(deps: TakeOnDeps, found: readonly FoundTopic[
       log.warn({ topic: topic.topic, subscription: by.id }, 'subscription_waits')
       continue
     }
-    const isFirst = await sql.begin((sql) => takeOn(sql, { cluster, found: topic, places }))
+    const isFirst = await sql.begin((sql) =>
+      takeOn(sql, { cluster, found: topic, places, subscribedAt: by.created_at }),
+    )
     if (isFirst) log.info({ topic: topic.topic, subscription: by.id, places }, 'subscription_begun')
   }
   return found.filter(({ topic }) => !waiting.has(topic))

@@ -18,11 +18,17 @@ export async function activeAmong(
 
 /**
  * Call it in a transaction. False where another ingester was first. A topic that was ingested before goes on where it
- * was, or further; of one that was created again since, nothing counts.
+ * was, or further; of one that was created again since, nothing counts. A topic that was only out of sight, after
+ * `subscribedAt`, goes on as if it had not been.
  */
 export async function takeOn(
   sql: Sql,
-  { cluster, found, places }: { cluster: string; found: FoundTopic; places: readonly StartingPlace[] },
+  {
+    cluster,
+    found,
+    places,
+    subscribedAt,
+  }: { cluster: string; found: FoundTopic; places: readonly StartingPlace[]; subscribedAt: Date },
 ): Promise<boolean> {
   const { topic, topic_id: topicId, partitions } = found
   const [before] = await sql<{ topic_id: string | null; gone_at: Date | null }[]>`
@@ -37,6 +43,7 @@ export async function takeOn(
     returning topic`
   if (taken.length === 0) return false
   const isAnother = before !== undefined && before.topic_id !== null && topicId !== null && before.topic_id !== topicId
+  const wasOutOfSight = !isAnother && before?.gone_at != null && before.gone_at >= subscribedAt
   await sql`
     insert into dlq.dlq_positions as p (cluster, topic, partition, next_offset, manual_below)
     select ${cluster}, ${topic}, partition, next_offset, manual_below
@@ -46,6 +53,7 @@ export async function takeOn(
       next_offset = case when ${isAnother} then excluded.next_offset else greatest(p.next_offset, excluded.next_offset) end,
       generation = p.generation + case when ${isAnother} then 1 else 0 end,
       manual_below = excluded.manual_below,
-      updated_at = now()`
+      updated_at = now()
+    where not ${wasOutOfSight}`
   return true
 }

@@ -6,7 +6,7 @@ import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isInstalled, type Recipe, tryRecipe } from './test-application.ts'
 
-const fleet = useFleet('recipes', { env: { DLQ_RETRY_AUTO_RETRY: 'false', DLQ_VERDICTS_LOOK_INTERVAL: '1s' } })
+const fleet = useFleet('recipes', { env: { DLQ_RETRY_AUTO_RETRY: 'false' } })
 beforeAll(() => fleet.services.startAll())
 afterAll(() => fleet.services.stop())
 

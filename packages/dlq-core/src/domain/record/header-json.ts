@@ -24,17 +24,20 @@ export function encodeHeaders(
   mayRefer: (name: string) => boolean = () => true,
 ): string {
   // One JSON.stringify of everything takes half the time of joining it piece by piece.
-  return JSON.stringify(
-    headers.map(([name, value]) => [name, storedValue(value, mayRefer(name) ? inColumns : undefined)]),
-  )
+  return JSON.stringify(headers.map(([name, value]) => [name, storedValue(name, value, { inColumns, mayRefer })]))
 }
 
-function storedValue(value: Buffer | null, inColumns: ReadonlyMap<string, string> | undefined): StoredHeaderValue {
+function storedValue(
+  name: string,
+  value: Buffer | null,
+  { inColumns, mayRefer }: { inColumns: ReadonlyMap<string, string> | undefined; mayRefer: (name: string) => boolean },
+): StoredHeaderValue {
   if (value === null) return null
   if (!isUtf8(value)) return { base64: value.toString('base64') }
   const text = value.toString('utf8')
   if (text.includes('\0')) return { base64: value.toString('base64') }
-  if (inColumns === undefined || value.length < minReferredBytes) return text
+  // Names are looked at last: there are many, and few of their values are long.
+  if (inColumns === undefined || value.length < minReferredBytes || !mayRefer(name)) return text
   for (const [column, stored] of inColumns) {
     if (stored === text) return { column }
   }

@@ -205,18 +205,16 @@ export async function settleMessages(
         (select ${toArray(messages.map(({ next_retry_at }) => next_retry_at))}::timestamptz[])) as settled (id, status, next_retry_at)
       join dlq.dlq_messages m on m.id = settled.id
       where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING'
+      -- Locks in the order of ids, as every statement that locks several messages does.
       order by m.id
+      for update of m
     ),
     updated as (
-      -- One by one in the order of ids, as every statement that locks several messages does. They are not locked
-      -- before, which would write each of them once more; so what was held is asked again here, of the row as it is now.
-      -- "is not distinct from", because along the index of "=" each row would be compared with all of held.
       update dlq.dlq_messages m set
         status = held.status, next_retry_at = held.next_retry_at, retry_requested = false, run_id = null, updated_at = now(),
         lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
       from held
-      where m.id = held.id and m.lease_slot is not distinct from ${slot} and m.lease_batch is not distinct from ${batch}
-        and m.status = 'RETRYING'
+      where m.id = held.id
       returning m.id, held.run_id, m.status
     ),
     counted as (

@@ -1203,6 +1203,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/reads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who was shown what behind masks, newest first
+         * @description Each answer to `unmask=true` that showed something of a topic with masks, written before it was sent. Kept as long as the audit.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        get: operations["getReads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -1597,6 +1619,8 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             last_retry_at: string | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             retryable: boolean;
             not_retryable_because: string | null;
             held_up_by: string[];
@@ -1671,6 +1695,8 @@ export interface components {
         };
         /** Attempt */
         Attempt: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: uuid */
             attempt_id: string;
@@ -1777,9 +1803,13 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             last_retry_at: string | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
         };
         /** Edit */
         Edit: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: date-time */
             at: string;
@@ -1847,6 +1877,8 @@ export interface components {
              */
             last_failed_at: string;
             decoding: components["schemas"]["Decoding"] | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @description Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk. */
             preview?: string | null;
             /** @description The first 2048 bytes of the record key. */
@@ -1957,6 +1989,8 @@ export interface components {
              * @enum {string}
              */
             status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: uuid */
             attempt_id: string;
@@ -2266,6 +2300,8 @@ export interface components {
         ErrorGroup: {
             /** Format: uuid */
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             title: string;
             error_class: string | null;
             location: string | null;
@@ -2462,6 +2498,8 @@ export interface components {
         /** NotificationEvent */
         NotificationEvent: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
             type: "group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead";
             subject: string;
@@ -2532,6 +2570,8 @@ export interface components {
         /** AuditEntry */
         AuditEntry: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** Format: date-time */
             at: string;
             actor: string;
@@ -2546,6 +2586,27 @@ export interface components {
             before: Record<string, never> | null;
             after: Record<string, never> | null;
             request_id: string | null;
+        };
+        /** Read */
+        Read: {
+            id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            request_id: string;
+            /** @description The route. */
+            action: string;
+            /** @description What its path named: a message, a run, a topic. */
+            target: string | null;
+            /** @description The messages that were shown, a thousand at most. */
+            ids: string[];
+            /** @description What the request looked for. */
+            filter: Record<string, never> | null;
+            /** @description How many messages were shown. Null: an export that goes on, or broke off. */
+            shown: number | null;
+            reason: string | null;
         };
         /** Me */
         Me: {
@@ -2568,6 +2629,13 @@ export interface components {
                 /** @description Globs of topics; null: all. */
                 topics: string[] | null;
             }[];
+            /**
+             * @description none: no key, value, header or error text. masked: what masks leave. full: all, with unmask=true.
+             * @enum {string}
+             */
+            payloads: "none" | "masked" | "full";
+            /** @description Whether messages may be exported. */
+            exports: boolean;
         };
         /** DLQStatus */
         DLQStatus: {
@@ -2673,6 +2741,8 @@ export interface components {
         /** Run */
         Run: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
             kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
             /** @enum {string} */
@@ -2837,6 +2907,8 @@ export interface components {
         /** RunItem */
         RunItem: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
             outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
             detail: string | null;
@@ -2861,11 +2933,15 @@ export interface components {
                 /** @enum {string} */
                 status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
                 group_id: string | null;
+                /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+                hidden?: string[];
             } | null;
         };
         /** Saga */
         Saga: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             workflow_name: string;
             current_step: number;
             /** @enum {string} */
@@ -2882,6 +2958,8 @@ export interface components {
         /** SagaStep */
         SagaStep: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             step_index: number;
             step_name: string;
             /** @enum {string} */
@@ -2935,6 +3013,8 @@ export interface components {
             edits: components["schemas"]["Edit"][];
         };
         GetDlqMessagesByIdEditsByNumberAnswer: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: date-time */
             at: string;
@@ -3082,6 +3162,10 @@ export interface components {
             entries: components["schemas"]["AuditEntry"][];
             next_cursor: string | null;
         };
+        GetReadsAnswer: {
+            reads: components["schemas"]["Read"][];
+            next_cursor: string | null;
+        };
         DeleteChannelByChannelIdConsumerByConsumerIdDlqAnswer: {
             deleted: number;
             message: string;
@@ -3112,6 +3196,8 @@ export interface components {
         };
         GetSagasByIdAnswer: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             workflow_name: string;
             current_step: number;
             /** @enum {string} */
@@ -3880,7 +3966,12 @@ export interface operations {
     };
     getDlqMessagesById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4126,7 +4217,12 @@ export interface operations {
     };
     patchDlqMessagesById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -4352,7 +4448,12 @@ export interface operations {
     };
     getDlqMessagesByIdAttempts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4446,7 +4547,12 @@ export interface operations {
     };
     getDlqMessagesByIdKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4550,7 +4656,12 @@ export interface operations {
     };
     getDlqMessagesByIdValue: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4655,7 +4766,12 @@ export interface operations {
     };
     postDlqMessagesByIdRetry: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
                 prefer?: string;
@@ -4816,7 +4932,12 @@ export interface operations {
     };
     postDlqMessagesByIdDead: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -4966,7 +5087,12 @@ export interface operations {
     };
     postDlqMessagesByIdRevive: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5116,7 +5242,12 @@ export interface operations {
     };
     getDlqMessagesByIdEdits: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5210,7 +5341,12 @@ export interface operations {
     };
     getDlqMessagesByIdEditsByNumber: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5305,7 +5441,12 @@ export interface operations {
     };
     postDlqMessagesByIdRestore: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5455,7 +5596,12 @@ export interface operations {
     };
     postDlqMessagesByIdEditsByNumberUndo: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5937,6 +6083,10 @@ export interface operations {
                 sort?: "newest" | "oldest" | "next_due";
                 /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
                 show?: "payload" | "preview";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6047,6 +6197,10 @@ export interface operations {
                 archived?: boolean;
                 format?: "ndjson" | "json" | "csv";
                 sort?: "newest" | "oldest";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6166,6 +6320,10 @@ export interface operations {
                 sort?: "newest" | "oldest" | "next_due";
                 /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
                 show?: "payload" | "preview";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path: {
@@ -6277,6 +6435,10 @@ export interface operations {
                 payload?: string | (Record<string, never> | unknown[]);
                 archived?: boolean;
                 by?: ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age") | ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age")[];
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6386,6 +6548,10 @@ export interface operations {
                 to?: string;
                 step?: string;
                 by?: "total" | "topic" | "group" | "consumer_group";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6496,6 +6662,10 @@ export interface operations {
                 outcome?: ("published" | "resolved" | "failed" | "unknown") | ("published" | "resolved" | "failed" | "unknown")[];
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -8255,6 +8425,10 @@ export interface operations {
                 trend?: "true" | "false";
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -8347,7 +8521,12 @@ export interface operations {
     };
     patchGroups: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8480,7 +8659,12 @@ export interface operations {
     };
     getGroupsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -8576,7 +8760,12 @@ export interface operations {
     };
     patchGroupsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -9343,6 +9532,10 @@ export interface operations {
                 open?: "true";
                 before?: string;
                 limit?: number;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -10213,6 +10406,10 @@ export interface operations {
                 to?: string;
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -10284,6 +10481,101 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/audit */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getReads: {
+        parameters: {
+            query?: {
+                actor?: string;
+                /** @description Reads that showed this message. */
+                message_id?: string;
+                from?: string;
+                to?: string;
+                limit?: number;
+                cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetReadsAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/reads */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/reads */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/reads */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/reads */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/reads */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/reads */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/reads */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10728,6 +11020,10 @@ export interface operations {
                 /** @description Runs over this error group. */
                 group_id?: string;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -10820,7 +11116,12 @@ export interface operations {
     };
     postRuns: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11069,7 +11370,12 @@ export interface operations {
     };
     getRunsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11163,7 +11469,12 @@ export interface operations {
     };
     patchRunsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11307,6 +11618,10 @@ export interface operations {
                 before?: string;
                 show?: "message";
                 limit?: number;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path: {
@@ -11401,7 +11716,12 @@ export interface operations {
     };
     getRunsByIdEvents: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11495,7 +11815,12 @@ export interface operations {
     };
     postRunsByIdPause: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11631,7 +11956,12 @@ export interface operations {
     };
     postRunsByIdResume: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11767,7 +12097,12 @@ export interface operations {
     };
     postRunsByIdCancel: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11909,6 +12244,10 @@ export interface operations {
                 workflow_name?: string;
                 status?: "STARTED" | "RUNNING" | "COMPLETED" | "COMPENSATING" | "FAILED" | "CANCELLED";
                 correlation_id?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -11992,7 +12331,12 @@ export interface operations {
     };
     getSagasById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12086,7 +12430,12 @@ export interface operations {
     };
     postSagasByIdCancel: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;

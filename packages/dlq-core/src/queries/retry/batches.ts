@@ -2,7 +2,7 @@
 // same statement. Settling also checks slot and batch. So a late statement of a dead process, or of one that lost its
 // slot, changes no row.
 
-import { type Sql, toJson } from '../sql.ts'
+import { type Sql, toArray, toJson } from '../sql.ts'
 import { beginsPaused, bytesOf, dueMessages } from './due-messages.ts'
 import type { Slot } from './slots.ts'
 
@@ -15,6 +15,8 @@ export type ClaimedMessage = {
   original_topic_source: string | null
   /** The topic that replaces the original topic, by an edit or by the run. Null where there is none. */
   target_topic: string | null
+  /** Globs of the topics to which the run may redirect; null: any, or the topic is not that of a run. */
+  target_scope: string[] | null
   record_key: Buffer | null
   record_value: Buffer | null
   /** The stored headers as JSON text. Null for a message without a record. */
@@ -38,6 +40,12 @@ export type ClaimedMessage = {
 function targetTopicOf(sql: Sql) {
   return sql`
     coalesce(case when m.run_id is not null then (select r.target_topic from dlq.dlq_runs r where r.id = m.run_id) end, m.target_topic)`
+}
+
+/** To which topics the run of message m may redirect it: those of who started the run. */
+function targetScopeOf(sql: Sql) {
+  return sql`
+    case when m.run_id is not null then (select r.scope from dlq.dlq_runs r where r.id = m.run_id and r.target_topic is not null) end`
 }
 
 /** How much of a topic may be claimed. */
@@ -125,14 +133,15 @@ export async function claimBatch(
       update dlq.dlq_slots s set batch = owner.batch from owner where s.slot = owner.slot and exists (select from due)
     )
     update dlq.dlq_messages m set
-      status = 'RETRYING', retry_count = m.retry_count + 1, last_retry_at = now(),
+      -- updated_at as its trigger would set it, which then need not be called.
+      status = 'RETRYING', retry_count = m.retry_count + 1, last_retry_at = now(), updated_at = now(),
       lease_token = ${token}, lease_until = null, lease_slot = owner.slot, lease_batch = owner.batch
     from owner
     -- As an array, because the planner cannot estimate the number. It assumes a tenth of the topic, and for such a
     -- join it reads all messages (a topic with 500,000 due messages held up all others for seconds).
     where m.id = any(array(select id from fitting))
     returning m.lease_batch, m.id, m.retry_count, m.max_retries, m.original_topic, m.original_partition,
-      m.original_topic_source, ${targetTopicOf(sql)} as target_topic, m.record_timestamp, m.original_timestamp,
+      m.original_topic_source, ${targetTopicOf(sql)} as target_topic, ${targetScopeOf(sql)} as target_scope, m.record_timestamp, m.original_timestamp,
       case when ${isReadable} then m.record_key end as record_key,
       case when ${isReadable} then m.record_value end as record_value,
       case when ${isReadable} then m.record_headers end as record_headers,
@@ -197,7 +206,11 @@ export async function settleMessages(
       -- Joined to the rows of the lease: "id = any (…)" beside the lease's index compares every row with the whole
       -- list (measured: 60 of the 80 ms that settling 500 messages took).
       select m.id, m.run_id, settled.status, settled.next_retry_at
-      from json_to_recordset(${toJson(messages)}::json) as settled (id uuid, status text, next_retry_at timestamptz)
+      -- As subqueries, because of arrays whose lengths the planner knows it may read whole partitions.
+      from unnest(
+        (select ${toArray(messages.map(({ id }) => id))}::uuid[]),
+        (select ${toArray(messages.map(({ status }) => status))}::text[]),
+        (select ${toArray(messages.map(({ next_retry_at }) => next_retry_at))}::timestamptz[])) as settled (id, status, next_retry_at)
       join dlq.dlq_messages m on m.id = settled.id
       where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING'
       -- Locks in the order of ids, as every statement that locks several messages does.
@@ -206,7 +219,7 @@ export async function settleMessages(
     ),
     updated as (
       update dlq.dlq_messages m set
-        status = held.status, next_retry_at = held.next_retry_at, retry_requested = false, run_id = null,
+        status = held.status, next_retry_at = held.next_retry_at, retry_requested = false, run_id = null, updated_at = now(),
         lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
       from held
       where m.id = held.id
@@ -279,7 +292,7 @@ export async function listOutstanding(sql: Sql, { slot }: Pick<Slot, 'slot'>): P
 
 export type OutstandingMessage = Pick<
   ClaimedMessage,
-  'id' | 'retry_count' | 'original_topic' | 'dlq_topic' | 'target_topic' | 'run_id'
+  'id' | 'retry_count' | 'original_topic' | 'dlq_topic' | 'consumer_group' | 'target_topic' | 'run_id'
 >
 
 /** The messages of one outstanding batch. */
@@ -288,7 +301,7 @@ export async function listOutstandingMessages(
   { slot, batch }: { slot: number; batch: bigint },
 ): Promise<OutstandingMessage[]> {
   return sql<OutstandingMessage[]>`
-    select id, retry_count, original_topic, dlq_topic, ${targetTopicOf(sql)} as target_topic, run_id
+    select id, retry_count, original_topic, dlq_topic, consumer_group, ${targetTopicOf(sql)} as target_topic, run_id
     from dlq.dlq_messages m
     where lease_slot = ${slot} and lease_batch = ${batch} and status = 'RETRYING'
     order by id`

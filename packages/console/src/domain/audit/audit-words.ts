@@ -5,6 +5,8 @@ const words: Readonly<Record<string, string>> = {
   'channel.test': 'tried the channel',
   'consumer.purge': 'purged the messages of',
   'consumer_group.rename': 'renamed the consumer group',
+  'candidate.dismiss': 'said that it is no DLQ topic:',
+  'candidate.restore': 'took back that it is no DLQ topic:',
   'cron.run': 'asked to run the job',
   'delivery.retry': 'asked to deliver again',
   'group.change': 'changed the group',
@@ -30,6 +32,8 @@ const words: Readonly<Record<string, string>> = {
   'run.pause': 'paused the run',
   'run.rate': 'changed the rate of the run',
   'run.resume': 'resumed the run',
+  'subscription.add': 'began to ingest',
+  'subscription.delete': 'ended the subscription of',
   'topic.pause': 'paused the topic',
   'topic.rename': 'renamed the topic',
   'topic.resume': 'resumed the topic',
@@ -54,6 +58,7 @@ export const targetTypes = [
   'position',
   'cron',
   'consumer',
+  'subscription',
 ] as const
 
 /** An id in short: its last eight characters tell it apart, as time-ordered ids begin alike. */

@@ -534,7 +534,7 @@ export interface paths {
         };
         /**
          * Which values the messages of a filter have, and how often
-         * @description Looks at the newest 10000 messages along the filter's index. Age is counted from created_at.
+         * @description Looks at the newest 1000 messages along the filter's index. Age is counted from created_at.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -700,6 +700,98 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/topics/{topic}/sample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look at some records of a candidate or a DLQ topic
+         * @description An ingester reads the 20 newest and the 20 oldest records and says how they would be understood: family, origin, consumer group and error. Keys and values are not shown, and nothing is stored or sent.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        post: operations["postTopicsByTopicSample"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/topics/{topic}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that a candidate is no DLQ topic
+         * @description It is not listed and not told of any more. `dismissed: false` takes it back.
+         *
+         *     Needs the role `sys_admin`.
+         */
+        post: operations["postTopicsByTopicDismiss"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which topics are ingested, beside the configuration
+         * @description Needs the role `sys_auditor`, and a token for all topics.
+         */
+        get: operations["getSubscriptions"];
+        put?: never;
+        /**
+         * Ingest a topic, or leave it alone
+         * @description An exact name decides over a pattern, a pattern over `kafka.dlq_topic_pattern`, and among equals `ignore`. The ingesters follow within seconds. `dry_run` tells which known topics it concerns and what reading them costs, and changes nothing.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        post: operations["postSubscriptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a subscription
+         * @description What was ingested stays, and so does the position: a later subscription goes on there.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        delete: operations["deleteSubscriptionsById"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1190,7 +1282,7 @@ export interface paths {
         };
         /**
          * Who changed what, newest first
-         * @description A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at a thousand entries at most: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.
+         * @description A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at 500 entries at most, with `q` at 5,000: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -1687,11 +1779,27 @@ export interface components {
             /** @description The number of edits. */
             edits: number;
             archived_at: string | null;
+            staleness: components["schemas"]["Staleness"];
             attempts: components["schemas"]["Attempt"][];
             policy: components["schemas"]["EffectivePolicy"];
             decoding: components["schemas"]["Decoding"] | null;
             /** @description The record key as JSON, where it was decoded with a schema. Otherwise null. */
             decoded_key: unknown;
+        };
+        /** Staleness */
+        Staleness: {
+            /** @description A record of the same key stood behind this one in its partition, and it was sent since, or failed only for another consumer group: a retry would bring the older state after the newer one. False says only that none is known: newer records that never failed are not looked for. */
+            superseded: boolean;
+            /** @description Dead letters of the same key with a later original offset; the first five. */
+            newer: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+                original_offset: string;
+                original_timestamp: string | null;
+            }[];
+            advice: string | null;
         };
         /** Attempt */
         Attempt: {
@@ -2045,7 +2153,7 @@ export interface components {
             /** @description The name that people gave it. */
             display_name: string | null;
             /** @enum {string} */
-            kind: "dlq" | "original";
+            kind: "dlq" | "original" | "candidate";
             /** @description Original topics of a DLQ topic, DLQ topics of an original topic; those with the most messages first, 20 at most. */
             counterparts: string[];
             counts: components["schemas"]["StatusCounts"];
@@ -2084,6 +2192,10 @@ export interface components {
             paused: components["schemas"]["TopicPause"] | null;
             /** @description Somebody has paused its ingestion. */
             ingestion_paused: components["schemas"]["TopicPause"] | null;
+            /** @description What is wrong with a DLQ topic in Kafka. */
+            faults: components["schemas"]["TopicFault"][];
+            /** @description Null unless the kind is candidate. */
+            candidate: components["schemas"]["Candidate"] | null;
             /**
              * EffectivePolicy
              * @description The policy in force, with the first counterpart.
@@ -2116,6 +2228,45 @@ export interface components {
             /** @description Null: until somebody resumes it. */
             until: string | null;
         };
+        /** TopicFault */
+        TopicFault: {
+            /**
+             * @description Nothing was stored for 30 days; an original topic is gone; a group that failed has had no members for 7 days; the topic is compacted; the topic takes no larger records than an original topic.
+             * @enum {string}
+             */
+            kind: "quiet" | "original_gone" | "group_gone" | "compacted" | "too_small";
+            text: string;
+        };
+        /** Candidate */
+        Candidate: {
+            /**
+             * @description What speaks for it: a record with headers of dead letters (`headers`), its name, or a name that means other things too (`weak`).
+             * @enum {string}
+             */
+            confidence: "headers" | "name" | "weak";
+            /** @description Whose headers a record had, such as spring-dlt. */
+            family: string | null;
+            /** @description The original topic, if the name says it. */
+            guessed_original: string | null;
+            partitions: number | null;
+            /** @description Offsets that Kafka holds: markers of transactions and compaction make it fewer records. */
+            records_at_most: string | null;
+            /** @description The timestamp of a first record; its producer may have set any. */
+            oldest_at: string | null;
+            newest_at: string | null;
+            retention_ms: string | null;
+            retention_bytes: string | null;
+            cleanup_policy: string | null;
+            /** @description Consumer groups with offsets there, 20 at most: somebody handles these records already. */
+            read_by: string[];
+            /** Format: date-time */
+            found_at: string;
+            /** @description When an ingester last asked Kafka; null before the first time. */
+            looked_at: string | null;
+            dismissed_at: string | null;
+            dismissed_by: string | null;
+            dismissed_reason: string | null;
+        };
         /** ConsumerGroup */
         ConsumerGroup: {
             consumer_group: string | null;
@@ -2145,6 +2296,90 @@ export interface components {
             read_partitions: number;
             /** Format: date-time */
             looked_at: string;
+        };
+        /** TopicSample */
+        TopicSample: {
+            topic: string;
+            /** @description False: Kafka refused some of it; the ingester’s log says what. */
+            readable: boolean;
+            /** @description Records by family; `none` without any headers. */
+            families: {
+                [key: string]: number;
+            };
+            shares: {
+                /** @description Records whose headers name their original topic. */
+                origin: number;
+                group: number;
+                key: number;
+            };
+            /** @description 20 at most, the newest first. */
+            newest: components["schemas"]["SampledRecord"][];
+            /** @description 20 at most, the oldest first; none of `newest`. */
+            oldest: components["schemas"]["SampledRecord"][];
+        };
+        /** SampledRecord */
+        SampledRecord: {
+            partition: number;
+            offset: string;
+            timestamp: string | null;
+            key_bytes: number | null;
+            value_bytes: number | null;
+            family: string | null;
+            original_topic: string;
+            /** @description How the original topic is known; null: it is not, and the topic takes its place. */
+            original_topic_source: ("header" | "mapping" | "guessed") | null;
+            original_partition: number | null;
+            original_offset: string | null;
+            consumer_group: string | null;
+            error_class: string | null;
+            error_message: string | null;
+            header_names: string[];
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
+        };
+        /** DismissedCandidate */
+        DismissedCandidate: {
+            topic: string;
+            dismissed_at: string | null;
+            candidate: components["schemas"]["Candidate"];
+        };
+        /** Subscription */
+        Subscription: {
+            /** Format: uuid */
+            id: string;
+            /** @description Null: every cluster. */
+            cluster: string | null;
+            pattern: string;
+            /** @enum {string} */
+            mode: "ingest" | "ignore";
+            original: string | null;
+            /** @enum {string} */
+            start: "earliest" | "latest" | "time";
+            start_at: string | null;
+            /** @enum {string} */
+            backlog: "manual" | "auto";
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            reason: string | null;
+        };
+        /** PlannedSubscription */
+        PlannedSubscription: {
+            /** @description Known topics that the pattern matches, 200 at most. */
+            topics: {
+                topic: string;
+                cluster: string;
+                /** @description It is ingested already, so start and backlog change nothing. */
+                ingested: boolean;
+                will_be_ingested: boolean;
+                records_at_most: string | null;
+            }[];
+            /** @description Of the topics that would begin: 3,500 records a second and 2.8 KB in PostgreSQL for each. */
+            estimate: {
+                records_at_most: string;
+                seconds: number;
+                bytes: string;
+            };
         };
         /** TopicPauses */
         TopicPauses: {
@@ -2501,7 +2736,7 @@ export interface components {
             /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
             hidden?: string[];
             /** @enum {string} */
-            type: "group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead";
+            type: "group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead";
             subject: string;
             /** @enum {string} */
             severity: "info" | "warning" | "critical";
@@ -2756,6 +2991,8 @@ export interface components {
             matched: components["schemas"]["Total"];
             target_topic: string | null;
             rate_per_second: number | null;
+            /** @description Records that a group which failed may be behind. */
+            max_lag: number | null;
             force: boolean;
             patch: ({
                 /** @constant */
@@ -3107,6 +3344,9 @@ export interface components {
         };
         GetTopicsByTopicReadersAnswer: {
             readers: components["schemas"]["TopicReader"][];
+        };
+        GetSubscriptionsAnswer: {
+            subscriptions: components["schemas"]["Subscription"][];
         };
         GetPositionsAnswer: {
             positions: components["schemas"]["Position"][];
@@ -6894,14 +7134,14 @@ export interface operations {
     getTopics: {
         parameters: {
             query?: {
-                /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
-                kind?: "dlq" | "original";
+                /** @description DLQ topics that were found in Kafka, original topics of the messages, or candidates: topics that look like DLQ topics and that nobody ingests. */
+                kind?: "dlq" | "original" | "candidate";
                 /** @description Text within the name, in any case. */
                 q?: string;
                 /** @description By name; by the number of messages, the most first; or what Kafka deletes unread first. */
                 sort?: "name" | "dead" | "pending" | "expires";
-                /** @description DLQ topics with records that are not stored and may expire, or that are lost. */
-                only?: "losing";
+                /** @description DLQ topics with records that are not stored and may expire, or that are lost; or candidates that somebody has dismissed, which are left out otherwise. */
+                only?: "losing" | "dismissed";
                 limit?: number;
                 cursor?: string;
             };
@@ -6997,8 +7237,8 @@ export interface operations {
     getTopicsByTopic: {
         parameters: {
             query?: {
-                /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
-                kind?: "dlq" | "original";
+                /** @description DLQ topics that were found in Kafka, original topics of the messages, or candidates: topics that look like DLQ topics and that nobody ingests. */
+                kind?: "dlq" | "original" | "candidate";
             };
             header?: never;
             path: {
@@ -7378,6 +7618,624 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/readers */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicSample: {
+        parameters: {
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sample. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicSample"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/sample */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/sample */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/sample */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/sample */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/sample */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/sample */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/sample */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/sample */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/sample */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/sample */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE or SYS_DLQ_KAFKA_UNAVAILABLE, of /api/v1/topics/:topic/sample */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicDismiss: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default true */
+                    dismissed?: boolean;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The candidate as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DismissedCandidate"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/dismiss */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/dismiss */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/dismiss */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/dismiss */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/dismiss */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/dismiss */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/dismiss */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/dismiss */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/dismiss */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/dismiss */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/dismiss */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By pattern. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSubscriptionsAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/subscriptions */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/subscriptions */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/subscriptions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/subscriptions */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/subscriptions */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSubscriptions: {
+        parameters: {
+            query?: {
+                dry_run?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    pattern: string;
+                    /** @default null */
+                    cluster?: string | null;
+                    /**
+                     * @default ingest
+                     * @enum {string}
+                     */
+                    mode?: "ingest" | "ignore";
+                    /** @default null */
+                    original?: string | null;
+                    /**
+                     * @default earliest
+                     * @enum {string}
+                     */
+                    start?: "earliest" | "latest" | "time";
+                    /** @default null */
+                    start_at?: string | null;
+                    /**
+                     * @description What becomes of records from before the subscription: `manual` ones are sent only when somebody asks, `auto` ones by the policy.
+                     * @default manual
+                     * @enum {string}
+                     */
+                    backlog?: "manual" | "auto";
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Of a dry run: what would happen. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlannedSubscription"];
+                };
+            };
+            /** @description The subscription. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/subscriptions */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/subscriptions */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/subscriptions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/subscriptions */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/subscriptions */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/subscriptions */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/subscriptions */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/subscriptions */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/subscriptions */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSubscriptionsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It as it was. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/subscriptions/:id */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/subscriptions/:id */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/subscriptions/:id */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/subscriptions/:id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/subscriptions/:id */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/subscriptions/:id */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/subscriptions/:id */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/subscriptions/:id */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions/:id */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions/:id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/subscriptions/:id */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9527,7 +10385,7 @@ export interface operations {
     getNotificationsEvents: {
         parameters: {
             query?: {
-                type?: "group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead";
+                type?: "group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead";
                 /** @description Only conditions that last. */
                 open?: "true";
                 before?: string;
@@ -10138,7 +10996,7 @@ export interface operations {
                 "application/json": {
                     channel: string;
                     /** @default [] */
-                    types?: ("group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead")[];
+                    types?: ("group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead")[];
                     /** @default [] */
                     topics?: string[];
                     /** @default [] */
@@ -11193,6 +12051,8 @@ export interface operations {
                     on_refailure?: "continue" | "pause" | "cancel";
                     /** @default 0.05 */
                     max_refailure?: number | string;
+                    /** @default null */
+                    max_lag?: number | null;
                     /** @default null */
                     target_topic?: string | null;
                     /** @description With kind retry or redirect, each message is changed as it is taken, so a canary tries the change. */

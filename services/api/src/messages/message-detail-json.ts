@@ -4,8 +4,10 @@ import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
 import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
 import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import type { EffectivePolicy } from 'dlq-core/domain/retry/effective-policy.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import type { MessageDetail } from 'dlq-core/queries/reading/message-detail.ts'
 import type { Attempt } from 'dlq-core/queries/retry/attempts.ts'
+import type { NewerDeadLetter } from 'dlq-core/queries/staleness/newer-dead-letters.ts'
 import * as v from 'valibot'
 import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../fleet/policy-json.ts'
 import { hiddenEntries, type Shown } from '../masks/shown.ts'
@@ -13,6 +15,7 @@ import { type DecodingJson, decodingSchema } from '../payloads/decoding-json.ts'
 import { attemptJson, attemptSchema, exampleAttempt } from './attempt-json.ts'
 import { count, exampleMessage, messageEntries, messageJson } from './message-json.ts'
 import { readable, readableHeaders } from './readable-record.ts'
+import { stalenessJson, stalenessSchema } from './staleness-json.ts'
 import { timestamp, timestampText } from './timestamp.ts'
 import { heldUpBy, whyNotRetryable } from './why-not-retried.ts'
 
@@ -73,6 +76,7 @@ export const detailSchema = v.pipe(
     ),
     edits: v.pipe(count, v.description('The number of edits.')),
     archived_at: time,
+    staleness: stalenessSchema,
     attempts: v.array(attemptSchema),
     policy: effectivePolicySchema,
     decoding: decodingSchema,
@@ -118,6 +122,7 @@ export const exampleDetail = {
   related_to: null,
   edits: 0,
   archived_at: null,
+  staleness: stalenessJson([], { status: 'PENDING', consumer_group: null }),
   attempts: [exampleAttempt],
   policy: exampleEffectivePolicy,
   decoding: null,
@@ -140,10 +145,14 @@ export function withDecoded(message: MessageDetail, { shown, key, decoding }: De
 
 export function detailJson(
   message: Shown<DecodedDetail>,
-  { attempts, policy }: { attempts: readonly Shown<Attempt>[]; policy: EffectivePolicy },
+  {
+    attempts,
+    policy,
+    newer,
+  }: { attempts: readonly Shown<Attempt>[]; policy: EffectivePolicy; newer: readonly NewerDeadLetter[] },
 ): string {
   const m = message
-  const target = m.target_topic ?? policy.policy.redirectTopic ?? m.original_topic
+  const target = targetOf(m, policy.policy)
   const facts = {
     status: m.status,
     retryCount: m.retry_count,
@@ -205,6 +214,7 @@ export function detailJson(
     related_to: m.related_to,
     edits: m.edits,
     archived_at: time(m.archived_at),
+    staleness: stalenessJson(newer, m),
     attempts: attempts.map(attemptJson),
     policy: effectivePolicyJson(policy),
     decoding: m.decoding,

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import { topicsOfMessage } from 'dlq-core/queries/change/audit.ts'
 import type { HeldMessage } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage, getOutlook } from 'dlq-core/queries/reading/message-view.ts'
@@ -105,10 +106,11 @@ async function requestNext(
 
 /** A message whose route is not open is sent only if it is forced, by somebody who may send to its target. */
 function refuseHeld(
-  { original_topic, dlq_topic, target_topic }: HeldMessage,
+  message: HeldMessage,
   { force, scope, redirectTopic }: Pick<RetryRequest, 'force' | 'scope'> & { redirectTopic: string | null },
 ): void {
-  const target = target_topic ?? redirectTopic ?? original_topic
+  const { original_topic, dlq_topic } = message
+  const target = targetOf(message, { redirectTopic })
   const why = notAllowed({ dlq_topic: dlq_topic!, original_topic })
   if (!force) throw new ApiError('SYS_DLQ_CONFLICT', `${why}; approve the route, or force the retry`)
   if (scope !== null && !matchesTopicGlobs(scope, target))

@@ -3,6 +3,8 @@
 import type { Route } from '../http/define-route.ts'
 import { auditRoutes } from './audit.ts'
 import { consoleRoutes } from './console.ts'
+import { candidateRoutes } from './discovery/candidates.ts'
+import { subscriptionRoutes } from './discovery/subscriptions.ts'
 import { cronRoutes } from './fleet/cron.ts'
 import { dlqRouteRoutes } from './fleet/dlq-routes.ts'
 import { dlqStatusRoutes } from './fleet/dlq-status.ts'
@@ -57,6 +59,8 @@ export const allRoutes: readonly Route[] = [
   ...retryAllRoutes,
   ...topicRoutes,
   ...readerRoutes,
+  ...candidateRoutes,
+  ...subscriptionRoutes,
   ...topicPauseRoutes,
   ...nameRoutes,
   ...statusRoutes,

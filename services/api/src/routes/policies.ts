@@ -1,6 +1,7 @@
 // The policies that people set: the rows of dlq_policies.
 
 import { captureGlob } from 'dlq-core/domain/failure/topic-globs.ts'
+import { isTemplate } from 'dlq-core/domain/retry/fill-target.ts'
 import { fieldOfSetting, type PolicySettings, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
 import {
   backoffs,
@@ -258,7 +259,8 @@ export const policyRoutes = [
       faults: ['SYS_DLQ_PRECONDITION_FAILED'],
     },
     async ({ c, sql, by, policyLayers, allowedTargets, params: { pattern }, headers, query, body }) => {
-      if (typeof body.redirect_topic === 'string')
+      // What a template names is only known of each message; the retriers refuse it there.
+      if (typeof body.redirect_topic === 'string' && !isTemplate(body.redirect_topic))
         refuseUnallowedTarget(allowedTargets, body.redirect_topic, 'redirect_topic')
       if (query.dry_run) {
         const rows = await listPolicies(sql, { scope: null })

@@ -1,6 +1,10 @@
 // One run with what has to be looked up for it: why it stands still, and what came in since.
 
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
+import { laggingGroup } from 'dlq-core/domain/message/max-lag.ts'
 import { type RunSelection, waitingOf } from 'dlq-core/domain/message/run.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
+import { listReaderLags } from 'dlq-core/queries/readers/lagging-readers.ts'
 import { countMessages, type Total } from 'dlq-core/queries/reading/message-search.ts'
 import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
 import { readFleetStatus } from 'dlq-core/queries/reading/status.ts'
@@ -44,15 +48,22 @@ async function whyHeldUp({ sql, policies, access: { topics: scope } }: Describin
   ])
   const pauseOf = new Map(pauses.filter(({ what }) => what === 'retries').map((pause) => [pause.topic, pause]))
   const refusedOf = new Map(status.held_topics.map(({ topic, reason }) => [topic, reason]))
-  const described = topics.map((topics): TopicOfRun => {
-    const { original_topic, dlq_topic } = topics
-    const policy = policies.policyOf(topics)
+  const addressed = topics.map((of) => {
+    const policy = policies.policyOf(of)
+    const message = { target_topic: run.target_topic, original_topic: of.original_topic, consumer_group: null }
+    return { ...of, policy, target: targetOf(message, policy) }
+  })
+  const maxLag = run.max_lag
+  const lags = maxLag === null ? [] : await listReaderLags(sql, [...new Set(addressed.map(({ target }) => target))])
+  const described = addressed.map(({ original_topic, dlq_topic, policy, target }): TopicOfRun => {
     const pause = pauseOf.get(original_topic) ?? (dlq_topic === null ? undefined : pauseOf.get(dlq_topic))
-    const target = run.target_topic ?? policy.redirectTopic ?? original_topic
+    // Who may not see a topic learns nothing of its groups.
+    const isSeen = scope === null || matchesTopicGlobs(scope, target)
     return {
       topic: pause?.topic ?? original_topic,
       policy,
       paused: pause === undefined ? null : pausedWords(pause, scope),
+      lagging: maxLag === null || !isSeen ? null : laggingGroup(lags, { topic: target, maxLag }),
       refused: refusedOf.get(target) ?? null,
     }
   })

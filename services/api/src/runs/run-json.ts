@@ -57,6 +57,7 @@ export const runSchema = v.pipe(
     matched: totalSchema,
     target_topic: v.nullable(v.string()),
     rate_per_second: v.nullable(v.number()),
+    max_lag: v.pipe(v.nullable(count), v.description('Records that a group which failed may be behind.')),
     force: v.boolean(),
     patch: v.nullable(jsonPatchSchema),
     canary: v.nullable(
@@ -153,6 +154,7 @@ export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtr
     matched: { value: run.matched, relation: run.matched_relation },
     target_topic: run.target_topic,
     rate_per_second: run.rate_per_second,
+    max_lag: run.max_lag,
     force: run.is_forced,
     patch: run.patch === null ? null : (parseExact(run.patch) as RunJson['patch']),
     canary: canaryJson(canaryOf(run)),
@@ -222,6 +224,7 @@ export const exampleRun: RunJson = {
   matched: { value: 3000, relation: 'eq' },
   target_topic: null,
   rate_per_second: 100,
+  max_lag: null,
   force: false,
   patch: null,
   canary: null,

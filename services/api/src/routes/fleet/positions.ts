@@ -113,7 +113,7 @@ export const positionRoutes = [
         if (!known)
           throw new ApiError('SYS_DLQ_NOT_FOUND', `no position of ${topic}/${partition} in cluster ${cluster}`)
         // This waits for an ingester that is storing a batch. The next batch begins at the new position.
-        const before = await lockPosition(sql, place)
+        const { next_offset: before } = await lockPosition(sql, place)
         await resetPosition(sql, { ...place, next_offset: nextOffset })
         await writeAudit(sql, {
           ...by,

@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import { getMessageDetail, getRecordBytes } from 'dlq-core/queries/reading/message-detail.ts'
 import { listAttempts } from 'dlq-core/queries/retry/attempts.ts'
+import { listNewerDeadLetters } from 'dlq-core/queries/staleness/newer-dead-letters.ts'
 import * as v from 'valibot'
 import { notFound } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
@@ -12,6 +13,7 @@ import { shown } from '../../masks/shown.ts'
 import { attemptJson, attemptSchema, exampleAttempt } from '../../messages/attempt-json.ts'
 import { detailJson, detailSchema, exampleDetail, withDecoded } from '../../messages/message-detail-json.ts'
 import { sendJsonText } from '../../messages/message-json.ts'
+import { maxNewer } from '../../messages/staleness-json.ts'
 import { decodeMessage } from '../../payloads/decode-message.ts'
 import { messagePath } from '../../request/request-schemas.ts'
 
@@ -45,9 +47,10 @@ export const messageRoutes = [
       if (!message) throw notFound(id)
       c.header('ETag', message.etag)
       const policy = policies.effectivePolicyOf(message)
+      const newer = await listNewerDeadLetters(sql, { message, scope: access.topics, limit: maxNewer })
       const decoded = withDecoded(message, await decodeMessage(payloads, message))
       const ofMessage = attempts.map((attempt) => shown(attempt, sight, message))
-      return sendJsonText(c, detailJson(shown(decoded, sight), { attempts: ofMessage, policy }))
+      return sendJsonText(c, detailJson(shown(decoded, sight), { attempts: ofMessage, policy, newer }))
     },
   ),
 

@@ -73,6 +73,7 @@ const plainRetry = {
   expect: null,
   target_topic: null,
   rate_per_second: null,
+  max_lag: null,
   canary: null,
   patch: null,
   on_refailure: 'continue',

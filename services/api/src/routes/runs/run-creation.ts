@@ -2,6 +2,7 @@
 
 import { patchProblems } from 'dlq-core/domain/message/edit-message.ts'
 import { beyondScope, isSent, type RunMeans, type RunSelection } from 'dlq-core/domain/message/run.ts'
+import { isTemplate } from 'dlq-core/domain/retry/fill-target.ts'
 import * as v from 'valibot'
 import { actAs, roleNames } from '../../access/access.ts'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
@@ -152,7 +153,8 @@ export const runCreationRoutes = [
       const run = { kind, is_forced }
       if ('failed_again_in' in selection) await findRun(sql, { id: selection.failed_again_in, scope })
       if ('changed_in' in selection) await findRun(sql, { id: selection.changed_in, scope })
-      if (body.target_topic !== null) await refuseTarget(call, body.target_topic)
+      // What a template names is only known of each message; the retriers refuse it there.
+      if (body.target_topic !== null && !isTemplate(body.target_topic)) await refuseTarget(call, body.target_topic)
       const patch = body.patch === undefined ? null : call.exactJson('patch')
       if (body.dry_run) {
         await call.policies.refresh()
@@ -171,6 +173,7 @@ export const runCreationRoutes = [
           expect: expected === undefined ? null : { expected, tolerance },
           target_topic: body.target_topic,
           rate_per_second: body.rate_per_second,
+          max_lag: body.max_lag,
           canary: body.canary === null ? null : JSON.stringify(body.canary),
           on_refailure: body.on_refailure,
           max_refailure: body.max_refailure,

@@ -534,7 +534,7 @@ export interface paths {
         };
         /**
          * Which values the messages of a filter have, and how often
-         * @description Looks at the newest 10000 messages along the filter's index. Age is counted from created_at.
+         * @description Looks at the newest 1000 messages along the filter's index. Age is counted from created_at.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -1282,11 +1282,33 @@ export interface paths {
         };
         /**
          * Who changed what, newest first
-         * @description A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at a thousand entries at most: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.
+         * @description A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at 500 entries at most, with `q` at 5,000: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.
          *
          *     Needs the role `sys_auditor`.
          */
         get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who was shown what behind masks, newest first
+         * @description Each answer to `unmask=true` that showed something of a topic with masks, written before it was sent. Kept as long as the audit.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        get: operations["getReads"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1689,6 +1711,8 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             last_retry_at: string | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             retryable: boolean;
             not_retryable_because: string | null;
             held_up_by: string[];
@@ -1779,6 +1803,8 @@ export interface components {
         };
         /** Attempt */
         Attempt: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: uuid */
             attempt_id: string;
@@ -1885,9 +1911,13 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             last_retry_at: string | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
         };
         /** Edit */
         Edit: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: date-time */
             at: string;
@@ -1955,6 +1985,8 @@ export interface components {
              */
             last_failed_at: string;
             decoding: components["schemas"]["Decoding"] | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @description Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk. */
             preview?: string | null;
             /** @description The first 2048 bytes of the record key. */
@@ -2065,6 +2097,8 @@ export interface components {
              * @enum {string}
              */
             status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: uuid */
             attempt_id: string;
@@ -2288,7 +2322,7 @@ export interface components {
             partition: number;
             offset: string;
             timestamp: string | null;
-            key_bytes: number | null;
+            has_key: boolean;
             value_bytes: number | null;
             family: string | null;
             original_topic: string;
@@ -2300,6 +2334,8 @@ export interface components {
             error_class: string | null;
             error_message: string | null;
             header_names: string[];
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
         };
         /** DismissedCandidate */
         DismissedCandidate: {
@@ -2499,6 +2535,8 @@ export interface components {
         ErrorGroup: {
             /** Format: uuid */
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             title: string;
             error_class: string | null;
             location: string | null;
@@ -2695,6 +2733,8 @@ export interface components {
         /** NotificationEvent */
         NotificationEvent: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
             type: "group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead";
             subject: string;
@@ -2765,6 +2805,8 @@ export interface components {
         /** AuditEntry */
         AuditEntry: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** Format: date-time */
             at: string;
             actor: string;
@@ -2779,6 +2821,27 @@ export interface components {
             before: Record<string, never> | null;
             after: Record<string, never> | null;
             request_id: string | null;
+        };
+        /** Read */
+        Read: {
+            id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            request_id: string;
+            /** @description The route. */
+            action: string;
+            /** @description What its path named: a message, a run, a topic. */
+            target: string | null;
+            /** @description The messages that were shown, a thousand at most. */
+            ids: string[];
+            /** @description What the request looked for. */
+            filter: Record<string, never> | null;
+            /** @description How many messages were shown. Null: an export that goes on, or broke off. */
+            shown: number | null;
+            reason: string | null;
         };
         /** Me */
         Me: {
@@ -2801,6 +2864,13 @@ export interface components {
                 /** @description Globs of topics; null: all. */
                 topics: string[] | null;
             }[];
+            /**
+             * @description none: no key, value, header or error text. masked: what masks leave. full: all, with unmask=true.
+             * @enum {string}
+             */
+            payloads: "none" | "masked" | "full";
+            /** @description Whether messages may be exported. */
+            exports: boolean;
         };
         /** DLQStatus */
         DLQStatus: {
@@ -2906,6 +2976,8 @@ export interface components {
         /** Run */
         Run: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
             kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
             /** @enum {string} */
@@ -3072,6 +3144,8 @@ export interface components {
         /** RunItem */
         RunItem: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
             outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
             detail: string | null;
@@ -3096,11 +3170,15 @@ export interface components {
                 /** @enum {string} */
                 status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
                 group_id: string | null;
+                /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+                hidden?: string[];
             } | null;
         };
         /** Saga */
         Saga: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             workflow_name: string;
             current_step: number;
             /** @enum {string} */
@@ -3117,6 +3195,8 @@ export interface components {
         /** SagaStep */
         SagaStep: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             step_index: number;
             step_name: string;
             /** @enum {string} */
@@ -3170,6 +3250,8 @@ export interface components {
             edits: components["schemas"]["Edit"][];
         };
         GetDlqMessagesByIdEditsByNumberAnswer: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: date-time */
             at: string;
@@ -3320,6 +3402,10 @@ export interface components {
             entries: components["schemas"]["AuditEntry"][];
             next_cursor: string | null;
         };
+        GetReadsAnswer: {
+            reads: components["schemas"]["Read"][];
+            next_cursor: string | null;
+        };
         DeleteChannelByChannelIdConsumerByConsumerIdDlqAnswer: {
             deleted: number;
             message: string;
@@ -3350,6 +3436,8 @@ export interface components {
         };
         GetSagasByIdAnswer: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             workflow_name: string;
             current_step: number;
             /** @enum {string} */
@@ -4118,7 +4206,12 @@ export interface operations {
     };
     getDlqMessagesById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4364,7 +4457,12 @@ export interface operations {
     };
     patchDlqMessagesById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -4590,7 +4688,12 @@ export interface operations {
     };
     getDlqMessagesByIdAttempts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4684,7 +4787,12 @@ export interface operations {
     };
     getDlqMessagesByIdKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4788,7 +4896,12 @@ export interface operations {
     };
     getDlqMessagesByIdValue: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4893,7 +5006,12 @@ export interface operations {
     };
     postDlqMessagesByIdRetry: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
                 prefer?: string;
@@ -5054,7 +5172,12 @@ export interface operations {
     };
     postDlqMessagesByIdDead: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5204,7 +5327,12 @@ export interface operations {
     };
     postDlqMessagesByIdRevive: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5354,7 +5482,12 @@ export interface operations {
     };
     getDlqMessagesByIdEdits: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5448,7 +5581,12 @@ export interface operations {
     };
     getDlqMessagesByIdEditsByNumber: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5543,7 +5681,12 @@ export interface operations {
     };
     postDlqMessagesByIdRestore: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5693,7 +5836,12 @@ export interface operations {
     };
     postDlqMessagesByIdEditsByNumberUndo: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -6175,6 +6323,10 @@ export interface operations {
                 sort?: "newest" | "oldest" | "next_due";
                 /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
                 show?: "payload" | "preview";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6285,6 +6437,10 @@ export interface operations {
                 archived?: boolean;
                 format?: "ndjson" | "json" | "csv";
                 sort?: "newest" | "oldest";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6404,6 +6560,10 @@ export interface operations {
                 sort?: "newest" | "oldest" | "next_due";
                 /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
                 show?: "payload" | "preview";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path: {
@@ -6515,6 +6675,10 @@ export interface operations {
                 payload?: string | (Record<string, never> | unknown[]);
                 archived?: boolean;
                 by?: ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age") | ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age")[];
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6624,6 +6788,10 @@ export interface operations {
                 to?: string;
                 step?: string;
                 by?: "total" | "topic" | "group" | "consumer_group";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6734,6 +6902,10 @@ export interface operations {
                 outcome?: ("published" | "resolved" | "failed" | "unknown") | ("published" | "resolved" | "failed" | "unknown")[];
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -7458,7 +7630,12 @@ export interface operations {
     };
     postTopicsByTopicSample: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 topic: string;
@@ -9106,6 +9283,10 @@ export interface operations {
                 trend?: "true" | "false";
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -9198,7 +9379,12 @@ export interface operations {
     };
     patchGroups: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9331,7 +9517,12 @@ export interface operations {
     };
     getGroupsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -9427,7 +9618,12 @@ export interface operations {
     };
     patchGroupsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -10194,6 +10390,10 @@ export interface operations {
                 open?: "true";
                 before?: string;
                 limit?: number;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -11064,6 +11264,10 @@ export interface operations {
                 to?: string;
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -11135,6 +11339,101 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/audit */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getReads: {
+        parameters: {
+            query?: {
+                actor?: string;
+                /** @description Reads that showed this message. */
+                message_id?: string;
+                from?: string;
+                to?: string;
+                limit?: number;
+                cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetReadsAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/reads */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/reads */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/reads */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/reads */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/reads */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/reads */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/reads */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11579,6 +11878,10 @@ export interface operations {
                 /** @description Runs over this error group. */
                 group_id?: string;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -11671,7 +11974,12 @@ export interface operations {
     };
     postRuns: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11922,7 +12230,12 @@ export interface operations {
     };
     getRunsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12016,7 +12329,12 @@ export interface operations {
     };
     patchRunsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12160,6 +12478,10 @@ export interface operations {
                 before?: string;
                 show?: "message";
                 limit?: number;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path: {
@@ -12254,7 +12576,12 @@ export interface operations {
     };
     getRunsByIdEvents: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12348,7 +12675,12 @@ export interface operations {
     };
     postRunsByIdPause: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12484,7 +12816,12 @@ export interface operations {
     };
     postRunsByIdResume: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12620,7 +12957,12 @@ export interface operations {
     };
     postRunsByIdCancel: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12762,6 +13104,10 @@ export interface operations {
                 workflow_name?: string;
                 status?: "STARTED" | "RUNNING" | "COMPLETED" | "COMPENSATING" | "FAILED" | "CANCELLED";
                 correlation_id?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -12845,7 +13191,12 @@ export interface operations {
     };
     getSagasById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12939,7 +13290,12 @@ export interface operations {
     };
     postSagasByIdCancel: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;

@@ -5,12 +5,14 @@ import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
+import { topicsOfMessage } from 'dlq-core/queries/change/audit.ts'
 import type { HeldMessage } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage, getOutlook } from 'dlq-core/queries/reading/message-view.ts'
 import { getAttempt, requestAttempt } from 'dlq-core/queries/retry/attempts.ts'
 import { refuseWithoutKafka } from '../fleet/refuse-without-kafka.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
-import type { ApiDeps } from '../http/define-route.ts'
+import type { ApiDeps, Call } from '../http/define-route.ts'
+import { shownText } from '../masks/shown.ts'
 import { type Asked, changeState, holdAsSeen } from './change-message.ts'
 
 const pollMs = 25
@@ -29,7 +31,7 @@ export type RetryAnswer = { done: boolean; body: { id: string; status: string; m
  *   the sender saw it, 409 SYS_DLQ_PUBLISH_REFUSED where it was not sent, 503 where no retrier has Kafka configured
  */
 export async function retryMessage(
-  deps: Pick<ApiDeps, 'sql' | 'policies' | 'wakeRetriers'>,
+  deps: Pick<Call, 'sql' | 'policies' | 'wakeRetriers' | 'sight'>,
   request: RetryRequest,
 ): Promise<RetryAnswer> {
   const { sql, wakeRetriers } = deps
@@ -41,7 +43,10 @@ export async function retryMessage(
     const attempt = await getAttempt(sql, { message_id: id, number })
     if (attempt?.outcome === 'published' || attempt?.outcome === 'resolved')
       return { done: true, body: { id, status: 'RESOLVED', message: 'message retry initiated' } }
-    if (attempt?.outcome === 'failed') throw refused(await getOutlook(sql, { id, scope }), attempt.error)
+    if (attempt?.outcome === 'failed') {
+      const why = shownText(attempt.error, deps.sight, await topicsOfMessage(sql, id))
+      throw refused(await getOutlook(sql, { id, scope }), why)
+    }
     if (Date.now() + pollMs > deadline || signal.aborted) {
       const message = await getMessage(sql, { id, scope })
       if (!message) throw notFound(id)

@@ -34,6 +34,7 @@ import { retryAllRoutes } from './messages/retry-all.ts'
 import { notificationReadRoutes } from './notifications/notification-reads.ts'
 import { notificationRouteRoutes } from './notifications/notification-routes.ts'
 import { policyRoutes } from './policies.ts'
+import { readRoutes } from './reads.ts'
 import { runChangeRoutes } from './runs/run-changes.ts'
 import { runCreationRoutes } from './runs/run-creation.ts'
 import { runReadRoutes } from './runs/run-reads.ts'
@@ -73,6 +74,7 @@ export const allRoutes: readonly Route[] = [
   ...notificationReadRoutes,
   ...notificationRouteRoutes,
   ...auditRoutes,
+  ...readRoutes,
   ...meRoutes,
   ...dlqStatusRoutes,
   ...runCreationRoutes,

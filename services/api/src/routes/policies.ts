@@ -150,6 +150,7 @@ export const policyRoutes = [
       description:
         'With the layers below them: the built-in defaults, and the policies of the configuration. A token for some topics sees only the patterns within these topics.',
       role: 'read',
+      masks: 'none',
       answers: {
         200: {
           description: 'All of them.',
@@ -191,6 +192,7 @@ export const policyRoutes = [
       path: '/api/v1/policies/:pattern',
       summary: 'One policy, and the topics that it matches',
       role: 'read',
+      masks: 'none',
       params: patternPath,
       answers: {
         200: {
@@ -229,6 +231,7 @@ export const policyRoutes = [
         'default decides. With `dry_run=true` nothing changes, and the answer shows the policy as it would be.',
       ].join(' '),
       role: 'admin',
+      masks: 'none',
       // A pattern may match topics that the token may not see, now or later.
       allTopics: true,
       params: patternPath,
@@ -298,6 +301,7 @@ export const policyRoutes = [
       path: '/api/v1/policies/:pattern',
       summary: 'Delete a policy',
       role: 'admin',
+      masks: 'none',
       // A pattern may match topics that the token may not see, now or later.
       allTopics: true,
       params: patternPath,

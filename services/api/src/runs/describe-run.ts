@@ -13,26 +13,29 @@ import { listTopicsOfRun } from 'dlq-core/queries/runs/run-messages.ts'
 import { countActiveRuns, type RunView } from 'dlq-core/queries/runs/runs.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import type { Call } from '../http/define-route.ts'
+import { shown } from '../masks/shown.ts'
 import { pausedWords } from '../pauses/pause-json.ts'
 import { runHeldUpBy, type TopicOfRun } from './run-held-up.ts'
 import { canaryOf, type RunJson, runJson } from './run-json.ts'
 
-type Describing = Pick<Call, 'sql' | 'policies' | 'access'>
+type Describing = Pick<Call, 'sql' | 'policies' | 'access' | 'sight'>
 
 /** Topics of a run that are looked at; more would not be read. */
 const topicsLookedAt = 20
 /** As often as the summary of a stream changes; what arrives later is counted up to here. */
 const mostArrived = 1000
-const mostExamined = 5000
+const mostExamined = 500
 
 /** `arrived`: also counts what came in since, which costs more than the rest. */
 export async function describeRun(call: Describing, run: RunView, { arrived = true } = {}): Promise<RunJson> {
-  const { sql, access } = call
+  const { sql, access, sight } = call
+  // Its messages may be of any topic.
+  const asShown = shown(run, sight, 'anywhere')
   const [heldUpBy, arrivedSince] = await Promise.all([
-    run.ended_at === null ? whyHeldUp(call, run) : [],
+    run.ended_at === null ? whyHeldUp(call, asShown) : [],
     arrived ? countArrived(sql, { run, scope: access.topics }) : null,
   ])
-  return runJson(run, { heldUpBy, arrivedSince })
+  return runJson(asShown, { heldUpBy, arrivedSince })
 }
 
 async function whyHeldUp({ sql, policies, access: { topics: scope } }: Describing, run: RunView): Promise<string[]> {

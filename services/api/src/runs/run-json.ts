@@ -19,6 +19,7 @@ import type { Total } from 'dlq-core/queries/reading/message-search.ts'
 import type { RunView } from 'dlq-core/queries/runs/runs.ts'
 import * as v from 'valibot'
 import { totalSchema } from '../fleet/totals-json.ts'
+import { hiddenEntries, hiddenOf, type Shown } from '../masks/shown.ts'
 
 const count = v.pipe(v.number(), v.integer())
 const instantText = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
@@ -36,6 +37,7 @@ const noVerdicts = Object.fromEntries(verdicts.map((verdict) => [verdict, 0])) a
 export const runSchema = v.pipe(
   v.strictObject({
     id: v.string(),
+    ...hiddenEntries,
     kind: v.picklist(runKinds),
     status: v.picklist(runStatuses),
     status_reason: v.nullable(v.string()),
@@ -132,7 +134,7 @@ export type RunExtras = { readonly heldUpBy: readonly string[] | null; readonly 
 
 const noExtras: RunExtras = { heldUpBy: null, arrivedSince: null }
 
-export function runJson(run: RunView, { heldUpBy, arrivedSince } = noExtras, now = new Date()): RunJson {
+export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtras, now = new Date()): RunJson {
   const { rate, etaSeconds } = progressOf(run, {
     matched: run.matched,
     startedAt: run.started_at,
@@ -180,6 +182,7 @@ export function runJson(run: RunView, { heldUpBy, arrivedSince } = noExtras, now
     created_at: run.created_at.toISOString(),
     started_at: run.started_at?.toISOString() ?? null,
     ended_at: run.ended_at?.toISOString() ?? null,
+    ...hiddenOf(run),
   }
 }
 

@@ -11,6 +11,8 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import * as v from 'valibot'
 import { ApiError } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
+import { hiddenEntries, hiddenOf, type Shown, shown } from '../../masks/shown.ts'
+import type { Sight } from '../../masks/sight.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestampText } from '../../messages/timestamp.ts'
 import { reason, topicPath } from '../../request/request-schemas.ts'
@@ -23,7 +25,7 @@ const sampledRecordSchema = v.pipe(
     partition: count,
     offset: v.string(),
     timestamp: v.nullable(v.string()),
-    key_bytes: v.nullable(count),
+    has_key: v.boolean(),
     value_bytes: v.nullable(count),
     family: text,
     original_topic: v.string(),
@@ -37,6 +39,7 @@ const sampledRecordSchema = v.pipe(
     error_class: text,
     error_message: text,
     header_names: v.array(v.string()),
+    ...hiddenEntries,
   }),
   v.title('SampledRecord'),
 )
@@ -59,7 +62,7 @@ const sampleSchema = v.pipe(
 )
 
 const exampleRecord = {
-  ...{ partition: 0, offset: '48212', timestamp: '2026-02-20T10:29:00.000Z', key_bytes: 6, value_bytes: 812 },
+  ...{ partition: 0, offset: '48212', timestamp: '2026-02-20T10:29:00.000Z', has_key: true, value_bytes: 812 },
   ...{ family: 'spring-dlt', original_topic: 'payments', original_topic_source: 'header' as const },
   ...{ original_partition: 2, original_offset: '9120033', consumer_group: 'billing' },
   ...{ error_class: 'java.net.SocketTimeoutException', error_message: 'Read timed out' },
@@ -85,19 +88,20 @@ export const candidateRoutes = [
         'consumer group and error. Keys and values are not shown, and nothing is stored or sent.',
       ].join(' '),
       role: 'read',
+      masks: 'shown',
       params: topicPath,
       waits: true,
       answers: { 200: { description: 'The sample.', schema: sampleSchema, example: exampleSample } },
       faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_TOO_MANY_REQUESTS', 'SYS_DLQ_KAFKA_UNAVAILABLE'],
     },
     async (call) => {
-      const { c, sql, params } = call
+      const { c, sql, sight, params } = call
       const cluster = await clusterOf(call, params.topic)
       const id = await askForSample(sql, { cluster, topic: params.topic, atMost: maxWaiting })
       if (id === null)
         throw new ApiError('SYS_DLQ_TOO_MANY_REQUESTS', 'other samples are being read; try again in some seconds')
       const answer = await untilAnswered(call, id)
-      return c.json(sampleJson(params.topic, answer))
+      return c.json(sampleJson(params.topic, answer, sight))
     },
   ),
 
@@ -108,6 +112,7 @@ export const candidateRoutes = [
       summary: 'Say that a candidate is no DLQ topic',
       description: 'It is not listed and not told of any more. `dismissed: false` takes it back.',
       role: 'admin',
+      masks: 'none',
       params: topicPath,
       body: v.optional(v.strictObject({ dismissed: v.optional(v.boolean('must be true or false'), true), reason }), {}),
       bodyExample: { reason: 'the errors of a form, not of Kafka' },
@@ -165,18 +170,33 @@ async function untilAnswered({ sql, signal }: { sql: Sql; signal: AbortSignal },
 
 type Answer = { readable: boolean; oldest: SampledRecord[]; newest: SampledRecord[] }
 
-function sampleJson(topic: string, { readable, oldest, newest }: Answer): v.InferOutput<typeof sampleSchema> {
+function sampleJson(
+  topic: string,
+  { readable, oldest, newest }: Answer,
+  sight: Sight,
+): v.InferOutput<typeof sampleSchema> {
   const records = [...newest, ...oldest]
+  const toJson = (record: SampledRecord) => {
+    const topics = { original_topic: record.original_topic, dlq_topic: topic }
+    return recordJson(shown(record, sight, topics))
+  }
   const families: Record<string, number> = {}
   for (const { family } of records) families[family ?? 'none'] = (families[family ?? 'none'] ?? 0) + 1
   const shareOf = (has: (record: SampledRecord) => boolean) =>
     records.length === 0 ? 0 : records.filter(has).length / records.length
   return {
-    ...{ topic, readable, families, newest, oldest },
+    ...{ topic, readable, families },
+    ...{ newest: newest.map(toJson), oldest: oldest.map(toJson) },
     shares: {
       origin: shareOf(({ original_topic_source: source }) => source === 'header'),
       group: shareOf(({ consumer_group: group }) => group !== null),
       key: shareOf(({ key_bytes: bytes }) => bytes !== null),
     },
   }
+}
+
+/** The size of a key would tell of a hidden one. */
+function recordJson(record: Shown<SampledRecord>): v.InferOutput<typeof sampledRecordSchema> {
+  const { key_bytes: keyBytes, hidden: _, ...rest } = record
+  return { ...rest, has_key: keyBytes !== null, ...hiddenOf(record) }
 }

@@ -123,6 +123,7 @@ export const subscriptionRoutes = [
       path: '/api/v1/subscriptions',
       summary: 'Which topics are ingested, beside the configuration',
       role: 'read',
+      masks: 'none',
       allTopics: true,
       answers: {
         200: {
@@ -146,6 +147,7 @@ export const subscriptionRoutes = [
         'changes nothing.',
       ].join(' '),
       role: 'admin',
+      masks: 'none',
       allTopics: true,
       query: v.strictObject({
         dry_run: v.exactOptional(v.pipe(v.picklist(['true', 'false'], 'must be true or false'))),
@@ -187,6 +189,7 @@ export const subscriptionRoutes = [
       summary: 'End a subscription',
       description: 'What was ingested stays, and so does the position: a later subscription goes on there.',
       role: 'admin',
+      masks: 'none',
       allTopics: true,
       params: v.strictObject({ id: idOf('subscription') }),
       answers: { 200: { description: 'It as it was.', schema: subscriptionSchema, example: exampleSubscription } },

@@ -48,6 +48,7 @@ export const positionRoutes = [
       path: '/api/v1/positions',
       summary: 'The position of each partition',
       role: 'read',
+      masks: 'none',
       query: v.strictObject({
         topic: v.exactOptional(topicName),
         limit: v.optional(wholeNumber('limit', { min: 1, max: 1000 }), '200'),
@@ -83,6 +84,7 @@ export const positionRoutes = [
       description:
         'Stored messages stay as they are; deleted messages are stored again. Takes effect with the next record. An offset beyond the log’s end counts as a topic that was created again. Needs a token for all topics.',
       role: 'admin',
+      masks: 'none',
       allTopics: true,
       body: v.strictObject({
         cluster: v.pipe(v.string('must be text'), v.minLength(1), v.maxLength(255)),

@@ -121,6 +121,7 @@ export const topicRoutes = [
       path: '/api/v1/topics',
       summary: 'The topics of the dead letters',
       role: 'read',
+      masks: 'none',
       revalidates: true,
       query: v.strictObject({
         kind: v.optional(kind, 'dlq'),
@@ -195,6 +196,7 @@ export const topicRoutes = [
       summary: 'One topic',
       description: 'Without `kind`, the name of a known DLQ topic means that, and any other name an original topic.',
       role: 'read',
+      masks: 'none',
       params: topicPath,
       query: v.strictObject({ kind: v.exactOptional(kind) }),
       answers: { 200: { description: 'The topic.', schema: topicSchema, example: exampleTopic } },
@@ -220,6 +222,7 @@ export const topicRoutes = [
       summary: 'The consumer groups that failed',
       description: `Groups with the most open messages first, ${maxGroups} at most.`,
       role: 'read',
+      masks: 'none',
       answers: {
         200: {
           description: 'The consumer groups; null stands for messages that do not name theirs.',

@@ -54,6 +54,7 @@ export const messageReportRoutes = [
         'again within seven days makes no second message.',
       ].join(' '),
       role: 'write',
+      masks: 'none',
       headers: v.object({
         'idempotency-key': v.optional(
           v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(255, 'must be at most 255 characters')),

@@ -25,6 +25,7 @@ export const retryAllRoutes = [
         'spent budgets. Until the run has ended, a second request for the same topic answers 409 and names the run.',
       ].join(' '),
       role: 'write',
+      masks: 'none',
       params: topicPath,
       headers: v.object(preferHeader),
       waits: true,

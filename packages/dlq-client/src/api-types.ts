@@ -2322,7 +2322,7 @@ export interface components {
             partition: number;
             offset: string;
             timestamp: string | null;
-            has_key: boolean;
+            key_bytes: number | null;
             value_bytes: number | null;
             family: string | null;
             original_topic: string;

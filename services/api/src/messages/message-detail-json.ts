@@ -143,13 +143,14 @@ export function withDecoded(message: MessageDetail, { shown, key, decoding }: De
   return { ...message, ...shown, decoded_key: key, decoding }
 }
 
-type DetailParts = {
-  attempts: readonly Shown<Attempt>[]
-  policy: EffectivePolicy
-  newer: readonly NewerDeadLetter[]
-}
-
-export function detailJson(message: Shown<DecodedDetail>, { attempts, policy, newer }: DetailParts): string {
+export function detailJson(
+  message: Shown<DecodedDetail>,
+  {
+    attempts,
+    policy,
+    newer,
+  }: { attempts: readonly Shown<Attempt>[]; policy: EffectivePolicy; newer: readonly NewerDeadLetter[] },
+): string {
   const m = message
   const target = targetOf(m, policy.policy)
   const facts = {

@@ -11,7 +11,7 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import * as v from 'valibot'
 import { ApiError } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
-import { hiddenEntries, hiddenOf, type Shown, shown } from '../../masks/shown.ts'
+import { hiddenEntries, shown } from '../../masks/shown.ts'
 import type { Sight } from '../../masks/sight.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestampText } from '../../messages/timestamp.ts'
@@ -25,7 +25,7 @@ const sampledRecordSchema = v.pipe(
     partition: count,
     offset: v.string(),
     timestamp: v.nullable(v.string()),
-    has_key: v.boolean(),
+    key_bytes: v.nullable(count),
     value_bytes: v.nullable(count),
     family: text,
     original_topic: v.string(),
@@ -62,7 +62,7 @@ const sampleSchema = v.pipe(
 )
 
 const exampleRecord = {
-  ...{ partition: 0, offset: '48212', timestamp: '2026-02-20T10:29:00.000Z', has_key: true, value_bytes: 812 },
+  ...{ partition: 0, offset: '48212', timestamp: '2026-02-20T10:29:00.000Z', key_bytes: 6, value_bytes: 812 },
   ...{ family: 'spring-dlt', original_topic: 'payments', original_topic_source: 'header' as const },
   ...{ original_partition: 2, original_offset: '9120033', consumer_group: 'billing' },
   ...{ error_class: 'java.net.SocketTimeoutException', error_message: 'Read timed out' },
@@ -82,20 +82,20 @@ export const candidateRoutes = [
     {
       method: 'post',
       path: '/api/v1/topics/:topic/sample',
+      masks: 'shown',
       summary: 'Look at some records of a candidate or a DLQ topic',
       description: [
         'An ingester reads the 20 newest and the 20 oldest records and says how they would be understood: family, origin,',
         'consumer group and error. Keys and values are not shown, and nothing is stored or sent.',
       ].join(' '),
       role: 'read',
-      masks: 'shown',
       params: topicPath,
       waits: true,
       answers: { 200: { description: 'The sample.', schema: sampleSchema, example: exampleSample } },
       faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_TOO_MANY_REQUESTS', 'SYS_DLQ_KAFKA_UNAVAILABLE'],
     },
     async (call) => {
-      const { c, sql, sight, params } = call
+      const { c, sql, params, sight } = call
       const cluster = await clusterOf(call, params.topic)
       const id = await askForSample(sql, { cluster, topic: params.topic, atMost: maxWaiting })
       if (id === null)
@@ -109,10 +109,10 @@ export const candidateRoutes = [
     {
       method: 'post',
       path: '/api/v1/topics/:topic/dismiss',
+      masks: 'none',
       summary: 'Say that a candidate is no DLQ topic',
       description: 'It is not listed and not told of any more. `dismissed: false` takes it back.',
       role: 'admin',
-      masks: 'none',
       params: topicPath,
       body: v.optional(v.strictObject({ dismissed: v.optional(v.boolean('must be true or false'), true), reason }), {}),
       bodyExample: { reason: 'the errors of a form, not of Kafka' },
@@ -175,28 +175,21 @@ function sampleJson(
   { readable, oldest, newest }: Answer,
   sight: Sight,
 ): v.InferOutput<typeof sampleSchema> {
-  const records = [...newest, ...oldest]
-  const toJson = (record: SampledRecord) => {
-    const topics = { original_topic: record.original_topic, dlq_topic: topic }
-    return recordJson(shown(record, sight, topics))
+  const seen = (record: SampledRecord) => {
+    const { hidden, ...rest } = shown(record, sight, { original_topic: record.original_topic, dlq_topic: topic })
+    return { ...rest, ...(hidden && { hidden: [...hidden] }) }
   }
+  const records = [...newest, ...oldest]
   const families: Record<string, number> = {}
   for (const { family } of records) families[family ?? 'none'] = (families[family ?? 'none'] ?? 0) + 1
   const shareOf = (has: (record: SampledRecord) => boolean) =>
     records.length === 0 ? 0 : records.filter(has).length / records.length
   return {
-    ...{ topic, readable, families },
-    ...{ newest: newest.map(toJson), oldest: oldest.map(toJson) },
+    ...{ topic, readable, families, newest: newest.map(seen), oldest: oldest.map(seen) },
     shares: {
       origin: shareOf(({ original_topic_source: source }) => source === 'header'),
       group: shareOf(({ consumer_group: group }) => group !== null),
       key: shareOf(({ key_bytes: bytes }) => bytes !== null),
     },
   }
-}
-
-/** The size of a key would tell of a hidden one. */
-function recordJson(record: Shown<SampledRecord>): v.InferOutput<typeof sampledRecordSchema> {
-  const { key_bytes: keyBytes, hidden: _, ...rest } = record
-  return { ...rest, has_key: keyBytes !== null, ...hiddenOf(record) }
 }

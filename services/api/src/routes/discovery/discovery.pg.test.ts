@@ -108,11 +108,7 @@ describe('candidates', () => {
     await answerSample(service.sql, { id: taken.id, answer })
     expect(await asked).toMatchObject({
       status: 200,
-      body: {
-        families: { 'spring-dlt': 1 },
-        shares: { origin: 1, group: 0, key: 0 },
-        newest: [{ offset: '1', has_key: false }],
-      },
+      body: { families: { 'spring-dlt': 1 }, shares: { origin: 1, group: 0, key: 0 }, newest: [record] },
     })
     expect(await database.sql`select from dlq.dlq_samples`).toHaveLength(0)
   })

@@ -121,9 +121,9 @@ export const subscriptionRoutes = [
     {
       method: 'get',
       path: '/api/v1/subscriptions',
+      masks: 'none',
       summary: 'Which topics are ingested, beside the configuration',
       role: 'read',
-      masks: 'none',
       allTopics: true,
       answers: {
         200: {
@@ -140,6 +140,7 @@ export const subscriptionRoutes = [
     {
       method: 'post',
       path: '/api/v1/subscriptions',
+      masks: 'none',
       summary: 'Ingest a topic, or leave it alone',
       description: [
         'An exact name decides over a pattern, a pattern over `kafka.dlq_topic_pattern`, and among equals `ignore`. The',
@@ -147,7 +148,6 @@ export const subscriptionRoutes = [
         'changes nothing.',
       ].join(' '),
       role: 'admin',
-      masks: 'none',
       allTopics: true,
       query: v.strictObject({
         dry_run: v.exactOptional(v.pipe(v.picklist(['true', 'false'], 'must be true or false'))),
@@ -186,10 +186,10 @@ export const subscriptionRoutes = [
     {
       method: 'delete',
       path: '/api/v1/subscriptions/:id',
+      masks: 'none',
       summary: 'End a subscription',
       description: 'What was ingested stays, and so does the position: a later subscription goes on there.',
       role: 'admin',
-      masks: 'none',
       allTopics: true,
       params: v.strictObject({ id: idOf('subscription') }),
       answers: { 200: { description: 'It as it was.', schema: subscriptionSchema, example: exampleSubscription } },

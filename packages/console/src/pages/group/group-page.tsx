@@ -23,6 +23,8 @@ import { groupReport } from '../../domain/groups/group-report.ts'
 import { groupVerdict } from '../../domain/groups/group-verdict.ts'
 import { statuses, totalOf } from '../../domain/states.ts'
 import { numberText, shortClass } from '../../domain/words.ts'
+import { Facets } from '../messages/facets.tsx'
+import { PauseDialog } from '../topics/pause-dialog.tsx'
 import styles from './group.module.css'
 import { GroupMessages } from './group-messages.tsx'
 import { useTriage } from './use-triage.tsx'
@@ -40,6 +42,7 @@ export function GroupPage() {
   const audit = useQuery(auditQuery('group', id))
   const slow = useSlow(group.isPending)
   const [shown, setShown] = useState<string | null>(null)
+  const [pausing, setPausing] = useState<string | null>(null)
   const newest = useQuery({ ...messageQuery(shown ?? ''), enabled: shown !== null }).data?.message
   const refusal = useMissingRole('sys_operator')
   const triage = useTriage(group.data ?? null)
@@ -113,6 +116,12 @@ export function GroupPage() {
           onChoose={draft}
         />
         <Menu
+          label="Pause retries"
+          refusal={refusal}
+          choices={dlq_topics.map((topic) => ({ id: topic, text: `Of ${topic}…` }))}
+          onChoose={setPausing}
+        />
+        <Menu
           label="Export"
           choices={['ndjson', 'csv', 'json'].map((format) => ({ id: format, text: format, href: exportUrl(format) }))}
           onChoose={() => undefined}
@@ -133,7 +142,12 @@ export function GroupPage() {
           Copy report
         </Button>
       </ActionBar>
+      {pausing === null ? null : <PauseDialog topic={pausing} what="retries" onClose={() => setPausing(null)} />}
       {note === null ? null : <p className={styles.note}>Note: {note}</p>}
+      <Facets
+        filter={{ group_id: id }}
+        onNarrow={(added) => void navigate({ to: '/messages', search: { group_id: id, ...added } })}
+      />
       <GroupMessages
         id={id}
         query={messagesQuery({ group_id: id }, 'newest', 50)}

@@ -52,6 +52,23 @@ export const shots: readonly Shot[] = [
     screen: 'desktop',
     words: /InvoiceReader/,
   },
+  {
+    name: 'draft-light',
+    path: 'runs/new?kind=retry&group={group}',
+    group: 'Layout',
+    colors: 'light',
+    screen: 'desktop',
+    words: /^Retry \d+ messages/,
+  },
+  {
+    name: 'edit-light',
+    path: 'messages/{message}/edit',
+    group: 'Layout',
+    colors: 'light',
+    screen: 'desktop',
+    words: /Nothing is changed yet/,
+  },
+  { name: 'events-dark', path: 'events', colors: 'dark', screen: 'desktop', words: /a new error group/ },
   { name: 'topics-light', path: 'topics', colors: 'light', screen: 'desktop', words: /shipments.dlq.v1/ },
   {
     name: 'topic-light',

@@ -42,6 +42,7 @@ export function RouteDialog({ route, onClose }: { route: NotificationRoute | nul
       title={route === null ? 'New route' : `Change the route ${route.name}`}
       verb="Save the route"
       reason="offered"
+      focusWithin
       isPending={save.isPending}
       fault={save.error === null ? null : faultOf(save.error)}
       refusal={channel === '' ? 'there is no channel: it stands in the configuration' : null}
@@ -53,7 +54,7 @@ export function RouteDialog({ route, onClose }: { route: NotificationRoute | nul
       }}
     >
       <div className={styles.fields}>
-        {route === null ? <TextField label="Name" {...field('name')} mono fault={wrong} /> : null}
+        {route === null ? <TextField label="Name" {...field('name')} mono autoFocus fault={wrong} /> : null}
         <Select
           label="Channel"
           value={channel}
@@ -62,7 +63,13 @@ export function RouteDialog({ route, onClose }: { route: NotificationRoute | nul
             .map((name) => ({ id: name, text: name }))}
           onChange={(to) => setTexts({ ...texts, channel: to })}
         />
-        <TextField label="Kinds of events" {...field('types')} mono note={`Empty: all. ${eventTypes.join(', ')}`} />
+        <TextField
+          label="Kinds of events"
+          {...field('types')}
+          mono
+          autoFocus={route !== null}
+          note={`Empty: all. ${eventTypes.join(', ')}`}
+        />
         <TextField label="Topics" {...field('topics')} mono note="Empty: all. Globs, such as orders.*" />
         <TextField label="Owners" {...field('owners')} mono note="Empty: all" />
         <Select

@@ -134,19 +134,22 @@ export function Commands({ onClose }: { onClose: () => void }) {
                 className={styles.input!}
               />
             </SearchField>
-            <Menu aria-label="Commands" className={styles.menu!} onAction={(key) => act(String(key))}>
-              {shown.map(({ title, items }) => (
-                <MenuSection key={title} id={title} className={styles.section!}>
-                  <Header className={styles.header!}>{title}</Header>
-                  {items.map(({ id, text, note }) => (
-                    <MenuItem key={id} id={id} textValue={text} className={styles.item!}>
-                      <span>{text}</span>
-                      {note === undefined ? null : <span className={styles.note}>{note}</span>}
-                    </MenuItem>
-                  ))}
-                </MenuSection>
-              ))}
-            </Menu>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
+            <section className={styles.scroll} tabIndex={0} aria-label="What fits">
+              <Menu aria-label="Commands" className={styles.menu!} onAction={(key) => act(String(key))}>
+                {shown.map(({ title, items }) => (
+                  <MenuSection key={title} id={title} className={styles.section!}>
+                    <Header className={styles.header!}>{title}</Header>
+                    {items.map(({ id, text, note }) => (
+                      <MenuItem key={id} id={id} textValue={text} className={styles.item!}>
+                        <span>{text}</span>
+                        {note === undefined ? null : <span className={styles.note}>{note}</span>}
+                      </MenuItem>
+                    ))}
+                  </MenuSection>
+                ))}
+              </Menu>
+            </section>
           </Autocomplete>
           <p role="status" className={styles.foot}>
             {said ?? (slow ? 'Looking for topics …' : '↑ ↓ choose · ↵ do it · Esc close')}

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
@@ -23,11 +23,14 @@ import { groupReport } from '../../domain/groups/group-report.ts'
 import { groupVerdict } from '../../domain/groups/group-verdict.ts'
 import { statuses, totalOf } from '../../domain/states.ts'
 import { numberText, shortClass } from '../../domain/words.ts'
-import { Facets } from '../messages/facets.tsx'
-import { PauseDialog } from '../topics/pause-dialog.tsx'
 import styles from './group.module.css'
 import { GroupMessages } from './group-messages.tsx'
 import { useTriage } from './use-triage.tsx'
+
+const Facets = lazy(() => import('../messages/facets.tsx').then(({ Facets }) => ({ default: Facets })))
+const PauseDialog = lazy(() =>
+  import('../topics/pause-dialog.tsx').then(({ PauseDialog }) => ({ default: PauseDialog })),
+)
 
 const route = getRouteApi('/groups/$id')
 
@@ -144,10 +147,12 @@ export function GroupPage() {
       </ActionBar>
       {pausing === null ? null : <PauseDialog topic={pausing} what="retries" onClose={() => setPausing(null)} />}
       {note === null ? null : <p className={styles.note}>Note: {note}</p>}
-      <Facets
-        filter={{ group_id: id }}
-        onNarrow={(added) => void navigate({ to: '/messages', search: { group_id: id, ...added } })}
-      />
+      <Suspense>
+        <Facets
+          filter={{ group_id: id }}
+          onNarrow={(added) => void navigate({ to: '/messages', search: { group_id: id, ...added } })}
+        />
+      </Suspense>
       <GroupMessages
         id={id}
         query={messagesQuery({ group_id: id }, 'newest', 50)}

@@ -9,8 +9,8 @@ import { useTopics } from '../src/kafka/test-topics.ts'
 const console_ = useConsole()
 const topics = useTopics()
 /** Of links that differ in names and ids only. */
-const visitsOfEachKind = 2
-const mostPages = 150
+const visitsOfEachKind = 1
+const mostPages = 80
 
 /** The link without its names and ids: "/topics/x?kind=y". */
 function kindOf(link: URL): string {

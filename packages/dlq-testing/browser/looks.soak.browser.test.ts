@@ -40,14 +40,14 @@ const pagesOf = (): readonly [path: string, words: string | RegExp][] => [
   [`/runs/new?kind=retry&group=${group}`, /Retry 1 message/],
   ['/topics?q=browser-long&kind=original', topic],
   [`/topics/${topic}`, 'Policy in force'],
-  [`/policies/${topic}/edit`, /attempts/],
+  [`/policies/${topic}/edit`, 'Waits that follow'],
   [`/audit?topic=${topic}`, 'Audit'],
 ]
 
 const overflow = `(() => {
   const wide = [...document.querySelectorAll('body *')].filter((one) => {
     const { right, width } = one.getBoundingClientRect()
-    if (width === 0 || right <= innerWidth + 1) return false
+    if (width === 0 || right <= 391) return false
     for (let at = one.parentElement; at; at = at.parentElement)
       if (getComputedStyle(at).overflowX !== 'visible' || getComputedStyle(at).clipPath !== 'none') return false
     return getComputedStyle(one).clipPath === 'none'

@@ -136,7 +136,11 @@ export function CodeEditor(props: Props) {
     begin()
     // A panel of tabs is shown a moment after it was made, and what is hidden takes no focus.
     const frame = requestAnimationFrame(begin)
+    // The selection is drawn by the measures of the font that was there; the right one may come later.
+    const redraw = () => view.dispatch({ selection: view.state.selection })
+    document.fonts.addEventListener('loadingdone', redraw)
     return () => {
+      document.fonts.removeEventListener('loadingdone', redraw)
       cancelAnimationFrame(frame)
       view.destroy()
     }

@@ -16,11 +16,11 @@ import { type ListSort, messagesQuery } from '../../data/queries/messages.ts'
 import { filterOf, printSearch, requestFilter, type Search, unknownNames } from '../../domain/addresses.ts'
 import { totalText } from '../../domain/runs.ts'
 import { counted, listed, numberText } from '../../domain/words.ts'
-import { ActivityRail } from './activity-rail.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { MessageRows } from './message-rows.tsx'
 import styles from './messages.module.css'
 
+const ActivityRail = lazy(() => import('./activity-rail.tsx').then(({ ActivityRail }) => ({ default: ActivityRail })))
 const Facets = lazy(() => import('./facets.tsx').then(({ Facets }) => ({ default: Facets })))
 
 const route = getRouteApi('/messages')
@@ -109,8 +109,8 @@ export function MessagesPage() {
           </Button>
         </Notice>
       )}
-      <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
       <Suspense>
+        <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
         <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
       </Suspense>
       {list.error === null ? null : (

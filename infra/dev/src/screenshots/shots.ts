@@ -66,19 +66,4 @@ export const shots: readonly Shot[] = [
     screen: 'desktop',
     words: /Nothing is changed yet/,
   },
-  { name: 'events-dark', path: 'events', colors: 'dark', screen: 'desktop', words: /error group.* on /i },
-  {
-    name: 'topic-light',
-    path: 'topics/orders.dlq.v1',
-    colors: 'light',
-    screen: 'desktop',
-    words: /How the waits grow/,
-  },
-  {
-    name: 'policy-edit-light',
-    path: 'policies/orders/edit',
-    colors: 'light',
-    screen: 'desktop',
-    words: /it gives up after/,
-  },
 ]

@@ -705,6 +705,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/topics/{topic}/sample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look at some records of a candidate or a DLQ topic
+         * @description An ingester reads the 20 newest and the 20 oldest records and says how they would be understood: family, origin, consumer group and error. Keys and values are not shown, and nothing is stored or sent.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        post: operations["postTopicsByTopicSample"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/topics/{topic}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that a candidate is no DLQ topic
+         * @description It is not listed and not told of any more. `dismissed: false` takes it back.
+         *
+         *     Needs the role `sys_admin`.
+         */
+        post: operations["postTopicsByTopicDismiss"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which topics are ingested, beside the configuration
+         * @description Needs the role `sys_auditor`, and a token for all topics.
+         */
+        get: operations["getSubscriptions"];
+        put?: never;
+        /**
+         * Ingest a topic, or leave it alone
+         * @description An exact name decides over a pattern, a pattern over `kafka.dlq_topic_pattern`, and among equals `ignore`. The ingesters follow within seconds. `dry_run` tells which known topics it concerns and what reading them costs, and changes nothing.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        post: operations["postSubscriptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a subscription
+         * @description What was ingested stays, and so does the position: a later subscription goes on there.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        delete: operations["deleteSubscriptionsById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/topics/{topic}/pause": {
         parameters: {
             query?: never;
@@ -1203,6 +1295,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/reads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who was shown what behind masks, newest first
+         * @description Each answer to `unmask=true` that showed something of a topic with masks, written before it was sent. Kept as long as the audit.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        get: operations["getReads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -1597,6 +1711,8 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             last_retry_at: string | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             retryable: boolean;
             not_retryable_because: string | null;
             held_up_by: string[];
@@ -1663,14 +1779,32 @@ export interface components {
             /** @description The number of edits. */
             edits: number;
             archived_at: string | null;
+            staleness: components["schemas"]["Staleness"];
             attempts: components["schemas"]["Attempt"][];
             policy: components["schemas"]["EffectivePolicy"];
             decoding: components["schemas"]["Decoding"] | null;
             /** @description The record key as JSON, where it was decoded with a schema. Otherwise null. */
             decoded_key: unknown;
         };
+        /** Staleness */
+        Staleness: {
+            /** @description A record of the same key stood behind this one in its partition, and it was sent since, or failed only for another consumer group: a retry would bring the older state after the newer one. False says only that none is known: newer records that never failed are not looked for. */
+            superseded: boolean;
+            /** @description Dead letters of the same key with a later original offset; the first five. */
+            newer: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+                original_offset: string;
+                original_timestamp: string | null;
+            }[];
+            advice: string | null;
+        };
         /** Attempt */
         Attempt: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: uuid */
             attempt_id: string;
@@ -1777,9 +1911,13 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             last_retry_at: string | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
         };
         /** Edit */
         Edit: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: date-time */
             at: string;
@@ -1847,6 +1985,8 @@ export interface components {
              */
             last_failed_at: string;
             decoding: components["schemas"]["Decoding"] | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @description Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk. */
             preview?: string | null;
             /** @description The first 2048 bytes of the record key. */
@@ -1957,6 +2097,8 @@ export interface components {
              * @enum {string}
              */
             status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: uuid */
             attempt_id: string;
@@ -2011,7 +2153,7 @@ export interface components {
             /** @description The name that people gave it. */
             display_name: string | null;
             /** @enum {string} */
-            kind: "dlq" | "original";
+            kind: "dlq" | "original" | "candidate";
             /** @description Original topics of a DLQ topic, DLQ topics of an original topic; those with the most messages first, 20 at most. */
             counterparts: string[];
             counts: components["schemas"]["StatusCounts"];
@@ -2050,6 +2192,10 @@ export interface components {
             paused: components["schemas"]["TopicPause"] | null;
             /** @description Somebody has paused its ingestion. */
             ingestion_paused: components["schemas"]["TopicPause"] | null;
+            /** @description What is wrong with a DLQ topic in Kafka. */
+            faults: components["schemas"]["TopicFault"][];
+            /** @description Null unless the kind is candidate. */
+            candidate: components["schemas"]["Candidate"] | null;
             /**
              * EffectivePolicy
              * @description The policy in force, with the first counterpart.
@@ -2082,6 +2228,45 @@ export interface components {
             /** @description Null: until somebody resumes it. */
             until: string | null;
         };
+        /** TopicFault */
+        TopicFault: {
+            /**
+             * @description Nothing was stored for 30 days; an original topic is gone; a group that failed has had no members for 7 days; the topic is compacted; the topic takes no larger records than an original topic.
+             * @enum {string}
+             */
+            kind: "quiet" | "original_gone" | "group_gone" | "compacted" | "too_small";
+            text: string;
+        };
+        /** Candidate */
+        Candidate: {
+            /**
+             * @description What speaks for it: a record with headers of dead letters (`headers`), its name, or a name that means other things too (`weak`).
+             * @enum {string}
+             */
+            confidence: "headers" | "name" | "weak";
+            /** @description Whose headers a record had, such as spring-dlt. */
+            family: string | null;
+            /** @description The original topic, if the name says it. */
+            guessed_original: string | null;
+            partitions: number | null;
+            /** @description Offsets that Kafka holds: markers of transactions and compaction make it fewer records. */
+            records_at_most: string | null;
+            /** @description The timestamp of a first record; its producer may have set any. */
+            oldest_at: string | null;
+            newest_at: string | null;
+            retention_ms: string | null;
+            retention_bytes: string | null;
+            cleanup_policy: string | null;
+            /** @description Consumer groups with offsets there, 20 at most: somebody handles these records already. */
+            read_by: string[];
+            /** Format: date-time */
+            found_at: string;
+            /** @description When an ingester last asked Kafka; null before the first time. */
+            looked_at: string | null;
+            dismissed_at: string | null;
+            dismissed_by: string | null;
+            dismissed_reason: string | null;
+        };
         /** ConsumerGroup */
         ConsumerGroup: {
             consumer_group: string | null;
@@ -2111,6 +2296,88 @@ export interface components {
             read_partitions: number;
             /** Format: date-time */
             looked_at: string;
+        };
+        /** TopicSample */
+        TopicSample: {
+            topic: string;
+            /** @description False: Kafka refused some of it; the ingester’s log says what. */
+            readable: boolean;
+            /** @description Records by family; `none` without any headers. */
+            families: {
+                [key: string]: number;
+            };
+            shares: {
+                /** @description Records whose headers name their original topic. */
+                origin: number;
+                group: number;
+                key: number;
+            };
+            /** @description 20 at most, the newest first. */
+            newest: components["schemas"]["SampledRecord"][];
+            /** @description 20 at most, the oldest first; none of `newest`. */
+            oldest: components["schemas"]["SampledRecord"][];
+        };
+        /** SampledRecord */
+        SampledRecord: {
+            partition: number;
+            offset: string;
+            timestamp: string | null;
+            key_bytes: number | null;
+            value_bytes: number | null;
+            family: string | null;
+            original_topic: string;
+            /** @description How the original topic is known; null: it is not, and the topic takes its place. */
+            original_topic_source: ("header" | "mapping" | "guessed") | null;
+            original_partition: number | null;
+            original_offset: string | null;
+            consumer_group: string | null;
+            error_class: string | null;
+            error_message: string | null;
+            header_names: string[];
+        };
+        /** DismissedCandidate */
+        DismissedCandidate: {
+            topic: string;
+            dismissed_at: string | null;
+            candidate: components["schemas"]["Candidate"];
+        };
+        /** Subscription */
+        Subscription: {
+            /** Format: uuid */
+            id: string;
+            /** @description Null: every cluster. */
+            cluster: string | null;
+            pattern: string;
+            /** @enum {string} */
+            mode: "ingest" | "ignore";
+            original: string | null;
+            /** @enum {string} */
+            start: "earliest" | "latest" | "time";
+            start_at: string | null;
+            /** @enum {string} */
+            backlog: "manual" | "auto";
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            reason: string | null;
+        };
+        /** PlannedSubscription */
+        PlannedSubscription: {
+            /** @description Known topics that the pattern matches, 200 at most. */
+            topics: {
+                topic: string;
+                cluster: string;
+                /** @description It is ingested already, so start and backlog change nothing. */
+                ingested: boolean;
+                will_be_ingested: boolean;
+                records_at_most: string | null;
+            }[];
+            /** @description Of the topics that would begin: 3,500 records a second and 2.8 KB in PostgreSQL for each. */
+            estimate: {
+                records_at_most: string;
+                seconds: number;
+                bytes: string;
+            };
         };
         /** TopicPauses */
         TopicPauses: {
@@ -2266,6 +2533,8 @@ export interface components {
         ErrorGroup: {
             /** Format: uuid */
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             title: string;
             error_class: string | null;
             location: string | null;
@@ -2462,8 +2731,10 @@ export interface components {
         /** NotificationEvent */
         NotificationEvent: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
-            type: "group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead";
+            type: "group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead";
             subject: string;
             /** @enum {string} */
             severity: "info" | "warning" | "critical";
@@ -2532,6 +2803,8 @@ export interface components {
         /** AuditEntry */
         AuditEntry: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** Format: date-time */
             at: string;
             actor: string;
@@ -2546,6 +2819,27 @@ export interface components {
             before: Record<string, never> | null;
             after: Record<string, never> | null;
             request_id: string | null;
+        };
+        /** Read */
+        Read: {
+            id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            request_id: string;
+            /** @description The route. */
+            action: string;
+            /** @description What its path named: a message, a run, a topic. */
+            target: string | null;
+            /** @description The messages that were shown, a thousand at most. */
+            ids: string[];
+            /** @description What the request looked for. */
+            filter: Record<string, never> | null;
+            /** @description How many messages were shown. Null: an export that goes on, or broke off. */
+            shown: number | null;
+            reason: string | null;
         };
         /** Me */
         Me: {
@@ -2568,6 +2862,13 @@ export interface components {
                 /** @description Globs of topics; null: all. */
                 topics: string[] | null;
             }[];
+            /**
+             * @description none: no key, value, header or error text. masked: what masks leave. full: all, with unmask=true.
+             * @enum {string}
+             */
+            payloads: "none" | "masked" | "full";
+            /** @description Whether messages may be exported. */
+            exports: boolean;
         };
         /** DLQStatus */
         DLQStatus: {
@@ -2674,6 +2975,8 @@ export interface components {
         /** Run */
         Run: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
             kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
             /** @enum {string} */
@@ -2687,6 +2990,8 @@ export interface components {
             matched: components["schemas"]["Total"];
             target_topic: string | null;
             rate_per_second: number | null;
+            /** @description Records that a group which failed may be behind. */
+            max_lag: number | null;
             force: boolean;
             patch: ({
                 /** @constant */
@@ -2838,6 +3143,8 @@ export interface components {
         /** RunItem */
         RunItem: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
             outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
             detail: string | null;
@@ -2862,11 +3169,15 @@ export interface components {
                 /** @enum {string} */
                 status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
                 group_id: string | null;
+                /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+                hidden?: string[];
             } | null;
         };
         /** Saga */
         Saga: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             workflow_name: string;
             current_step: number;
             /** @enum {string} */
@@ -2883,6 +3194,8 @@ export interface components {
         /** SagaStep */
         SagaStep: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             step_index: number;
             step_name: string;
             /** @enum {string} */
@@ -2936,6 +3249,8 @@ export interface components {
             edits: components["schemas"]["Edit"][];
         };
         GetDlqMessagesByIdEditsByNumberAnswer: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: date-time */
             at: string;
@@ -3029,6 +3344,9 @@ export interface components {
         GetTopicsByTopicReadersAnswer: {
             readers: components["schemas"]["TopicReader"][];
         };
+        GetSubscriptionsAnswer: {
+            subscriptions: components["schemas"]["Subscription"][];
+        };
         GetPositionsAnswer: {
             positions: components["schemas"]["Position"][];
             next_cursor: string | null;
@@ -3083,6 +3401,10 @@ export interface components {
             entries: components["schemas"]["AuditEntry"][];
             next_cursor: string | null;
         };
+        GetReadsAnswer: {
+            reads: components["schemas"]["Read"][];
+            next_cursor: string | null;
+        };
         DeleteChannelByChannelIdConsumerByConsumerIdDlqAnswer: {
             deleted: number;
             message: string;
@@ -3113,6 +3435,8 @@ export interface components {
         };
         GetSagasByIdAnswer: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             workflow_name: string;
             current_step: number;
             /** @enum {string} */
@@ -3881,7 +4205,12 @@ export interface operations {
     };
     getDlqMessagesById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4127,7 +4456,12 @@ export interface operations {
     };
     patchDlqMessagesById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -4353,7 +4687,12 @@ export interface operations {
     };
     getDlqMessagesByIdAttempts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4447,7 +4786,12 @@ export interface operations {
     };
     getDlqMessagesByIdKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4551,7 +4895,12 @@ export interface operations {
     };
     getDlqMessagesByIdValue: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4656,7 +5005,12 @@ export interface operations {
     };
     postDlqMessagesByIdRetry: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
                 prefer?: string;
@@ -4817,7 +5171,12 @@ export interface operations {
     };
     postDlqMessagesByIdDead: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -4967,7 +5326,12 @@ export interface operations {
     };
     postDlqMessagesByIdRevive: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5117,7 +5481,12 @@ export interface operations {
     };
     getDlqMessagesByIdEdits: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5211,7 +5580,12 @@ export interface operations {
     };
     getDlqMessagesByIdEditsByNumber: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5306,7 +5680,12 @@ export interface operations {
     };
     postDlqMessagesByIdRestore: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5456,7 +5835,12 @@ export interface operations {
     };
     postDlqMessagesByIdEditsByNumberUndo: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5938,6 +6322,10 @@ export interface operations {
                 sort?: "newest" | "oldest" | "next_due";
                 /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
                 show?: "payload" | "preview";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6048,6 +6436,10 @@ export interface operations {
                 archived?: boolean;
                 format?: "ndjson" | "json" | "csv";
                 sort?: "newest" | "oldest";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6167,6 +6559,10 @@ export interface operations {
                 sort?: "newest" | "oldest" | "next_due";
                 /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
                 show?: "payload" | "preview";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path: {
@@ -6278,6 +6674,10 @@ export interface operations {
                 payload?: string | (Record<string, never> | unknown[]);
                 archived?: boolean;
                 by?: ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age") | ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age")[];
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6387,6 +6787,10 @@ export interface operations {
                 to?: string;
                 step?: string;
                 by?: "total" | "topic" | "group" | "consumer_group";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6497,6 +6901,10 @@ export interface operations {
                 outcome?: ("published" | "resolved" | "failed" | "unknown") | ("published" | "resolved" | "failed" | "unknown")[];
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6725,14 +7133,14 @@ export interface operations {
     getTopics: {
         parameters: {
             query?: {
-                /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
-                kind?: "dlq" | "original";
+                /** @description DLQ topics that were found in Kafka, original topics of the messages, or candidates: topics that look like DLQ topics and that nobody ingests. */
+                kind?: "dlq" | "original" | "candidate";
                 /** @description Text within the name, in any case. */
                 q?: string;
                 /** @description By name; by the number of messages, the most first; or what Kafka deletes unread first. */
                 sort?: "name" | "dead" | "pending" | "expires";
-                /** @description DLQ topics with records that are not stored and may expire, or that are lost. */
-                only?: "losing";
+                /** @description DLQ topics with records that are not stored and may expire, or that are lost; or candidates that somebody has dismissed, which are left out otherwise. */
+                only?: "losing" | "dismissed";
                 limit?: number;
                 cursor?: string;
             };
@@ -6828,8 +7236,8 @@ export interface operations {
     getTopicsByTopic: {
         parameters: {
             query?: {
-                /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
-                kind?: "dlq" | "original";
+                /** @description DLQ topics that were found in Kafka, original topics of the messages, or candidates: topics that look like DLQ topics and that nobody ingests. */
+                kind?: "dlq" | "original" | "candidate";
             };
             header?: never;
             path: {
@@ -7209,6 +7617,619 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/readers */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicSample: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sample. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicSample"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/sample */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/sample */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/sample */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/sample */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/sample */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/sample */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/sample */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/sample */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/sample */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/sample */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE or SYS_DLQ_KAFKA_UNAVAILABLE, of /api/v1/topics/:topic/sample */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicDismiss: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default true */
+                    dismissed?: boolean;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The candidate as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DismissedCandidate"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/dismiss */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/dismiss */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/dismiss */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/dismiss */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/dismiss */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/dismiss */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/dismiss */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/dismiss */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/dismiss */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/dismiss */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/dismiss */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By pattern. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSubscriptionsAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/subscriptions */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/subscriptions */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/subscriptions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/subscriptions */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/subscriptions */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSubscriptions: {
+        parameters: {
+            query?: {
+                dry_run?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    pattern: string;
+                    /** @default null */
+                    cluster?: string | null;
+                    /**
+                     * @default ingest
+                     * @enum {string}
+                     */
+                    mode?: "ingest" | "ignore";
+                    /** @default null */
+                    original?: string | null;
+                    /**
+                     * @default earliest
+                     * @enum {string}
+                     */
+                    start?: "earliest" | "latest" | "time";
+                    /** @default null */
+                    start_at?: string | null;
+                    /**
+                     * @description What becomes of records from before the subscription: `manual` ones are sent only when somebody asks, `auto` ones by the policy.
+                     * @default manual
+                     * @enum {string}
+                     */
+                    backlog?: "manual" | "auto";
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Of a dry run: what would happen. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlannedSubscription"];
+                };
+            };
+            /** @description The subscription. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/subscriptions */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/subscriptions */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/subscriptions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/subscriptions */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/subscriptions */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/subscriptions */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/subscriptions */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/subscriptions */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/subscriptions */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSubscriptionsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It as it was. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/subscriptions/:id */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/subscriptions/:id */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/subscriptions/:id */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/subscriptions/:id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/subscriptions/:id */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/subscriptions/:id */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/subscriptions/:id */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/subscriptions/:id */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions/:id */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions/:id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/subscriptions/:id */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8256,6 +9277,10 @@ export interface operations {
                 trend?: "true" | "false";
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -8348,7 +9373,12 @@ export interface operations {
     };
     patchGroups: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8481,7 +9511,12 @@ export interface operations {
     };
     getGroupsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -8577,7 +9612,12 @@ export interface operations {
     };
     patchGroupsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -9339,11 +10379,15 @@ export interface operations {
     getNotificationsEvents: {
         parameters: {
             query?: {
-                type?: "group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead";
+                type?: "group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead";
                 /** @description Only conditions that last. */
                 open?: "true";
                 before?: string;
                 limit?: number;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -9946,7 +10990,7 @@ export interface operations {
                 "application/json": {
                     channel: string;
                     /** @default [] */
-                    types?: ("group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead")[];
+                    types?: ("group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead")[];
                     /** @default [] */
                     topics?: string[];
                     /** @default [] */
@@ -10214,6 +11258,10 @@ export interface operations {
                 to?: string;
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -10285,6 +11333,101 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/audit */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getReads: {
+        parameters: {
+            query?: {
+                actor?: string;
+                /** @description Reads that showed this message. */
+                message_id?: string;
+                from?: string;
+                to?: string;
+                limit?: number;
+                cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetReadsAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/reads */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/reads */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/reads */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/reads */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/reads */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/reads */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/reads */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10729,6 +11872,10 @@ export interface operations {
                 /** @description Runs over this error group. */
                 group_id?: string;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -10821,7 +11968,12 @@ export interface operations {
     };
     postRuns: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10893,6 +12045,8 @@ export interface operations {
                     on_refailure?: "continue" | "pause" | "cancel";
                     /** @default 0.05 */
                     max_refailure?: number | string;
+                    /** @default null */
+                    max_lag?: number | null;
                     /** @default null */
                     target_topic?: string | null;
                     /** @description With kind retry or redirect, each message is changed as it is taken, so a canary tries the change. */
@@ -11070,7 +12224,12 @@ export interface operations {
     };
     getRunsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11164,7 +12323,12 @@ export interface operations {
     };
     patchRunsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11308,6 +12472,10 @@ export interface operations {
                 before?: string;
                 show?: "message";
                 limit?: number;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path: {
@@ -11402,7 +12570,12 @@ export interface operations {
     };
     getRunsByIdEvents: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11496,7 +12669,12 @@ export interface operations {
     };
     postRunsByIdPause: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11632,7 +12810,12 @@ export interface operations {
     };
     postRunsByIdResume: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11768,7 +12951,12 @@ export interface operations {
     };
     postRunsByIdCancel: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11910,6 +13098,10 @@ export interface operations {
                 workflow_name?: string;
                 status?: "STARTED" | "RUNNING" | "COMPLETED" | "COMPENSATING" | "FAILED" | "CANCELLED";
                 correlation_id?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -11993,7 +13185,12 @@ export interface operations {
     };
     getSagasById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12087,7 +13284,12 @@ export interface operations {
     };
     postSagasByIdCancel: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;

@@ -58,12 +58,4 @@ export const shots: readonly Shot[] = [
     screen: 'desktop',
     words: /^Retry \d+ messages/,
   },
-  {
-    name: 'edit-light',
-    path: 'messages/{message}/edit',
-    group: 'Layout',
-    colors: 'light',
-    screen: 'desktop',
-    words: /Nothing is changed yet/,
-  },
 ]

@@ -137,7 +137,7 @@ async function storeLetters(
   sql: Transaction,
   { deps, batch, letters, lowOffset, mayRefuse }: Work,
 ): Promise<StoreOutcome> {
-  const position = await lockPosition(sql, batch)
+  const { next_offset: position, manual_below: manualBelow } = await lockPosition(sql, batch)
   if (position > batch.highWatermark) return { kind: 'recreated', seenOffset: position }
   const expectedOffset = lowOffset > position ? lowOffset : position
   if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
@@ -146,6 +146,9 @@ async function storeLetters(
     sql,
     letters.filter(({ message }) => message.dlq_offset >= position),
   )
+  // From before the topic's subscription: nothing of it is sent unless somebody asks.
+  if (manualBelow !== null)
+    for (const { message } of unseen) if (message.dlq_offset < manualBelow) message.next_retry_at = null
   const store = async (messages: readonly NewMessage[]) => {
     const shortened = deps.frames.shorten(messages)
     await deps.frames.confirm(sql, shortened)
@@ -157,7 +160,7 @@ async function storeLetters(
   const { reopened, added } = await reopenRepublished(
     sql,
     unseen.filter(({ republished }) => republished !== null),
-    { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random },
+    { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random, manualBelow },
   )
   const second = await store(added)
   await deferOf(sql, batch, unseen)

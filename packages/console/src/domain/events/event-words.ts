@@ -3,18 +3,20 @@
 import { counted, listed, numberText } from '../words.ts'
 
 export const eventTypes = [
-  ...['group.new', 'group.regressed', 'group.paused', 'group.resumed', 'dead.threshold', 'loss.near', 'loss.happened'],
-  ...['run.finished', 'run.failed', 'run.paused', 'sent.unread', 'service.silent', 'delivery.dead'],
+  ...['group.new', 'group.regressed', 'group.burst', 'group.paused', 'group.resumed', 'dead.threshold', 'loss.near'],
+  ...['loss.happened', 'run.finished', 'run.failed', 'run.paused', 'sent.unread', 'service.silent', 'topic.found'],
+  'delivery.dead',
 ] as const
 
 /** Those that begin and end; the others happen once. */
 export const lastingTypes: ReadonlySet<string> = new Set([
-  ...['dead.threshold', 'loss.near', 'loss.happened', 'run.paused', 'sent.unread', 'service.silent'],
+  ...['group.burst', 'dead.threshold', 'loss.near', 'loss.happened', 'run.paused', 'sent.unread', 'service.silent'],
 ])
 
 const words: Readonly<Record<string, string>> = {
   'group.new': 'a new error group',
   'group.regressed': 'a group came back',
+  'group.burst': 'a group fails far more often',
   'group.paused': 'retries of a group stopped',
   'group.resumed': 'retries of a group go on',
   'dead.threshold': 'many DEAD messages',
@@ -25,6 +27,7 @@ const words: Readonly<Record<string, string>> = {
   'run.paused': 'a run paused',
   'sent.unread': 'nobody reads what was sent',
   'service.silent': 'no ingester answers',
+  'topic.found': 'a topic that nobody reads',
   'delivery.dead': 'a notification was not taken',
 }
 

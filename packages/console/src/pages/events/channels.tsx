@@ -12,7 +12,7 @@ import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive } from '../../data/live.ts'
-import { channelsQuery, testChannel } from '../../data/queries/notifications.ts'
+import { channelsQuery, testChannel } from '../../data/queries/fleet/notifications.ts'
 import { useMissingRole } from '../../data/session.ts'
 import styles from './events.module.css'
 

@@ -12,7 +12,7 @@ import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/sh
 import { Time } from '../../components/show/time.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useSlow } from '../../data/live.ts'
-import { channelsQuery, deliveriesQuery, eventsQuery, type FleetEvent } from '../../data/queries/notifications.ts'
+import { channelsQuery, deliveriesQuery, eventsQuery, type FleetEvent } from '../../data/queries/fleet/notifications.ts'
 import { meQuery } from '../../data/session.ts'
 import { eventsVerdict, eventTypes, eventTypeWords, lastingTypes } from '../../domain/events/event-words.ts'
 import { Channels } from './channels.tsx'

@@ -7,7 +7,12 @@ import { Select } from '../../components/controls/select.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { say } from '../../components/toasts.tsx'
 import { faultOf } from '../../data/faults.ts'
-import { channelsQuery, type NotificationRoute, type RouteChange, saveRoute } from '../../data/queries/notifications.ts'
+import {
+  channelsQuery,
+  type NotificationRoute,
+  type RouteChange,
+  saveRoute,
+} from '../../data/queries/fleet/notifications.ts'
 import { eventTypes, listOf } from '../../domain/events/event-words.ts'
 import styles from './events.module.css'
 

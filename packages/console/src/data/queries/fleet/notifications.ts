@@ -3,7 +3,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
-import { api } from '../api.ts'
+import { api } from '../../api.ts'
 
 export type FleetEvent = components['schemas']['NotificationEvent']
 export type Channel = components['schemas']['NotificationChannel']

@@ -4,6 +4,7 @@
 
 import { readFile } from 'node:fs/promises'
 import type { MigrationBuilder } from 'node-pg-migrate'
+import { indexEachPartition } from './partitioned-index.ts'
 
 const mark = '-- no-transaction\n'
 
@@ -21,9 +22,12 @@ export const loadMigrations = async (filePaths: string[]) =>
   )
 
 function run(text: string) {
-  return (pgm: MigrationBuilder) => {
-    if (!text.startsWith(mark)) return pgm.sql(text)
+  if (!text.startsWith(mark)) return (pgm: MigrationBuilder) => pgm.sql(text)
+  return async (pgm: MigrationBuilder) => {
     pgm.noTransaction()
-    for (const statement of text.split(/;\s*\n/).filter((part) => part.trim() !== '')) pgm.sql(statement)
+    for (const statement of text.split(/;\s*\n/).filter((part) => part.trim() !== '')) {
+      const parts = await indexEachPartition((text, values) => pgm.db.select({ text, values }), statement)
+      for (const part of parts ?? [statement]) pgm.sql(part)
+    }
   }
 }

@@ -197,6 +197,7 @@ describe('a file that was changed after it was applied', () => {
       'specified-rows.ts',
       'load-migrations.ts',
       'lone-archive-procedure.ts',
+      'partitioned-index.ts',
       'package.json',
       ...fileSets,
     ])

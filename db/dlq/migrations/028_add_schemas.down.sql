@@ -9,7 +9,6 @@ begin
     end loop;
 end;
 $$;
-drop index if exists dlq.idx_dlq_messages_decode_waiting;
 alter table dlq.dlq_messages_archive drop column if exists value_schema, drop column if exists decode_state;
 alter table dlq.dlq_messages drop column if exists value_schema, drop column if exists decode_state;
 drop table if exists dlq.dlq_schemas;

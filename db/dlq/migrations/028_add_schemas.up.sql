@@ -47,9 +47,6 @@ alter table dlq.dlq_messages_archive
     add column value_schema int,
     add column decode_state int;
 
--- What the job "decode" fills in once the schema has come.
-create index idx_dlq_messages_decode_waiting on dlq.dlq_messages (value_schema, id) where decode_state = 2;
-
 -- The archive's functions list the columns of the tables (026). The new ones come behind the one that was last.
 do $$
 declare

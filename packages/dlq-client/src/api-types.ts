@@ -534,7 +534,7 @@ export interface paths {
         };
         /**
          * Which values the messages of a filter have, and how often
-         * @description Looks at the newest 10000 messages along the filter's index. Age is counted from created_at.
+         * @description Looks at the newest 1000 messages along the filter's index. Age is counted from created_at.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -1282,7 +1282,7 @@ export interface paths {
         };
         /**
          * Who changed what, newest first
-         * @description A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at a thousand entries at most: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.
+         * @description A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at 500 entries at most, with `q` at 5,000: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -2334,6 +2334,8 @@ export interface components {
             error_class: string | null;
             error_message: string | null;
             header_names: string[];
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
         };
         /** DismissedCandidate */
         DismissedCandidate: {
@@ -7629,7 +7631,12 @@ export interface operations {
     };
     postTopicsByTopicSample: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 topic: string;

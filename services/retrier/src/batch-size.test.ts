@@ -8,35 +8,35 @@ describe('of a slot', () => {
   const pace = retryPace({ batchSize: 500, batchMs: 250 })
   const after = (size: number, tookMs: number, found = size) => nextBatchSize({ size, found, tookMs }, pace)
 
-  test('a batch that takes too long is followed by smaller ones, down to a fifth', () => {
+  test('a batch that takes too long is followed by smaller ones, down to half', () => {
     expect(after(500, 300)).toBe(416)
     expect(after(500, 5000)).toBe(250)
-    expect(after(110, 5000)).toBe(100)
+    expect(after(260, 5000)).toBe(250)
   })
 
   test('full batches that are quick are followed by greater ones, up to the limit', () => {
-    expect(after(100, 50)).toBe(125)
+    expect(after(300, 50)).toBe(375)
     expect(after(450, 50)).toBe(500)
   })
 
   test('a batch that was not full, or only just quick enough, changes nothing', () => {
-    expect(after(200, 20, 10)).toBe(200)
-    expect(after(200, 240)).toBe(200)
+    expect(after(300, 20, 10)).toBe(300)
+    expect(after(300, 240)).toBe(300)
   })
 
   test('the smallest batches grow as well', () => {
-    expect(nextBatchSize({ size: 1, found: 1, tookMs: 1 }, retryPace({ batchSize: 5, batchMs: 250 }))).toBe(2)
+    expect(nextBatchSize({ size: 1, found: 1, tookMs: 1 }, retryPace({ batchSize: 3, batchMs: 250 }))).toBe(2)
   })
 
   test('where the time grows with the size, batches come to take about as long as they may, whatever the speed', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 0.05, max: 2, noNaN: true }),
-        fc.integer({ min: 100, max: 500 }),
+        fc.integer({ min: 250, max: 500 }),
         (msEach, start) => {
           let size = start
           for (let n = 0; n < 50; n += 1) size = after(size, 20 + size * msEach)
-          const fits = 20 + size * msEach <= pace.targetMs || size === 100
+          const fits = 20 + size * msEach <= pace.targetMs || size === 250
           expect(fits).toBe(true)
           expect(size === 500 || 20 + size * pace.growth * msEach > 0.8 * pace.targetMs).toBe(true)
         },

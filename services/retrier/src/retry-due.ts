@@ -24,11 +24,11 @@ export type RetryDeps = PlanDeps &
 
 /**
  * Messages come due while a batch is under way, and wait for its end: so batches grow slowly. They shrink by half at
- * most, because one slow batch may be an accident. Each transaction has a fixed price: batches under a fifth of
- * the greatest size gain nothing.
+ * most, because one slow batch may be an accident, and to half of the greatest size at least. Each transaction has a fixed
+ * price: with batches of a fifth, two processes on one busy machine sent less than one (decision 54).
  */
 export function retryPace({ batchSize, batchMs }: Pick<RetryDeps, 'batchSize' | 'batchMs'>): BatchPace {
-  return { targetMs: batchMs, least: Math.ceil(batchSize / 5), most: batchSize, growth: 1.25, shrink: 1 / 2 }
+  return { targetMs: batchMs, least: Math.ceil(batchSize / 2), most: batchSize, growth: 1.25, shrink: 1 / 2 }
 }
 
 /** The state of one slot. */

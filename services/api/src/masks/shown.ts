@@ -65,6 +65,8 @@ const changes: Readonly<Record<string, { at: string; change: Change }>> = {
   response_payload: { at: '/response_payload', change: document },
 }
 
+const allChanges = Object.entries(changes)
+
 /**
  * The row with everything hidden that its topics' masks hide from the sender. Where nothing is, it is the row itself.
  *
@@ -87,7 +89,7 @@ export function shown<Row extends object>(
     after[name] = part.value
     hidden.push(...part.hidden)
   }
-  for (const [name, { at, change }] of Object.entries(changes)) {
+  for (const [name, { at, change }] of allChanges) {
     const value = after[name]
     if (value !== undefined && value !== null) put(name, change(value as never, { mask, sight, at }))
   }

@@ -32,8 +32,8 @@ type Known = {
 
 export function createFramesRegister(sql: Database, { now }: { now: () => number }): FramesRegister {
   const known = createKnownFrames()
-  /** The ids of frames that were seen once. */
-  const seenOnce = new Set<string>()
+  /** The signatures of frames that were seen once: a hash of all of them would cost more than all else that is done here. */
+  const seenOnce = new Set<number>()
   const splits = new WeakMap<NewMessage, SplitTrace | null>()
 
   function splitOf(message: NewMessage): SplitTrace | null {
@@ -52,12 +52,13 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
         if (split === null) continue
         const found = known.find(split.frames)
         if (found !== undefined && now() - found.askedAt < framesUsedForMs) continue
-        const id = found?.id ?? framesId(split.frames)
-        if (found === undefined && !seenOnce.has(id)) {
+        const signature = signatureOf(split.frames)
+        if (found === undefined && !seenOnce.has(signature)) {
           if (seenOnce.size >= maxSeenOnce) seenOnce.clear()
-          seenOnce.add(id)
+          seenOnce.add(signature)
           continue
         }
+        const id = found?.id ?? framesId(split.frames)
         if (!wanted.has(id)) wanted.set(id, { id, frames: split.frames, topic: message.dlq_topic })
       }
       if (wanted.size === 0) return
@@ -79,8 +80,7 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
     async confirm(sql, messages) {
       const ids = new Set(messages.map(({ frames_id }) => frames_id).filter((id) => id !== null))
       if (await haveFrames(sql, [...ids])) return
-      known.clear()
-      for (const id of ids) seenOnce.add(id)
+      for (const signature of known.clear()) seenOnce.add(signature)
       throw new FramesGone('the database does not have the frames of stack traces that it had')
     },
   }
@@ -96,9 +96,12 @@ const maxAlike = 8
 function createKnownFrames() {
   const bySignature = new Map<number, Known[]>()
   let chars = 0
-  const clear = () => {
+  /** Returns the signatures of what was known. */
+  const clear = (): number[] => {
+    const signatures = [...bySignature.keys()]
     bySignature.clear()
     chars = 0
+    return signatures
   }
   return {
     find(frames: readonly string[]): Known | undefined {

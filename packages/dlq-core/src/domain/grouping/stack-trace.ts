@@ -1,6 +1,7 @@
 // Reads the stack traces of Java, JavaScript, Python, Go and .NET as far as grouping needs:
 // the root cause's class and message, and the frames from the root cause outward. No line
 // numbers and no names that a compiler or proxy generates: those change although the error does not.
+import { findMarker } from '../failure/find-marker.ts'
 import { isDotnetLibrary, isGoLibrary, isJavascriptLibrary, isJvmLibrary, isPythonLibrary } from './library-frame.ts'
 
 /** The root cause of a stack trace. Null where the trace does not say. */
@@ -73,7 +74,7 @@ const causeMarkers = ['\nCaused by: ', '\ncaused by: ', ' [cause]: ']
 function causeSections(trace: string): Section[] {
   const starts = [0]
   for (const marker of causeMarkers) {
-    for (let at = trace.indexOf(marker); at !== -1; at = trace.indexOf(marker, at + 1)) {
+    for (let at = findMarker(trace, marker); at !== -1; at = findMarker(trace, marker, at + 1)) {
       const start = at + marker.length
       if (!trace.startsWith('[CIRCULAR', start)) starts.push(start)
     }
@@ -88,7 +89,7 @@ function causeSections(trace: string): Section[] {
  * root cause is the last ` ---> ` before the first end of an inner stack trace.
  */
 function dotnetSections(trace: string): Section[] | null {
-  const firstEnd = trace.indexOf('--- End of inner exception stack trace ---')
+  const firstEnd = findMarker(trace, '--- End of inner exception stack trace ---')
   if (firstEnd === -1) return null
   const arrow = trace.lastIndexOf(' ---> ', firstEnd)
   return [{ start: arrow === -1 ? 0 : arrow + ' ---> '.length, end: trace.length }]
@@ -118,7 +119,7 @@ function locate(
 ): string | null {
   let first: Frame | null = null
   for (const { start, end } of sections) {
-    const suppressedAt = trace.indexOf('\n\tSuppressed: ', start)
+    const suppressedAt = findMarker(trace, '\n\tSuppressed: ', start)
     const limit = suppressedAt === -1 ? end : Math.min(suppressedAt, end)
     framePattern.lastIndex = start
     for (

@@ -10,14 +10,20 @@ const hiddenJson = JSON.stringify(hiddenMark)
 /** Pointers of hidden places that are named; `*` stands for every position of a list. */
 const maxNamed = 100
 
+const space = 0x20
 const quote = 0x22
+const backslash = 0x5c
 const comma = 0x2c
 const openBracket = 0x5b
 const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-type Trail = { readonly parent: Trail | null; readonly step: string } | null
+/** In characters. */
+const shortString = 24
+
+/** The way to a container. All elements of a list share one, so that a place in them is named once. */
+type Trail = { readonly parent: Trail | null; readonly step: string; named: Set<string> | null }
 
 /**
  * The text with `"•••"` in place of what the state hides, and the pointers of these places, a hundred at most. A member of
@@ -31,21 +37,25 @@ export function maskJson(text: string, root: PathState): { json: string; hidden:
   let copied = 0
   let at = 0
 
-  const hide = (trail: Trail) => {
+  const hide = (parent: Trail | null, step: string) => {
     const start = at
     at = endOfValue(text, start)
     parts.push(text.slice(copied, start), hiddenJson)
     copied = at
-    if (hidden.size < maxNamed) hidden.add(pointerOf(trail))
+    if (parent?.named?.has(step) || hidden.size >= maxNamed) return
+    hidden.add(parent === null ? '' : pointerOf(parent, step))
+    if (parent === null) return
+    parent.named ??= new Set()
+    parent.named.add(step)
   }
-  const value = (state: PathState, trail: Trail) => {
+  const value = (state: PathState, parent: Trail | null, step: string, here?: Trail) => {
     skipSpace()
     const first = text.charCodeAt(at)
-    if (state.hidden) hide(trail)
+    if (state.hidden) hide(parent, step)
     else if (state.clear) at = endOfValue(text, at)
-    else if (first === openBrace) members(state, trail)
-    else if (first === openBracket) elements(state, trail)
-    else if (state.leafHidden) hide(trail)
+    else if (first === openBrace) members(state, here ?? { parent, step, named: null })
+    else if (first === openBracket) elements(state, here ?? { parent, step, named: null })
+    else if (state.leafHidden) hide(parent, step)
     else at = endOfValue(text, at)
   }
   const members = (state: PathState, trail: Trail) => {
@@ -61,7 +71,7 @@ export function maskJson(text: string, root: PathState): { json: string; hidden:
       at = end + 1
       skipSpace()
       if (text[at++] !== ':') throw noJson()
-      value(state.member(name), { parent: trail, step: name })
+      value(state.member(name), trail, name)
       skipSpace()
       const next = text.charCodeAt(at++)
       if (next === closeBrace) return
@@ -72,8 +82,10 @@ export function maskJson(text: string, root: PathState): { json: string; hidden:
     at++
     skipSpace()
     if (text.charCodeAt(at) === closeBracket) return void at++
+    const element = state.element()
+    const inner: Trail = { parent: trail, step: '*', named: null }
     for (;;) {
-      value(state.element(), { parent: trail, step: '*' })
+      value(element, trail, '*', inner)
       skipSpace()
       const next = text.charCodeAt(at++)
       if (next === closeBracket) return
@@ -81,10 +93,11 @@ export function maskJson(text: string, root: PathState): { json: string; hidden:
     }
   }
   const skipSpace = () => {
-    while (isSpace(text.charCodeAt(at))) at++
+    // Most often there is none: no character below is part of a value.
+    while (text.charCodeAt(at) <= space && isSpace(text.charCodeAt(at))) at++
   }
 
-  value(root, null)
+  value(root, null, '')
   skipSpace()
   if (at !== text.length) throw noJson()
   return { json: copied === 0 ? text : parts.join('') + text.slice(copied), hidden: [...hidden] }
@@ -93,9 +106,10 @@ export function maskJson(text: string, root: PathState): { json: string; hidden:
 /** The JSON text of a hidden value. */
 export const hiddenValue: { json: string; hidden: string[] } = { json: hiddenJson, hidden: [''] }
 
-function pointerOf(trail: Trail): string {
-  const steps: string[] = []
-  for (let here = trail; here !== null; here = here.parent) steps.push(here.step)
+function pointerOf(parent: Trail, step: string): string {
+  const steps = [step]
+  // The outermost container is the value itself.
+  for (let here = parent; here.parent !== null; here = here.parent) steps.push(here.step)
   return steps
     .reverse()
     .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
@@ -123,6 +137,12 @@ function endOfValue(text: string, start: number): number {
 
 /** The place of the closing quote. */
 function endOfString(text: string, start: number): number {
+  // Most are short, and a search for the quote costs more to begin than to look at some characters.
+  for (let at = start + 1; at < start + shortString; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at
+    if (code === backslash) break
+  }
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0
     while (text[end - 1 - slashes] === '\\') slashes++

@@ -68,7 +68,8 @@ export function compileMaskPaths({
     )
     const after = (matches: (step: string) => boolean) =>
       stateOf(alive.map((positions) => positions && advanced(positions, paths, matches)))
-    const members = new Map<string, PathState>()
+    // Null: not met yet.
+    const members = new Map<string, PathState | null>([...literals].map((name) => [name, null]))
     let other: PathState | undefined
     let element: PathState | undefined
     const state: PathState = {
@@ -78,13 +79,15 @@ export function compileMaskPaths({
       namesBeneath: !hidden && hiding!.some(({ roams }) => !roams),
       member(name) {
         if (hidden) return state
-        if (!literals.has(name)) {
+        const known = members.get(name)
+        if (known) return known
+        if (known === undefined) {
           other ??= after(() => false)
           return other
         }
-        const found = members.get(name) ?? after((step) => step === name)
-        members.set(name, found)
-        return found
+        const met = after((step) => step === name)
+        members.set(name, met)
+        return met
       },
       element() {
         if (hidden) return state

@@ -24,21 +24,34 @@ export function encodeHeaders(
   mayRefer: (name: string) => boolean = () => true,
 ): string {
   // One JSON.stringify of everything takes half the time of joining it piece by piece.
-  return JSON.stringify(
-    headers.map(([name, value]) => [name, storedValue(value, mayRefer(name) ? inColumns : undefined)]),
-  )
+  return JSON.stringify(headers.map(([name, value]) => [name, storedValue(name, value, { inColumns, mayRefer })]))
 }
 
-function storedValue(value: Buffer | null, inColumns: ReadonlyMap<string, string> | undefined): StoredHeaderValue {
+function storedValue(
+  name: string,
+  value: Buffer | null,
+  { inColumns, mayRefer }: { inColumns: ReadonlyMap<string, string> | undefined; mayRefer: (name: string) => boolean },
+): StoredHeaderValue {
   if (value === null) return null
+  // Names are looked at last: there are many, and few of their values are long.
+  if (inColumns !== undefined && value.length >= minReferredBytes && mayRefer(name)) {
+    for (const [column, stored] of inColumns) if (isTextOf(value, stored)) return { column }
+  }
   if (!isUtf8(value)) return { base64: value.toString('base64') }
   const text = value.toString('utf8')
-  if (text.includes('\0')) return { base64: value.toString('base64') }
-  if (inColumns === undefined || value.length < minReferredBytes) return text
-  for (const [column, stored] of inColumns) {
-    if (stored === text) return { column }
-  }
-  return text
+  return text.includes('\0') ? { base64: value.toString('base64') } : text
+}
+
+/** Stack traces have a few KB: written here and compared, they leave no garbage, as decoding them once more would. */
+const scratch = Buffer.allocUnsafeSlow(64 * 1024)
+
+/** Whether the bytes are the text in UTF-8. A text with a lone surrogate is in no column. */
+function isTextOf(value: Buffer, text: string): boolean {
+  if (value.length < text.length || value.length > 3 * text.length) return false
+  if (value.length >= scratch.length) return isUtf8(value) && value.toString('utf8') === text
+  // One byte more than the value has, so that a longer text does not look like its beginning.
+  const written = scratch.write(text, 0, value.length + 1)
+  return written === value.length && scratch.compare(value, 0, value.length, 0, written) === 0
 }
 
 /**

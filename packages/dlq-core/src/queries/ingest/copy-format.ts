@@ -43,34 +43,63 @@ export function* encodeCopy<Row extends object>(
 ): Generator<Buffer> {
   const fields = Object.entries<CopyType>(columns) as [keyof Row, CopyType][]
   yield header
+  let bytesPerRow = 2048
   for (let start = 0; start < rows.length; start += rowsPerPiece) {
-    yield encodeRows(fields, rows.slice(start, start + rowsPerPiece))
+    const ofPiece = rows.slice(start, start + rowsPerPiece)
+    const piece = encodeRows(fields, ofPiece, Math.ceil(ofPiece.length * bytesPerRow))
+    yield piece
+    // The next rows are about as long.
+    bytesPerRow = (piece.length / ofPiece.length) * 1.1
   }
   yield trailer
 }
 
-function encodeRows<Row>(fields: readonly (readonly [keyof Row, CopyType])[], rows: readonly Row[]): Buffer {
-  let bytes = 0
+/** Bytes written so far, in a buffer that grows: measuring every text first would take half as long as writing it. */
+type Target = { buffer: Buffer; at: number }
+
+function encodeRows<Row>(
+  fields: readonly (readonly [keyof Row, CopyType])[],
+  rows: readonly Row[],
+  expectedBytes: number,
+): Buffer {
+  const target = { buffer: Buffer.allocUnsafe(expectedBytes), at: 0 }
   for (const row of rows) {
-    bytes += 2
-    for (const [column, type] of fields) bytes += 4 + sizeOf(type, row[column])
+    reserve(target, 2)
+    target.at = target.buffer.writeInt16BE(fields.length, target.at)
+    for (const [column, type] of fields) writeField(target, type, row[column])
   }
-  const target = Buffer.allocUnsafe(bytes)
-  let at = 0
-  for (const row of rows) {
-    at = target.writeInt16BE(fields.length, at)
-    for (const [column, type] of fields) at = writeField(target, at, type, row[column])
-  }
-  return target
+  return target.buffer.subarray(0, target.at)
 }
 
-function sizeOf(type: CopyType, value: unknown): number {
+function reserve(target: Target, bytes: number): void {
+  if (target.at + bytes <= target.buffer.length) return
+  const larger = Buffer.allocUnsafe(Math.max(target.buffer.length * 2, target.at + bytes))
+  target.buffer.copy(larger, 0, 0, target.at)
+  target.buffer = larger
+}
+
+/** Writes a value's length and the value. */
+function writeField(target: Target, type: CopyType, value: unknown): void {
+  reserve(target, 4 + greatestSizeOf(type, value))
+  const { buffer, at } = target
+  if (value === null) {
+    target.at = buffer.writeInt32BE(-1, at)
+    return
+  }
+  target.at = writeValue(buffer, at + 4, type, value)
+  buffer.writeInt32BE(target.at - at - 4, at)
+}
+
+/** A UTF-16 unit takes at most three bytes. A longer text is measured, because of the memory. */
+const bytesPerUnit = 3
+const maxGuessedChars = 64 * 1024
+
+/** At least the bytes that the value takes. */
+function greatestSizeOf(type: CopyType, value: unknown): number {
   if (value === null) return 0
   switch (type) {
     case 'bool':
-      return 1
     case 'int4':
-      return 4
     case 'int8':
     case 'timestamptz':
       return 8
@@ -78,20 +107,11 @@ function sizeOf(type: CopyType, value: unknown): number {
       return 16
     case 'bytea':
       return (value as Buffer).length
-    case 'jsonb':
-      return 1 + Buffer.byteLength(value as string)
-    default:
-      return Buffer.byteLength(value as string)
+    default: {
+      const text = value as string
+      return 1 + (text.length > maxGuessedChars ? Buffer.byteLength(text) : bytesPerUnit * text.length)
+    }
   }
-}
-
-/** Writes a value's length and the value. Returns the offset behind it. */
-function writeField(target: Buffer, at: number, type: CopyType, value: unknown): number {
-  if (value === null) return target.writeInt32BE(-1, at)
-  const start = at + 4
-  const end = writeValue(target, start, type, value)
-  target.writeInt32BE(end - start, at)
-  return end
 }
 
 function writeValue(target: Buffer, at: number, type: CopyType, value: unknown): number {

@@ -1,7 +1,7 @@
 // dlq_attempts: one row per attempt.
 
 import type { Verdict } from '../readers/verdicts.ts'
-import { type Sql, toJson } from '../sql.ts'
+import { type Sql, toArray } from '../sql.ts'
 
 export type SettledAttempt = {
   message_id: string
@@ -20,14 +20,17 @@ export type SettledAttempt = {
 /** Stores the outcomes of attempts. Keeps the actor who asked, and the re-failure, if they are stored already. */
 export async function settleAttempts(sql: Sql, { attempts }: { attempts: readonly SettledAttempt[] }): Promise<void> {
   if (attempts.length === 0) return
+  const column = (name: keyof SettledAttempt) => toArray(attempts.map((attempt) => attempt[name] ?? null))
   await sql`
     insert into dlq.dlq_attempts as known (
       message_id, number, attempt_id, outcome, slot, run_id, target_topic, target_partition, target_offset, error, settled_at, unknown_at)
     select message_id, number, attempt_id, outcome, slot, run_id, target_topic, target_partition, target_offset, error, now(),
            case when outcome = 'unknown' then now() end
-    from json_to_recordset(${toJson(attempts)}::json) as settled (
-      message_id uuid, number int, attempt_id uuid, outcome text, slot int, run_id uuid,
-      target_topic text, target_partition int, target_offset bigint, error text)
+    from unnest(
+      ${column('message_id')}::uuid[], ${column('number')}::int[], ${column('attempt_id')}::uuid[],
+      ${column('outcome')}::text[], ${column('slot')}::int[], ${column('run_id')}::uuid[], ${column('target_topic')}::text[],
+      ${column('target_partition')}::int[], ${column('target_offset')}::bigint[], ${column('error')}::text[]) as settled (
+      message_id, number, attempt_id, outcome, slot, run_id, target_topic, target_partition, target_offset, error)
     order by message_id
     on conflict (message_id, number) do update set
       attempt_id = excluded.attempt_id, outcome = excluded.outcome, error = excluded.error, settled_at = excluded.settled_at,

@@ -2,6 +2,8 @@
 // only their own wrapper; operators group and search by the error inside.
 // Java's stack traces carry the chain of causes (Throwable.printStackTrace).
 
+import { findMarker } from '../find-marker.ts'
+
 /** One exception: its class, and its message where it has one. */
 export type NamedError = { readonly errorClass: string; readonly errorMessage: string | null }
 
@@ -98,7 +100,7 @@ function hasClass(error: {
 function readCauses(trace: string, start: number): NamedError[] {
   const causes: NamedError[] = []
   for (let count = 0; start !== -1 && count < maxCauses; count++) {
-    const next = trace.indexOf(causedBy, start + causedBy.length)
+    const next = findMarker(trace, causedBy, start + causedBy.length)
     const cause = readCause(trace.slice(start + causedBy.length, next === -1 ? undefined : next))
     if (cause !== null) causes.push(cause)
     start = next

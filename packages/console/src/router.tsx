@@ -51,6 +51,7 @@ export type TopicSearch = { kind?: string }
 export type PoliciesSearch = { topic?: string }
 export type PolicyEditSearch = { setting?: string }
 export type AuditSearch = AuditFilter & { open?: string }
+export type EventsSearch = { type?: string; only?: string }
 export type SagasSearch = { status?: string; page?: string }
 
 const root = createRootRouteWithContext<Context>()({ component: Frame, notFoundComponent: NotFound })
@@ -184,6 +185,13 @@ const saga = createRoute({
   component: lazyRouteComponent(() => import('./pages/system/saga-page.tsx'), 'SagaPage'),
 })
 
+const events = createRoute({
+  getParentRoute: () => root,
+  path: '/events',
+  validateSearch: searchOf<EventsSearch>(),
+  component: lazyRouteComponent(() => import('./pages/events/events-page.tsx'), 'EventsPage'),
+})
+
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
@@ -192,7 +200,7 @@ const settings = createRoute({
 
 const routeTree = root.addChildren([
   ...[now, groups, group, messages, message, edit, runs, draft, run],
-  ...[topics, topic, policies, policy, policyEdit, audit, system, job, sagas, saga, settings],
+  ...[topics, topic, policies, policy, policyEdit, audit, events, system, job, sagas, saga, settings],
 ])
 
 export function createAppRouter(queryClient: QueryClient) {

@@ -2913,6 +2913,7 @@ export interface components {
             ages: {
                 [key: string]: number;
             };
+            /** @description The first 20 of those that are eligible, by their ids. */
             sample: string[];
             /**
              * Blast

@@ -4,11 +4,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Download, Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { countSteps } from '../src/browser/counted-steps.ts'
 import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
 import { useConsole } from '../src/browser/use-console.ts'
 import { eventually } from '../src/eventually.ts'
+import { orderBytes, orderSchema } from '../src/schemas/avro-orders.ts'
 
 const console_ = useConsole()
 const digits = '12345678901234567890.12'
@@ -73,6 +74,77 @@ describe('JSON', () => {
     await page.getByRole('button', { name: 'Save only' }).click()
     await page.getByText('Saved, and not sent.').waitFor()
     expect((await storedOf(id)).value?.toString()).toBe(value.replace('-5', '98765432109876543210.00'))
+  })
+})
+
+test('what is no JSON any more is marked at its place while it is typed, and can be saved all the same', async () => {
+  const id = await store('{"amount":-5}')
+  const page = await console_.open(`/messages/${id}/edit`)
+  await page.getByRole('button', { name: 'Review' }).waitFor()
+  const steps = countSteps(page, 'keyboard')
+  await steps.type('5 5')
+  await page.getByText('It was JSON, and this is none: line 2, column 15: a comma is missing.').waitFor()
+  await page.locator('[data-fault]').waitFor()
+  expect(await page.getByRole('textbox', { name: 'Value' }).getAttribute('aria-invalid')).toBe('true')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.press('Backspace')
+  await page.locator('[data-fault]').waitFor({ state: 'detached' })
+  await saveOnly(page)
+  expect((await storedOf(id)).value?.toString()).toBe('{"amount":5}')
+})
+
+describe('a value in Avro', () => {
+  const avro = (value: Buffer) =>
+    store(value, { original_topic: 'browser-avro', error_message: 'cents 42 are too few' })
+  const shown = (page: Page) => page.getByText('Decoded from Avro · com.example.Order · main, id 5')
+
+  beforeAll(async () => {
+    await console_.sql`
+      insert into dlq.dlq_schemas (registry, id_kind, schema_id, state, type, name, definition)
+      values ('main', 'id', '5', 'known', 'avro', 'com.example.Order', ${orderSchema})`
+  })
+
+  test('is changed as JSON and written with its schema; what its schema refuses is said', async () => {
+    const id = await avro(orderBytes(5, 'order-1', 42))
+    const page = await console_.open(`/messages/${id}/edit`)
+    await shown(page).waitFor()
+    const steps = countSteps(page, 'keyboard')
+    await steps.type('"many"')
+    await page.keyboard.press('ControlOrMeta+Enter')
+    await page.getByText('replace /cents with "many"').waitFor()
+    await page.getByRole('button', { name: 'Save only' }).click()
+    await page.getByText('/cents must be').first().waitFor()
+    await page.getByRole('button', { name: 'Back to the change' }).click()
+    await page.getByRole('textbox', { name: 'Value' }).fill('{"id":"order-1","cents":43,"note":null}')
+    await saveOnly(page)
+    expect((await storedOf(id)).value).toEqual(orderBytes(5, 'order-1', 43))
+    await page.getByText('replace /cents with 43').first().waitFor()
+  })
+
+  test('that its writer encoded otherwise is written anew only when that is agreed to', async () => {
+    const bytes = orderBytes(5, 'order-1', 42)
+    // The length of the id in two bytes, where one would do.
+    const long = Buffer.concat([bytes.subarray(0, 5), Buffer.from([0x8e, 0x00]), bytes.subarray(6)])
+    const id = await avro(long)
+    const page = await console_.open(`/messages/${id}/edit`)
+    await shown(page).waitFor()
+    await countSteps(page, 'keyboard').type('43')
+    await page.keyboard.press('ControlOrMeta+Enter')
+    await page.getByRole('button', { name: 'Save only' }).click()
+    await page.getByText('cannot be written so that only the change differs').waitFor()
+    expect((await storedOf(id)).value).toEqual(long)
+    await page.getByRole('button', { name: 'Write it anew, and save' }).click()
+    await page.getByText('Saved, and not sent.').waitFor()
+    expect((await storedOf(id)).value).toEqual(orderBytes(5, 'order-1', 43))
+  })
+
+  test('whose schema is not known can be replaced by a file, and says why it is not decoded', async () => {
+    await console_.sql`
+      insert into dlq.dlq_schemas (registry, id_kind, schema_id, state) values ('main', 'id', '6', 'missing')`
+    const page = await console_.open(`/messages/${await avro(orderBytes(6, 'order-1', 42))}/edit`)
+    // Which reason it is depends on whether a retrier has asked the registry since.
+    await page.getByText(/Waits for its schema: the registry/).waitFor()
+    await page.getByRole('button', { name: 'Choose a file' }).waitFor()
   })
 })
 

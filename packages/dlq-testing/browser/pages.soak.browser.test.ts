@@ -90,9 +90,8 @@ describe('F7, stop the retries of a topic', () => {
   test('who only reads sees why it may not, and nothing is paused', async () => {
     const { original } = await ownTopic('f7reader')
     const page = await console_.open(`/topics/${original}`, { as: 'auditor' })
-    const button = page.getByRole('button', { name: 'Pause retries…' })
+    const button = page.getByRole('button', { name: 'Pause retries…', disabled: true })
     await button.waitFor()
-    expect(await button.getAttribute('aria-disabled')).toBe('true')
     await button.focus()
     await page.getByText('needs the role sys_operator').waitFor()
     await page.keyboard.press('Enter')
@@ -136,9 +135,9 @@ describe('F10, change a policy and know what it will do', () => {
     const preview = page.getByRole('region', { name: 'What would change' })
     await preview.getByText('1 topic changes; 1 message waits there.').waitFor()
     await preview.getByText('Attempts: 3 7').waitFor()
-    await page.getByText(/^7 attempts; it gives up after/).waitFor()
-    await page.getByRole('textbox', { name: 'Reason' }).focus()
-    await steps.type('the network is slow')
+    // As the fleet of these tests is configured.
+    await page.getByText('Nothing is tried by itself.').waitFor()
+    await steps.type('the network is slow', page.getByLabel('Reason'))
     await steps.click(page.getByRole('button', { name: 'Save' }))
     await page.getByText('It matches 1 topic and decides something for it, where 1 message waits.').waitFor()
     steps.expectAtMost(4)
@@ -218,14 +217,16 @@ describe('axe finds nothing', () => {
   })
 
   test('in the policies, the cascade of a topic, a policy and its editor', async () => {
-    await ask('PUT', `/policies/${failed.original}`, { max_retries: 4, backoff: 'list', backoff_list: ['1m', '1h'] })
+    await ask('PUT', `/policies/${failed.original}`, {
+      ...{ max_retries: 4, backoff: 'list', backoff_list: ['1h', '2h'], auto_retry: true },
+    })
     const page = await console_.open(`/policies?topic=${failed.original}`)
     await page.getByRole('region', { name: `What decides for ${failed.original}` }).waitFor()
     await expectAccessibleInEachLook(page)
     await within(page, 'New policy…', 'dialog')
     await page
       .getByRole('table', { name: 'Policies, the weakest first' })
-      .getByRole('link', { name: failed.original })
+      .getByRole('link', { name: failed.original, exact: true })
       .click()
     await page.getByText('It matches 1 topic').waitFor()
     await expectAccessibleInEachLook(page)

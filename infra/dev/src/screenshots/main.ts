@@ -69,7 +69,7 @@ async function sendDay(): Promise<void> {
   throw new Error('the day was not stored in time')
 }
 
-async function take(browser: Browser, { name, path, group, colors, screen, words, press }: Shot): Promise<void> {
+async function take(browser: Browser, { name, path, group, colors, screen, words }: Shot): Promise<void> {
   const origin = fleet.get('api').url
   const context = await browser.newContext({
     ...screens[screen],
@@ -83,10 +83,6 @@ async function take(browser: Browser, { name, path, group, colors, screen, words
     const message = path.includes('{message}') ? await newestOf(id) : ''
     await page.goto(`${origin}/console/${path.replace('{group}', id).replace('{message}', message)}`)
     await page.getByText(words).first().waitFor({ timeout: patienceMs })
-    if (press !== undefined) {
-      await page.keyboard.press(press)
-      await page.getByRole('dialog').waitFor()
-    }
     await page.evaluate('document.fonts.ready')
     await page.screenshot({ path: `${folder}${name}.png` })
   } finally {

@@ -10,8 +10,6 @@ export type Shot = {
   screen: 'desktop' | 'phone'
   /** Stands on the page once it is whole. */
   words: RegExp
-  /** A key chord once it is whole; what it opens is in the picture. */
-  press?: string
 }
 
 export const shots: readonly Shot[] = [
@@ -25,7 +23,7 @@ export const shots: readonly Shot[] = [
     group: 'Layout',
     colors: 'light',
     screen: 'desktop',
-    words: /InvoiceReader/,
+    words: /InvoiceReader\.java:41/,
   },
   {
     name: 'group-dark',
@@ -33,7 +31,7 @@ export const shots: readonly Shot[] = [
     group: 'Layout',
     colors: 'dark',
     screen: 'desktop',
-    words: /InvoiceReader/,
+    words: /InvoiceReader\.java:41/,
   },
   {
     name: 'group-phone',
@@ -41,7 +39,7 @@ export const shots: readonly Shot[] = [
     group: 'Layout',
     colors: 'light',
     screen: 'phone',
-    words: /InvoiceReader/,
+    words: /InvoiceReader\.java:41/,
   },
   { name: 'messages-light', path: 'messages', colors: 'light', screen: 'desktop', words: /invoices/ },
   {
@@ -50,35 +48,14 @@ export const shots: readonly Shot[] = [
     group: 'Layout',
     colors: 'light',
     screen: 'desktop',
-    words: /InvoiceReader/,
+    words: /InvoiceReader\.java:41/,
   },
-  { name: 'topics-light', path: 'topics', colors: 'light', screen: 'desktop', words: /shipments.dlq.v1/ },
   {
-    name: 'topic-light',
-    path: 'topics/orders.dlq.v1',
+    name: 'draft-light',
+    path: 'runs/new?kind=retry&group={group}',
+    group: 'Layout',
     colors: 'light',
     screen: 'desktop',
-    words: /How the waits grow/,
-  },
-  { name: 'topic-dark', path: 'topics/orders.dlq.v1', colors: 'dark', screen: 'desktop', words: /How the waits grow/ },
-  { name: 'topic-phone', path: 'topics/orders.dlq.v1', colors: 'light', screen: 'phone', words: /How the waits grow/ },
-  { name: 'policies-light', path: 'policies?topic=orders', colors: 'light', screen: 'desktop', words: /In force/ },
-  {
-    name: 'policy-edit-light',
-    path: 'policies/orders/edit',
-    colors: 'light',
-    screen: 'desktop',
-    words: /it gives up after/,
-  },
-  { name: 'audit-light', path: 'audit', colors: 'light', screen: 'desktop', words: /maria/ },
-  { name: 'system-light', path: 'system', colors: 'light', screen: 'desktop', words: /Nightly jobs/ },
-  { name: 'system-phone', path: 'system', colors: 'light', screen: 'phone', words: /Nightly jobs/ },
-  {
-    name: 'commands-dark',
-    path: '',
-    colors: 'dark',
-    screen: 'desktop',
-    words: /Recent|Policies/,
-    press: 'ControlOrMeta+k',
+    words: /^Retry \d+ messages/,
   },
 ]

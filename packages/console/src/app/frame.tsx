@@ -37,7 +37,7 @@ export function Frame() {
     keysEnabled.current = shortcuts
   }, [shortcuts])
   return (
-    <div className={styles.frame} data-runs={active.length > 0}>
+    <div className={styles.frame} data-runs={Math.min(active.length, 4)}>
       <button type="button" className={styles.skip} onClick={skipToPage}>
         Skip to the page
       </button>

@@ -2,6 +2,7 @@
 
 import {
   Activity,
+  Bell,
   Flame,
   Layers,
   ListTree,
@@ -13,7 +14,7 @@ import {
 } from 'lucide-react'
 
 type Section = {
-  to: '/' | '/groups' | '/messages' | '/runs' | '/topics' | '/policies' | '/audit' | '/system'
+  to: '/' | '/groups' | '/messages' | '/runs' | '/topics' | '/policies' | '/audit' | '/events' | '/system'
   name: string
   key: string
   icon: LucideIcon
@@ -27,6 +28,7 @@ export const sections: readonly Section[] = [
   { to: '/topics', name: 'Topics', key: 't', icon: Layers },
   { to: '/policies', name: 'Policies', key: 'p', icon: SlidersHorizontal },
   { to: '/audit', name: 'Audit', key: 'a', icon: ScrollText },
+  { to: '/events', name: 'Events', key: 'e', icon: Bell },
   { to: '/system', name: 'System', key: 's', icon: Activity },
 ]
 

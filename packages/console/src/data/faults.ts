@@ -4,6 +4,8 @@ import { DlqApiError } from 'dlq-client/api-client.ts'
 
 export type PageFault = {
   message: string
+  /** "SYS_DLQ_CONFLICT" …; null where another than the API answered. */
+  code: string | null
   requestId: string | null
   details: readonly { field: string; message: string }[]
   /** 0 where no answer came. */
@@ -12,10 +14,10 @@ export type PageFault = {
 
 export function faultOf(error: unknown): PageFault {
   if (error instanceof DlqApiError) {
-    const { message, requestId, details, status } = error
-    return { message, requestId, details, status }
+    const { message, code, requestId, details, status } = error
+    return { message, code, requestId, details, status }
   }
   const offline = error instanceof TypeError
   const message = offline ? 'the API does not answer' : error instanceof Error ? error.message : String(error)
-  return { message, requestId: null, details: [], status: 0 }
+  return { message, code: null, requestId: null, details: [], status: 0 }
 }

@@ -13,6 +13,7 @@ const calm: NowFacts = {
   dlq_topics: 12,
   stored_at: ago(2),
   paused_groups: 0,
+  paused_topics: [],
   held_topics: [],
   retriers: [{ publishes: 'exactly-once', fault: null }],
 }
@@ -53,6 +54,17 @@ test('an expiry within the hour is to act on, within six hours to look at', () =
     text: '41,200 records of orders.dlq.v1 wait unread; Kafka deletes the first in 3 h 10 m.',
   })
   expect(texts(at(100_000), [])).toEqual(['No dead letters are open.'])
+})
+
+test('what somebody has paused is said, because it looks like a fault', () => {
+  const paused = { topic: 'orders', what: 'retries', by: 'maria' }
+  expect(texts({ ...calm, paused_topics: [paused] }, [])).toEqual([
+    'No dead letters are open.',
+    'maria has paused retries of orders.',
+  ])
+  expect(texts({ ...calm, paused_topics: [paused, paused, paused] }, [])[1]).toBe(
+    'maria has paused retries of orders, and 2 more.',
+  )
 })
 
 test('messages that wait while nobody can send are the first thing said', () => {

@@ -21,6 +21,7 @@ export type NowFacts = {
   readonly dlq_topics: number
   readonly stored_at: string | null
   readonly paused_groups: number
+  readonly paused_topics: readonly { readonly topic: string; readonly what: string; readonly by: string }[]
   readonly held_topics: readonly { readonly topic: string; readonly reason: string }[]
   readonly retriers: readonly { readonly publishes: string; readonly fault: string | null }[]
 }
@@ -31,7 +32,7 @@ export type Sentence = { readonly text: string; readonly severity: 'act' | 'look
 
 /** `heats` of the open groups; null while they are not known. */
 export function nowVerdict(facts: NowFacts, heats: readonly Heat[] | null, now: number): Sentence[] {
-  const bad = [...lossSentences(facts, now), ...fleetSentences(facts)]
+  const bad = [...lossSentences(facts, now), ...fleetSentences(facts), ...pauseSentences(facts)]
   const work = workSentence(facts, heats, now)
   const retries = retrySentence(facts)
   const acts = bad.filter(({ severity }) => severity === 'act')
@@ -75,6 +76,14 @@ function fleetSentences({ retriers, counts, held_topics }: NowFacts): Sentence[]
   if (held !== undefined)
     return [{ severity: 'look', text: `${held.topic} is held and only probed: ${held.reason.replace(/\.$/, '')}.` }]
   return fault ? [{ severity: 'look', text: `A retrier says: ${fault.replace(/\.$/, '')}.` }] : []
+}
+
+/** What somebody has stopped: from outside it looks like a fault. */
+function pauseSentences({ paused_topics }: NowFacts): Sentence[] {
+  const [first, ...others] = paused_topics
+  if (first === undefined) return []
+  const more = others.length === 0 ? '' : `, and ${numberText(others.length)} more`
+  return [{ severity: 'look', text: `${first.by} has paused ${first.what} of ${first.topic}${more}.` }]
 }
 
 function workSentence({ counts, oldest_pending_at }: NowFacts, heats: readonly Heat[] | null, now: number): Sentence {

@@ -35,13 +35,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const url = new URL(databaseUrl)
   url.pathname = name
 
+  const openConfig = join(logDir, 'open.yaml')
+  writeFileSync(join(logDir, 'on-call-url'), 'https://127.0.0.1:1/nobody')
+  writeFileSync(openConfig, JSON.stringify(openSections(logDir)))
   const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
   const fleet = createFleet({
     ...{ databaseUrl: url.href, kafkaBrokers, reaper, logDir },
     topicPattern: `${topicPrefix}*-${runId}-*.dlq.v1`,
     consumerGroup: `${topicPrefix}-${runId}`,
     // What is sent by itself would change what a test looks at. Tests send by hand.
-    env: { DLQ_RETRY_AUTO_RETRY: 'false' },
+    env: { DLQ_RETRY_AUTO_RETRY: 'false', DLQ_CONFIG: openConfig },
   })
   stack.adopt(fleet, (fleet) => fleet.stop())
   const { tokens, config } = makeTokens()
@@ -68,6 +71,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   } satisfies ConsoleFleet)
   const release = stack.move()
   return () => release.disposeAsync()
+}
+
+/** A registry that does not answer, for topics of its own: tests insert schemas as rows. A channel that nobody reads. */
+function openSections(folder: string) {
+  const registry = { name: 'main', url: 'http://127.0.0.1:1', topics: `${topicPrefix}-avro*` }
+  return {
+    schemas: { registries: [registry] },
+    notifications: { channels: [{ name: 'on-call', kind: 'slack', url_file: join(folder, 'on-call-url') }] },
+  }
 }
 
 /** A token for each role, and one that is limited to topics that begin with "browser.mine". */

@@ -14,8 +14,8 @@ export type CountedSteps = {
   click(target: Locator): Promise<void>
   /** A key chord, as Playwright writes it: "e", "Shift+p", "ControlOrMeta+Enter". */
   press(chord: string): Promise<void>
-  /** Into what has the focus. */
-  type(text: string): Promise<void>
+  /** Into what has the focus, or into a field that is in sight: filling one field of a form is one step. */
+  type(text: string, into?: Locator): Promise<void>
   /** Fails with the list of steps where there are more. */
   expectAtMost(limit: number): void
   /** Begins to count anew: the next flow. */
@@ -45,7 +45,11 @@ export function countSteps(page: Page, hand: Hand): CountedSteps {
       steps.push(`press ${chord}`)
       await page.keyboard.press(chord)
     },
-    async type(text) {
+    async type(text, into) {
+      if (into !== undefined) {
+        if (hand === 'keyboard') throw new Error(`by keyboard alone the focus has to be there already: ${into}`)
+        await into.focus()
+      }
       // Whoever types has seen the cursor.
       await eventually(async () => expect(await page.evaluate(takesText), 'a field has the focus').toBe(true))
       steps.push(`type ${JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)}`)

@@ -145,7 +145,7 @@ export async function surveySelection(
 ) {
   const { ids, isAll } = await listIds(sql, selection, scope)
   const archived = archiveOnlyKinds.includes(run.kind) || ('filter' in selection && selection.filter.archived === true)
-  const rows = await surveyMessages(sql, { ids, scope, archived })
+  const rows = await surveyMessages(sql, { ids, scope, archived, sampleSize })
   const ineligible: Record<string, number> = {}
   const eligible = rows.filter((row) => {
     // Archived messages are RESOLVED or DEAD; the run sends them all the same.
@@ -175,7 +175,11 @@ export async function surveySelection(
     topics: histogram(eligible, (row) => row.original_topic),
     groups: histogram(eligible, (row) => row.group_id ?? 'none'),
     ages: histogram(eligible, ageOf),
-    sample: ids.slice(0, sampleSize),
+    // Of what the run would take: what is left alone is not changed, and would only hide what is.
+    sample: eligible
+      .flatMap((row) => row.sample)
+      .toSorted()
+      .slice(0, sampleSize),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import {
   Dialog as AriaDialog,
   Autocomplete,
@@ -53,6 +53,9 @@ export function Commands({ onClose }: { onClose: () => void }) {
       open: openOf(counts),
     })),
   })
+
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => dropGoneChoice(input.current))
 
   const search = async () => {
     setSaid('Looking …')
@@ -125,21 +128,28 @@ export function Commands({ onClose }: { onClose: () => void }) {
                   act(first.id)
               }}
             >
-              <Input placeholder="pause orders 2h, a page, or anything to search for" className={styles.input!} />
+              <Input
+                ref={input}
+                placeholder="pause orders 2h, a page, or anything to search for"
+                className={styles.input!}
+              />
             </SearchField>
-            <Menu aria-label="Commands" className={styles.menu!} onAction={(key) => act(String(key))}>
-              {shown.map(({ title, items }) => (
-                <MenuSection key={title} id={title} className={styles.section!}>
-                  <Header className={styles.header!}>{title}</Header>
-                  {items.map(({ id, text, note }) => (
-                    <MenuItem key={id} id={id} textValue={text} className={styles.item!}>
-                      <span>{text}</span>
-                      {note === undefined ? null : <span className={styles.note}>{note}</span>}
-                    </MenuItem>
-                  ))}
-                </MenuSection>
-              ))}
-            </Menu>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
+            <section className={styles.scroll} tabIndex={0} aria-label="What fits">
+              <Menu aria-label="Commands" className={styles.menu!} onAction={(key) => act(String(key))}>
+                {shown.map(({ title, items }) => (
+                  <MenuSection key={title} id={title} className={styles.section!}>
+                    <Header className={styles.header!}>{title}</Header>
+                    {items.map(({ id, text, note }) => (
+                      <MenuItem key={id} id={id} textValue={text} className={styles.item!}>
+                        <span>{text}</span>
+                        {note === undefined ? null : <span className={styles.note}>{note}</span>}
+                      </MenuItem>
+                    ))}
+                  </MenuSection>
+                ))}
+              </Menu>
+            </section>
           </Autocomplete>
           <p role="status" className={styles.foot}>
             {said ?? (slow ? 'Looking for topics …' : '↑ ↓ choose · ↵ do it · Esc close')}
@@ -148,6 +158,15 @@ export function Commands({ onClose }: { onClose: () => void }) {
       </Modal>
     </ModalOverlay>
   )
+}
+
+/** Where the list has changed under the fingers, what was chosen may be gone; a screen reader would still be sent to it. */
+function dropGoneChoice(input: HTMLInputElement | null): () => void {
+  const frame = requestAnimationFrame(() => {
+    const chosen = input?.getAttribute('aria-activedescendant')
+    if (chosen && document.getElementById(chosen) === null) input!.removeAttribute('aria-activedescendant')
+  })
+  return () => cancelAnimationFrame(frame)
 }
 
 /** An address of the console as the router takes it. */

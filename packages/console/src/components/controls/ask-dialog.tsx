@@ -19,6 +19,8 @@ type Props = {
   verb: string
   danger?: boolean
   reason: 'needed' | 'offered'
+  /** What has the focus at the beginning is among the children. */
+  focusWithin?: boolean
   /** Must be typed as it stands here. */
   typed?: string | null
   isPending: boolean
@@ -31,6 +33,7 @@ type Props = {
 
 export function AskDialog(props: Props) {
   const { title, children, verb, danger = false, typed = null, isPending, fault, refusal = null } = props
+  const focusReason = typed === null && props.focusWithin !== true
   const [reason, setReason] = useState('')
   const [answer, setAnswer] = useState('')
   const [tried, setTried] = useState(false)
@@ -67,7 +70,7 @@ export function AskDialog(props: Props) {
             label={props.reason === 'needed' ? 'Reason' : 'Reason (not needed)'}
             value={reason}
             onChange={setReason}
-            autoFocus={typed === null}
+            autoFocus={focusReason}
             list={lastReasons()}
             fault={tried && missing ? 'Say why: the audit keeps it.' : null}
           />

@@ -4,7 +4,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { type MessageFilter, requestFilter } from '../../domain/addresses.ts'
-import type { EditRequest } from '../../domain/payload/edit-draft.ts'
+import { type EditRequest, editText } from '../../domain/payload/edit-draft.ts'
 import { memberText } from '../../domain/payload/member-text.ts'
 import { api, rawRequest } from '../api.ts'
 import { serverNow } from '../server-clock.ts'
@@ -98,12 +98,15 @@ export async function retryMessage(
 export type MessageChange = EditRequest & {
   next_retry_at?: string | null
   max_retries?: number
+  /** More bytes than those of the change may differ. */
+  reencode?: boolean
   reason?: string
 }
 
 export async function changeMessage(id: string, change: MessageChange, etag: string | null): Promise<string | null> {
   const header = etag === null ? {} : { 'if-match': etag }
-  const answer = api.PATCH('/api/v1/dlq/messages/{id}', { params: { path: { id }, header }, body: change as never })
+  const body = { body: editText(change) as never, bodySerializer: (text: unknown) => String(text) }
+  const answer = api.PATCH('/api/v1/dlq/messages/{id}', { params: { path: { id }, header }, ...body })
   await dataOf(answer)
   return (await answer).response.headers.get('etag')
 }

@@ -54,6 +54,8 @@ const asItIs = (text: unknown): string => String(text)
 
 export type RunSurvey = components['schemas']['RunSurvey']
 
+export type Blast = NonNullable<RunSurvey['blast']>
+
 type Diff = NonNullable<RunSurvey['diff']>[number]
 
 /** Before and after are JSON as the API wrote it. */

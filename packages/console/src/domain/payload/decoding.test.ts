@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decodingText } from './decoding.ts'
+import { decodingText, isWrittenBySchema } from './decoding.ts'
 import { memberText } from './member-text.ts'
 
 const decoding = {
@@ -12,6 +12,14 @@ test('a decoded value is named by its format, its schema and what was around it'
   expect(decodingText({ ...decoding, format: null, schema: null, compression: 'gzip', labels: ['debezium'] })).toBe(
     'JSON · gzip · in a wrapper of Debezium',
   )
+})
+
+test('what was decoded from a schema or unpacked is written so again, and plain JSON as it is typed', () => {
+  expect(isWrittenBySchema(decoding)).toBe(true)
+  expect(isWrittenBySchema({ ...decoding, format: null, schema: null, compression: 'gzip' })).toBe(true)
+  expect(isWrittenBySchema({ ...decoding, format: null, schema: null, labels: ['debezium'] })).toBe(false)
+  expect(isWrittenBySchema({ ...decoding, state: 'waiting' })).toBe(false)
+  expect(isWrittenBySchema(null)).toBe(false)
 })
 
 test('a value that is not decoded says why', () => {

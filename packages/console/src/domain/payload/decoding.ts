@@ -20,6 +20,11 @@ export function decodingText({ state, format, schema, compression, labels, probl
   ].join(' · ')
 }
 
+/** Whether its JSON is not its bytes: what is typed is written with the schema, the frame and the compression it has. */
+export function isWrittenBySchema(decoding: Decoding | null): boolean {
+  return decoding?.state === 'decoded' && (decoding.format !== null || decoding.compression !== null)
+}
+
 const problems: Readonly<Record<string, string>> = {
   schema_unknown: 'nobody has fetched its schema yet',
   registry_unreachable: 'the registry does not answer',

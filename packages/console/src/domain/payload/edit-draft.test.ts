@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cellFaults, type EditDraft, editRequest, editWords, headerCells } from './edit-draft.ts'
+import { cellFaults, type EditDraft, editRequest, editText, editWords, headerCells } from './edit-draft.ts'
 
 const stored: EditDraft = {
   value: '{"amount":-5}',
@@ -24,6 +24,17 @@ describe('what is asked for', () => {
     })
     const file = { name: 'a.bin', size: 1, base64: 'AA==' }
     expect(editRequest(stored, { ...stored, value: 'x', file })).toEqual({ value: { base64: 'AA==' } })
+  })
+
+  test('is a decoded value as it was typed, with every digit', () => {
+    const value = '{"cents": 9007199254740993, "rate": 1.10}'
+    const request = editRequest(stored, { ...stored, value }, true)
+    expect(editText({ ...request, reason: 'a "ticket"' })).toBe(
+      `{"value":{"decoded":${value}},"reason":"a \\"ticket\\""}`,
+    )
+    expect(editText(request)).toBe(`{"value":{"decoded":${value}}}`)
+    expect(editText({ key: null })).toBe('{"key":null}')
+    expect(editText({ value: null })).toBe('{"value":null}')
   })
 
   test('is every header where one changed, with numbers as the bytes that they came as', () => {

@@ -18,7 +18,8 @@ export type EditDraft = {
   readonly target: string
 }
 
-export type Written = { text: string } | { base64: string } | null
+/** `decoded` is JSON as it was typed: parsed and printed again, its numbers would be others. */
+export type Written = { text: string } | { base64: string } | { decoded: string } | null
 
 export type EditRequest = {
   value?: Written
@@ -55,19 +56,27 @@ export function written({ as, text }: Cell): Written {
   return as === 'text' ? { text } : { base64: text.trim() }
 }
 
-/** What to ask the API for; empty where nothing differs. */
-export function editRequest(stored: EditDraft, draft: EditDraft): EditRequest {
+/** What to ask the API for; empty where nothing differs. `decoded`: the value is JSON that is written with its schema. */
+export function editRequest(stored: EditDraft, draft: EditDraft, decoded = false): EditRequest {
   const headers = draft.headers.map(({ name, ...cell }) => ({ name, value: written(cell) }))
   const before = stored.headers.map(({ name, ...cell }) => ({ name, value: written(cell) }))
   return {
     ...(draft.file === null ? {} : { value: { base64: draft.file.base64 } }),
     ...(draft.file === null && draft.value !== null && draft.value !== stored.value
-      ? { value: { text: draft.value } }
+      ? { value: decoded ? { decoded: draft.value } : { text: draft.value } }
       : {}),
     ...(sameCell(stored.key, draft.key) ? {} : { key: written(draft.key) }),
     ...(JSON.stringify(headers) === JSON.stringify(before) ? {} : { headers }),
     ...(draft.target.trim() === stored.target ? {} : { target_topic: draft.target.trim() || null }),
   }
+}
+
+/** The request as JSON, with a decoded value as it was typed. */
+export function editText(request: EditRequest & Readonly<Record<string, unknown>>): string {
+  const { value, ...rest } = request
+  if (value === undefined || value === null || !('decoded' in value)) return JSON.stringify(request)
+  const others = JSON.stringify(rest)
+  return `{"value":{"decoded":${value.decoded}}${others === '{}' ? '' : `,${others.slice(1, -1)}`}}`
 }
 
 function sameCell(a: Cell, b: Cell): boolean {

@@ -1,6 +1,6 @@
 // What the bytes of a value are: JSON, text, or bytes. They are shown as they are; laying out changes white space only.
 
-import { applyEdits, format, type ParseError, parseTree } from 'jsonc-parser'
+import { applyEdits, format } from 'jsonc-parser'
 
 export type ReadValue =
   | { readonly kind: 'json' | 'text'; readonly text: string }
@@ -50,14 +50,6 @@ export function onOneLine(text: string): string {
 /** Whether it came on one line without white space, so that it can go back to exactly that. */
 export function cameOnOneLine(text: string): boolean {
   return isJson(text) && onOneLine(text) === text
-}
-
-/** The first fault of a JSON text, with its place; null where there is none. */
-export function jsonFault(text: string): { offset: number; message: string } | null {
-  if (isJson(text)) return null
-  const errors: ParseError[] = []
-  parseTree(text, errors)
-  return { offset: errors[0]?.offset ?? 0, message: 'this is no JSON' }
 }
 
 /** Confluent's framing: a zero byte, four bytes of schema id, the rest. Null where the value has none. */

@@ -6,9 +6,10 @@ import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from 
 import { unifiedMergeView } from '@codemirror/merge'
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
 import { EditorState, type Extension } from '@codemirror/state'
-import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
+import { jsonFault } from '../../domain/payload/json-fault.ts'
 import styles from './edit.module.css'
 
 type Props = {
@@ -21,7 +22,25 @@ type Props = {
   onSubmit?: () => void
   /** What is selected at the beginning, so that typing replaces it. */
   select?: { from: number; to: number } | null
+  /** It should be JSON: the first fault is marked. */
+  marksFaults?: boolean
 }
+
+/** Reading more of it at each key would hold up the typing. */
+const maxMarkedChars = 256 * 1024
+const faultMark = Decoration.mark({ class: 'cm-fault', attributes: { 'data-fault': '' } })
+
+const faultOf = ({ doc }: EditorState) => (doc.length > maxMarkedChars ? null : jsonFault(doc.toString()))
+
+const faultMarks: Extension = [
+  EditorView.decorations.compute(['doc'], (state) => {
+    const fault = faultOf(state)
+    return fault === null || fault.length === 0
+      ? Decoration.none
+      : Decoration.set(faultMark.range(fault.offset, fault.offset + fault.length))
+  }),
+  EditorView.contentAttributes.compute(['doc'], (state) => ({ 'aria-invalid': String(faultOf(state) !== null) })),
+]
 
 // Custom properties reach into the shadow root, so the editor wears the tokens of the page.
 const look = EditorView.theme({
@@ -38,6 +57,11 @@ const look = EditorView.theme({
   '.cm-deletedChunk': { backgroundColor: 'var(--removed) !important', color: 'var(--text)' },
   '.cm-changedText': { background: 'none', textDecoration: 'underline', textDecorationThickness: '2px' },
   '.cm-deletedText': { background: 'none', textDecoration: 'line-through' },
+  '.cm-fault': {
+    textDecoration: 'underline wavy var(--dead)',
+    textDecorationSkipInk: 'none',
+    backgroundColor: 'var(--removed)',
+  },
   '.cm-panels': { backgroundColor: 'var(--panel)', color: 'var(--text)' },
 })
 
@@ -47,7 +71,8 @@ const colours = HighlightStyle.define([
   { tag: [tags.bool, tags.null], color: 'var(--dead-text)' },
 ])
 
-export function CodeEditor({ text, label, onChange, original, onSubmit, select = null }: Props) {
+export function CodeEditor(props: Props) {
+  const { text, label, onChange, original, onSubmit, select = null, marksFaults = false } = props
   const host = useRef<HTMLDivElement>(null)
   const latest = useRef({ onChange, onSubmit })
   useEffect(() => {
@@ -93,6 +118,7 @@ export function CodeEditor({ text, label, onChange, original, onSubmit, select =
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label }),
         look,
+        marksFaults ? faultMarks : [],
         readOnly,
         EditorView.updateListener.of((update) => {
           if (update.docChanged) latest.current.onChange?.(update.state.doc.toString())
@@ -110,11 +136,15 @@ export function CodeEditor({ text, label, onChange, original, onSubmit, select =
     begin()
     // A panel of tabs is shown a moment after it was made, and what is hidden takes no focus.
     const frame = requestAnimationFrame(begin)
+    // The selection is drawn by the measures of the font that was there; the right one may come later.
+    const redraw = () => view.dispatch({ selection: view.state.selection })
+    document.fonts.addEventListener('loadingdone', redraw)
     return () => {
+      document.fonts.removeEventListener('loadingdone', redraw)
       cancelAnimationFrame(frame)
       view.destroy()
     }
     // Text and selection are those of the beginning: a later one would undo what is typed.
-  }, [label, original])
+  }, [label, original, marksFaults])
   return <div ref={host} data-editor className={styles.editor} />
 }

@@ -8,10 +8,11 @@ import { Notice, PageHead, Skeleton } from '../../components/show/page.tsx'
 import { keptEdit } from '../../data/edit-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
-import { bytesQuery, type MessageDetail, messageQuery } from '../../data/queries/messages.ts'
+import { bytesQuery, decodedQuery, type MessageDetail, messageQuery } from '../../data/queries/messages.ts'
+import { decodingText, isWrittenBySchema } from '../../domain/payload/decoding.ts'
 import { type EditDraft, headerCells, keyCell } from '../../domain/payload/edit-draft.ts'
 import { toBase64 } from '../../domain/payload/hex.ts'
-import { cameOnOneLine, layOut, readValue } from '../../domain/payload/value.ts'
+import { cameOnOneLine, layOut, onOneLine, readValue } from '../../domain/payload/value.ts'
 import { bytesText } from '../../domain/words.ts'
 import styles from './edit.module.css'
 import { EditSteps } from './edit-steps.tsx'
@@ -25,6 +26,8 @@ type Base = {
   etag: string | null
   stored: EditDraft
   whyFile: string | null
+  /** The value is JSON that was decoded, and is written with its schema. */
+  decoded: boolean
   kept: EditDraft | null
   /** Of the beginnings on this page. */
   number: number
@@ -37,17 +40,24 @@ export function EditPage() {
   const edits = message?.edits ?? 0
   const value = useQuery({ ...bytesQuery(id, 'value', edits), enabled: message !== undefined })
   const key = useQuery({ ...bytesQuery(id, 'key', edits), enabled: message !== undefined })
-  const slow = useSlow(value.isPending || key.isPending)
+  const bySchema = message !== undefined && isWrittenBySchema(message.decoding)
+  const decoded = useQuery({
+    ...decodedQuery(id, message?.updated_at ?? ''),
+    enabled: bySchema,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const slow = useSlow(value.isPending || key.isPending || decoded.isLoading)
   // What is edited stays what was read first; a change by somebody else is found when it is saved.
   const [base, setBase] = useState<Base | null>(null)
   const [begun, setBegun] = useState(0)
-  if (base === null && detail.data !== undefined && value.data !== undefined && key.data !== undefined)
+  const known = !bySchema || decoded.data !== undefined
+  if (base === null && detail.data !== undefined && value.data !== undefined && key.data !== undefined && known)
     setBase({
       ...{ message: detail.data.message, etag: detail.data.etag, number: begun },
-      ...storedOf(detail.data.message, value.data, key.data),
+      ...storedOf(detail.data.message, { value: value.data, key: key.data, decoded: decoded.data ?? null }),
       kept: keptEdit(id, detail.data.etag),
     })
-  const fault = detail.error ?? value.error ?? key.error
+  const fault = detail.error ?? value.error ?? key.error ?? decoded.error
   const stored = base?.stored.value ?? ''
   const oneLine = cameOnOneLine(stored)
   return (
@@ -83,10 +93,19 @@ export function EditPage() {
           {base.stored.value === null && base.whyFile === null ? (
             <Notice look="plain">The record has no value. What is typed here gives it one.</Notice>
           ) : null}
+          {base.message.decoding === null ? null : (
+            <Notice look="plain">
+              {capital(decodingText(base.message.decoding))}.
+              {base.decoded
+                ? ' It is written with the same schema, and bytes that you do not change stay as they are.'
+                : ''}
+            </Notice>
+          )}
           {base.kept === null ? null : <Notice look="plain">This is what you typed before; it was not saved.</Notice>}
           <EditSteps
             key={base.number}
             {...{ message: base.message, etag: base.etag, stored: base.stored, whyFile: base.whyFile, oneLine }}
+            decoded={base.decoded}
             begin={base.kept ?? (oneLine ? { ...base.stored, value: layOut(stored) } : base.stored)}
             onRestart={() => {
               setBegun(begun + 1)
@@ -102,12 +121,12 @@ export function EditPage() {
 /** As it is stored, as far as it can be typed. */
 function storedOf(
   message: MessageDetail,
-  value: Uint8Array | null,
-  key: Uint8Array | null,
-): Pick<Base, 'stored' | 'whyFile'> {
+  { value, key, decoded }: { value: Uint8Array | null; key: Uint8Array | null; decoded: string | null },
+): Pick<Base, 'stored' | 'whyFile' | 'decoded'> {
+  const isDecoded = decoded !== null && decoded.length <= maxEditedBytes
   const read = value === null ? null : readValue(value)
   const whyFile =
-    value === null || read === null
+    value === null || read === null || isDecoded
       ? null
       : read.kind === 'bytes'
         ? `The value has ${bytesText(value.length)}: ${read.why}.`
@@ -115,10 +134,12 @@ function storedOf(
           ? `The value has ${bytesText(value.length)}, too much for an editor.`
           : null
   const keyRead = key === null ? null : readValue(key)
+  const typed = whyFile !== null || read === null || read.kind === 'bytes' ? null : read.text
   return {
     whyFile,
+    decoded: isDecoded,
     stored: {
-      value: whyFile !== null || read === null || read.kind === 'bytes' ? null : read.text,
+      value: isDecoded ? onOneLine(decoded) : typed,
       file: null,
       key: keyCell(
         key,
@@ -129,4 +150,8 @@ function storedOf(
       target: message.target_topic ?? '',
     },
   }
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

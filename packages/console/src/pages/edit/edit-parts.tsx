@@ -20,11 +20,13 @@ type Props = {
   draft: EditDraft
   /** Why the value cannot be typed; null where it can. */
   whyFile: string | null
+  /** It came as JSON, or its schema takes nothing else. */
+  isJson: boolean
   onChange: (change: Partial<EditDraft>) => void
   onSubmit: () => void
 }
 
-export function EditParts({ message, changed, begin, draft, whyFile, onChange, onSubmit }: Props) {
+export function EditParts({ message, changed, begin, draft, whyFile, isJson, onChange, onSubmit }: Props) {
   const parts = [
     { id: 'value', name: 'Value', differs: changed.value !== undefined },
     { id: 'key', name: 'Key', differs: changed.key !== undefined },
@@ -46,6 +48,7 @@ export function EditParts({ message, changed, begin, draft, whyFile, onChange, o
           <CodeEditor
             text={begin.value ?? ''}
             label="Value"
+            marksFaults={isJson}
             select={suspectIn(begin.value ?? '', message.error_message)}
             onChange={(value) => onChange({ value })}
             onSubmit={onSubmit}

@@ -16,8 +16,9 @@ import { faultOf } from '../../data/faults.ts'
 import { changeMessage, type MessageDetail, retryMessage } from '../../data/queries/messages.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { cellFaults, type EditDraft, editRequest } from '../../domain/payload/edit-draft.ts'
+import { faultWords, jsonFault } from '../../domain/payload/json-fault.ts'
 import { patchFromTexts } from '../../domain/payload/patch-from-texts.ts'
-import { isJson, jsonFault, onOneLine } from '../../domain/payload/value.ts'
+import { isJson, onOneLine } from '../../domain/payload/value.ts'
 import { Conflict } from './conflict.tsx'
 import styles from './edit.module.css'
 import { EditParts } from './edit-parts.tsx'
@@ -32,12 +33,14 @@ type Props = {
   /** As it is shown: JSON that came on one line is laid out. */
   begin: EditDraft
   oneLine: boolean
+  /** The value is typed as JSON, and written with its schema. */
+  decoded: boolean
   whyFile: string | null
   /** Begins anew with what is stored now. */
   onRestart: () => void
 }
 
-export function EditSteps({ message, etag, stored, begin, oneLine, whyFile, onRestart }: Props) {
+export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyFile, onRestart }: Props) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useMissingRole('sys_operator')
@@ -47,10 +50,16 @@ export function EditSteps({ message, etag, stored, begin, oneLine, whyFile, onRe
   const [reason, setReason] = useState('')
   const { id, status, retryable } = message
   const draft = { ...typed, value: typed.value !== null && compact ? onOneLine(typed.value) : typed.value }
-  const request = editRequest(stored, draft)
+  const request = editRequest(stored, draft, decoded)
   const changed = Object.keys(request).length > 0
-  const faults = cellFaults(draft)
-  const jsonBroken = isJson(stored.value ?? '') && typed.value !== null ? jsonFault(typed.value) : null
+  const wasJson = isJson(stored.value ?? '')
+  const broken = wasJson && typed.value !== null ? jsonFault(typed.value) : null
+  const faults = [
+    ...cellFaults(draft),
+    ...(decoded && broken !== null
+      ? [`This is no JSON, and its schema takes nothing else: ${faultWords(broken)}.`]
+      : []),
+  ]
   const lines = draft.value === null ? null : patchFromTexts(stored.value ?? '', draft.value)
   const change = (part: Partial<EditDraft>) => {
     const next = { ...typed, ...part }
@@ -59,9 +68,10 @@ export function EditSteps({ message, etag, stored, begin, oneLine, whyFile, onRe
   }
 
   const save = useMutation({
-    mutationFn: async (send: boolean) => {
+    mutationFn: async ({ send, reencode = false }: { send: boolean; reencode?: boolean }) => {
       const given = reason.trim()
-      const newTag = await changeMessage(id, { ...request, ...(given === '' ? {} : { reason: given }) }, etag)
+      const asked = { ...(reencode ? { reencode } : {}), ...(given === '' ? {} : { reason: given }) }
+      const newTag = await changeMessage(id, { ...request, ...asked }, etag)
       dropEdit(id)
       keepReason(given)
       if (!send) return null
@@ -75,11 +85,13 @@ export function EditSteps({ message, etag, stored, begin, oneLine, whyFile, onRe
     shouldBlockFn: () => left && !window.confirm('Leave, and keep what you typed for an hour in this tab?'),
     enableBeforeUnload: () => left,
   })
-  const conflict = save.error !== null && faultOf(save.error).status === 412
+  const fault = save.error === null ? null : faultOf(save.error)
+  const conflict = fault?.status === 412
+  const notExact = fault?.code === 'SYS_DLQ_NOT_EXACT'
   const next = () => {
     if (!changed || faults.length > 0 || save.isPending || save.isSuccess || conflict) return
     if (!reviewing) setReviewing(true)
-    else if (refusal === null) save.mutate(true)
+    else if (refusal === null) save.mutate({ send: true })
   }
   useKeys({
     'Mod+Enter': next,
@@ -94,23 +106,39 @@ export function EditSteps({ message, etag, stored, begin, oneLine, whyFile, onRe
     <>
       {/* The editor stays mounted: going back from the review finds everything as it was. */}
       <div hidden={reviewing} className={styles.parts}>
-        <EditParts {...{ message, begin, whyFile }} draft={typed} changed={request} onChange={change} onSubmit={next} />
+        <EditParts
+          {...{ message, begin, whyFile }}
+          isJson={wasJson}
+          draft={typed}
+          changed={request}
+          onChange={change}
+          onSubmit={next}
+        />
       </div>
       {reviewing ? <Review stored={stored} draft={draft} lines={lines} /> : null}
-      {jsonBroken === null ? null : (
+      {broken === null || decoded ? null : (
         <p className={styles.fault} role="status">
-          It was JSON, and this is none (line {typed.value!.slice(0, jsonBroken.offset).split('\n').length}). It can be
-          saved all the same.
+          It was JSON, and this is none: {faultWords(broken)}. It can be saved all the same.
         </p>
       )}
-      {faults.map((fault) => (
-        <p key={fault} className={styles.fault} role="status">
-          {fault}
+      {faults.map((text) => (
+        <p key={text} className={styles.fault} role="status">
+          {text}
         </p>
       ))}
-      {save.error === null || conflict ? null : (
-        <FaultText fault={faultOf(save.error)} what="Not done. What you typed is kept" />
-      )}
+      {fault === null || conflict ? null : <FaultText fault={fault} what="Not done. What you typed is kept" />}
+      {notExact ? (
+        <Notice>
+          <span>Written anew, it holds the same but for your change, in other bytes.</span>
+          <Button
+            refusal={refusal}
+            isDisabled={save.isPending}
+            onPress={() => save.mutate({ send: save.variables?.send ?? false, reencode: true })}
+          >
+            Write it anew, and save
+          </Button>
+        </Notice>
+      ) : null}
       {conflict ? (
         <Conflict
           id={id}
@@ -144,7 +172,7 @@ export function EditSteps({ message, etag, stored, begin, oneLine, whyFile, onRe
             <Button type="submit" look="primary" refusal={refusal} isDisabled={save.isPending} hint="Mod+Enter">
               {save.isPending ? 'Saving …' : 'Save and retry'}
             </Button>
-            <Button refusal={refusal} isDisabled={save.isPending} onPress={() => save.mutate(false)}>
+            <Button refusal={refusal} isDisabled={save.isPending} onPress={() => save.mutate({ send: false })}>
               Save only
             </Button>
             <Button look="quiet" onPress={() => setReviewing(false)}>
@@ -161,7 +189,7 @@ export function EditSteps({ message, etag, stored, begin, oneLine, whyFile, onRe
           <Button look="quiet" onPress={() => void navigate({ to: '/messages/$id', params: { id }, search: {} })}>
             Leave it
           </Button>
-          {oneLine ? (
+          {oneLine && !decoded ? (
             <Checkbox checked={compact} onChange={setCompact}>
               Save on one line, as it came
             </Checkbox>

@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
@@ -27,6 +27,11 @@ import styles from './group.module.css'
 import { GroupMessages } from './group-messages.tsx'
 import { useTriage } from './use-triage.tsx'
 
+const Facets = lazy(() => import('../messages/facets.tsx').then(({ Facets }) => ({ default: Facets })))
+const PauseDialog = lazy(() =>
+  import('../topics/pause-dialog.tsx').then(({ PauseDialog }) => ({ default: PauseDialog })),
+)
+
 const route = getRouteApi('/groups/$id')
 
 export function GroupPage() {
@@ -40,6 +45,7 @@ export function GroupPage() {
   const audit = useQuery(auditQuery('group', id))
   const slow = useSlow(group.isPending)
   const [shown, setShown] = useState<string | null>(null)
+  const [pausing, setPausing] = useState<string | null>(null)
   const newest = useQuery({ ...messageQuery(shown ?? ''), enabled: shown !== null }).data?.message
   const refusal = useMissingRole('sys_operator')
   const triage = useTriage(group.data ?? null)
@@ -113,6 +119,12 @@ export function GroupPage() {
           onChoose={draft}
         />
         <Menu
+          label="Pause retries"
+          refusal={refusal}
+          choices={dlq_topics.map((topic) => ({ id: topic, text: `Of ${topic}…` }))}
+          onChoose={setPausing}
+        />
+        <Menu
           label="Export"
           choices={['ndjson', 'csv', 'json'].map((format) => ({ id: format, text: format, href: exportUrl(format) }))}
           onChoose={() => undefined}
@@ -133,7 +145,14 @@ export function GroupPage() {
           Copy report
         </Button>
       </ActionBar>
+      {pausing === null ? null : <PauseDialog topic={pausing} what="retries" onClose={() => setPausing(null)} />}
       {note === null ? null : <p className={styles.note}>Note: {note}</p>}
+      <Suspense>
+        <Facets
+          filter={{ group_id: id }}
+          onNarrow={(added) => void navigate({ to: '/messages', search: { group_id: id, ...added } })}
+        />
+      </Suspense>
       <GroupMessages
         id={id}
         query={messagesQuery({ group_id: id }, 'newest', 50)}

@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { Select } from '../../components/controls/select.tsx'
@@ -16,11 +16,12 @@ import { type ListSort, messagesQuery } from '../../data/queries/messages.ts'
 import { filterOf, printSearch, requestFilter, type Search, unknownNames } from '../../domain/addresses.ts'
 import { totalText } from '../../domain/runs.ts'
 import { counted, listed, numberText } from '../../domain/words.ts'
-import { ActivityRail } from './activity-rail.tsx'
-import { Facets } from './facets.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { MessageRows } from './message-rows.tsx'
 import styles from './messages.module.css'
+
+const ActivityRail = lazy(() => import('./activity-rail.tsx').then(({ ActivityRail }) => ({ default: ActivityRail })))
+const Facets = lazy(() => import('./facets.tsx').then(({ Facets }) => ({ default: Facets })))
 
 const route = getRouteApi('/messages')
 const sorts: { id: ListSort; text: string }[] = [
@@ -108,8 +109,10 @@ export function MessagesPage() {
           </Button>
         </Notice>
       )}
-      <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
-      <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
+      <Suspense>
+        <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
+        <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
+      </Suspense>
       {list.error === null ? null : (
         <FaultText fault={faultOf(list.error)} what="The messages cannot be read" onRetry={() => void list.refetch()} />
       )}

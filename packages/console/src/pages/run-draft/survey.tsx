@@ -9,6 +9,7 @@ import { patchWords, readPatch } from '../../domain/payload/patch-from-texts.ts'
 import { type Draft, ineligibleWords, selectionWords, sends } from '../../domain/run-draft.ts'
 import { totalText } from '../../domain/runs.ts'
 import { counted, numberText } from '../../domain/words.ts'
+import { Blast } from './blast.tsx'
 import styles from './draft.module.css'
 
 type Props = {
@@ -28,7 +29,7 @@ const problems = {
 }
 
 export function Survey({ survey, draft, patch, selection, onForce }: Props) {
-  const { eligible, matched, ineligible, remedies, topics, ages, groups, sample, diff, complete } = survey
+  const { eligible, matched, ineligible, remedies, topics, ages, groups, sample, diff, complete, blast } = survey
   const filter = selection.group === undefined ? filterOf(selection) : { group_id: selection.group }
   const dead = ineligible.dead ?? 0
   return (
@@ -61,6 +62,7 @@ export function Survey({ survey, draft, patch, selection, onForce }: Props) {
       {patch === null ? null : <PatchLines patch={patch} />}
       {diff.length === 0 ? null : <Diffs diff={diff} />}
       <Shares title="By topic" shares={topics} />
+      {blast === undefined ? null : <Blast blast={blast} />}
       <Shares title="By age" shares={ages} />
       {Object.keys(groups).length < 2 ? null : (
         <div className={styles.share}>

@@ -319,17 +319,19 @@ export type SurveyRow = {
   /** Full days since the message was created. */
   age_days: number
   count: number
+  /** The first of them, in the order of their ids. */
+  sample: string[]
 }
 
+type SurveyOf = { ids: readonly string[]; scope: TopicScope; archived: boolean; sampleSize: number }
+
 /** Reads the messages without locking them; where `archived`, those of the archive. */
-export async function surveyMessages(
-  sql: Sql,
-  { ids, scope, archived }: { ids: readonly string[]; scope: TopicScope; archived: boolean },
-): Promise<SurveyRow[]> {
+export async function surveyMessages(sql: Sql, { ids, scope, archived, sampleSize }: SurveyOf): Promise<SurveyRow[]> {
   const table = archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`
   return sql<SurveyRow[]>`
     select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, held_by_route, original_topic, group_id,
-           greatest(0, extract(epoch from now() - created_at) / 86400)::int as age_days, count(*)::int as count
+           greatest(0, extract(epoch from now() - created_at) / 86400)::int as age_days, count(*)::int as count,
+           (array_agg(chosen.id order by chosen.id))[1:${sampleSize}::int] as sample
     from unnest(${sql.array([...ids])}::uuid[]) as chosen (id)
     cross join lateral (
       select status, retry_count, max_retries, run_id, held_by_route, original_topic, group_id, created_at from ${table}

@@ -38,7 +38,7 @@ const surveySchema = v.pipe(
     topics: counts,
     groups: counts,
     ages: counts,
-    sample: v.array(v.string()),
+    sample: v.pipe(v.array(v.string()), v.description('The first 20 of those that are eligible, by their ids.')),
     blast: v.exactOptional(
       v.pipe(blastSchema, v.description('Of a retry: whom the messages would reach, besides the group that failed.')),
     ),

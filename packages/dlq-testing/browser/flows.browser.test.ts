@@ -11,6 +11,7 @@ import {
   sendLetters,
 } from '../src/browser/console-topics.ts'
 import { countSteps, type Hand } from '../src/browser/counted-steps.ts'
+import { expectAccessible } from '../src/browser/expect-accessible.ts'
 import { useConsole } from '../src/browser/use-console.ts'
 import { eventually } from '../src/eventually.ts'
 import { readTopic } from '../src/kafka/read-topic.ts'
@@ -76,6 +77,7 @@ describe('F1, what is on fire', () => {
     console.log(`F1, ${screen}: answered after ${Math.round(performance.now() - before)} ms`)
     expect(await page.title()).toMatch(/burn/)
     steps.expectAtMost(0)
+    await expectAccessible(page)
   })
 })
 
@@ -94,6 +96,7 @@ describe('F2, from the alert to the cause', () => {
     await page.getByText('"order_id": "F2Failure-1"').waitFor()
     expect(page.url()).toContain(burning.group)
     steps.expectAtMost(1)
+    await expectAccessible(page)
   })
 
   test('with keys it is as far', async () => {
@@ -133,6 +136,7 @@ describe('F3 and F4, mend one and then all', () => {
     await page.getByRole('button', { name: `Change and retry 11 messages to ${original}` }).waitFor()
     expect(await page.getByLabel('Reason').inputValue()).toBe('OPS-4711: signs were lost')
     await page.getByText('11 messages before and after').waitFor()
+    await expectAccessible(page)
     await steps.press(startKey)
     const run = await runOf(page)
     await page.getByText('11 sent.').waitFor()

@@ -1,0 +1,31 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { faultWords, jsonFault } from './json-fault.ts'
+
+test.each([
+  ['{"a": 1 "b": 2}', 'line 1, column 9: a comma is missing'],
+  ['{\n  "a": 1,\n  b: 2\n}', 'line 3, column 3: this is no JSON value'],
+  ['{"a": }', 'line 1, column 7: a value is missing'],
+  ['{"a": "x\n}', 'line 1, column 7: the closing quote is missing'],
+  ['[1, 2', 'line 1, column 5: a closing bracket ] is missing'],
+  ['// no\n{}', 'line 1, column 1: JSON has no comments'],
+  ['{} {}', 'line 1, column 4: the value has ended before this'],
+  ['', 'line 1, column 1: a value is missing'],
+])('%j: %s', (text, words) => {
+  expect(faultWords(jsonFault(text)!)).toBe(words)
+})
+
+test('whatever is no JSON has a place within the text, and JSON has none', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.nat(), fc.constantFrom('', ',', '}', '"', '\\', '\n'), (json, at, added) => {
+      const place = at % (json.length + 1)
+      const text = json.slice(0, place) + added + json.slice(place)
+      const fault = jsonFault(text)
+      expect(jsonFault(json)).toBeNull()
+      if (fault === null) return void JSON.parse(text)
+      expect(fault.offset + fault.length).toBeLessThanOrEqual(text.length)
+      expect(fault.length).toBeGreaterThan(0)
+      expect(fault.message).not.toBe('')
+    }),
+  )
+})

@@ -10,7 +10,7 @@ import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
 import { compileJava, type JavaProgram } from 'dlq-testing/kafka/java.ts'
 import kafkajs, { type Producer } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { registerCodecs } from '../../../services/ingester/src/read/kafka-codecs.ts'
+import { registerCodecs } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 
 const { CompressionTypes } = kafkajs
 const soak = process.env.DLQ_SOAK === '1'

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
+import { originStateOf } from 'dlq-core/domain/origin/origin-state.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import type { HeldMessage } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage, getOutlook } from 'dlq-core/queries/reading/message-view.ts'
@@ -11,6 +12,7 @@ import { refuseWithoutKafka } from '../fleet/refuse-without-kafka.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
 import type { ApiDeps } from '../http/define-route.ts'
 import { type Asked, changeState, holdAsSeen } from './change-message.ts'
+import { whyHeldForOrigin } from './why-not-retried.ts'
 
 const pollMs = 25
 
@@ -90,6 +92,8 @@ async function requestNext(
       : (['retry_requested', 'message.retry'] as const)
     const policy = policies.policyOf(message)
     if (message.held_by_route) refuseHeld(message, { ...request, redirectTopic: policy.redirectTopic })
+    const origin = originStateOf(message.origin_state)
+    if (origin?.isHeld && !force) throw new ApiError('SYS_DLQ_CONFLICT', whyHeldForOrigin(origin.state))
     await changeState(sql, message, { event, action, asked: request, policies, now: new Date() })
     if (policy.delivery !== 'pull') await refuseWithoutKafka(sql)
     const number = message.retry_count + 1

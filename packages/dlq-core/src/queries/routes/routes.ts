@@ -1,6 +1,7 @@
 // dlq_routes, as people see them and decide about them; and their messages, which follow the decision.
 
 import type { Route, RouteState } from '../../domain/failure/topic-routes.ts'
+import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 import { inScope, type TopicScope } from '../topic-scope.ts'
@@ -157,7 +158,7 @@ export async function letMessagesGo(
         held_by_route = false,
         next_retry_at = case
           when m.retry_requested or m.status <> 'PENDING' then m.next_retry_at
-          when (m.record_key is not null or m.record_value is not null) and m.error_class is distinct from 'UndecodableBatch'
+          when not ${heldForOrigin(sql, 'm.')} and (m.record_key is not null or m.record_value is not null) and m.error_class is distinct from 'UndecodableBatch'
             then ${nextRetryAt}::timestamptz
         end
       from chunk

@@ -13,6 +13,7 @@ import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from 
 import { bytesOf, editInput, headersInput, headersOf, isDecoded } from '../../messages/message-content.ts'
 import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../../messages/message-json.ts'
 import { retryMessage } from '../../messages/retry-message.ts'
+import { adoptStored } from '../../origins/adopt-stored.ts'
 import { type DecodedEdit, encodeEdit, fetchSchemasOf } from '../../payloads/edit-decoded.ts'
 import {
   ifMatchHeader,
@@ -24,6 +25,7 @@ import {
   topicName,
   waitMsOf,
 } from '../../request/request-schemas.ts'
+import { requireBothTopics } from '../message-origins.ts'
 
 const retryAnswer = v.strictObject({ id: v.string(), status: v.string(), message: v.string() })
 const exampleId = exampleMessage.id
@@ -162,6 +164,15 @@ export const messageChangeRoutes = [
           false,
         ),
         headers: v.optional(headersInput),
+        record: v.optional(
+          v.pipe(
+            v.literal('origin', 'must be "origin"'),
+            v.description(
+              'Puts the record that failed in the place of the copy, as POST …/origin found it. One that is unproved needs `force` and a reason.',
+            ),
+          ),
+        ),
+        force: v.optional(v.boolean('must be true or false'), false),
         target_topic: v.optional(v.nullable(topicName)),
         max_retries: v.optional(maxRetries),
         next_retry_at: v.optional(v.nullable(instant)),
@@ -170,13 +181,16 @@ export const messageChangeRoutes = [
       bodyExample: { value: { json: { order_id: '123', amount: 10 } }, reason: 'the amount was missing' },
       maxBodyBytes: 6 * 1024 * 1024,
       answers: changedAnswer,
-      faults: [...changeFaults, 'SYS_DLQ_PRECONDITION_REQUIRED', 'SYS_DLQ_NOT_EXACT'],
+      faults: [...changeFaults, 'SYS_DLQ_PRECONDITION_REQUIRED', 'SYS_DLQ_NOT_EXACT', 'SYS_DLQ_FORBIDDEN'],
     },
     async (call) => {
       const { c, sql, access, policies, payloads, body, exactJson, params } = call
       const asked = askedOf(call)
       if (body.patch !== undefined && body.value !== undefined)
         throw invalidField('patch', 'changes the value, so a value cannot be given beside it')
+      const { record } = body
+      if (record && [body.patch, body.key, body.value, body.headers].some((given) => given !== undefined))
+        throw invalidField('record', 'replaces key, value and headers, so none of them can be given beside it')
       if (asked.ifMatch === undefined)
         throw new ApiError('SYS_DLQ_PRECONDITION_REQUIRED', 'send the ETag of the message as If-Match')
       if (body.target_topic) await refuseTarget(call, body.target_topic)
@@ -190,6 +204,10 @@ export const messageChangeRoutes = [
       const changed = await sql.begin(async (sql) => {
         const message = await holdAsSeen(sql, asked)
         if (message.status === 'RETRYING') throw beingRetried(message.id)
+        if (record) {
+          requireBothTopics(message, access.topics)
+          await adoptStored(sql, message, { asked, force: body.force, policies, payloads })
+        }
         const content = await readContent(sql, message.id)
         const { record_headers, record_key: key } = content
         const current = { ...message, record_headers, key, value: sentValue(content) }
@@ -244,7 +262,7 @@ export const messageChangeRoutes = [
       const { c, sql, query } = call
       const asked = { ...askedOf(call), reason: call.body.reason ?? query.reason ?? null }
       await sql.begin(async (sql) => {
-        const message = await holdAsSeen(sql, asked)
+        const message = await holdAsSeen(sql, { ...asked, evenErased: true })
         if (message.status === 'RETRYING')
           throw new ApiError('SYS_DLQ_CONFLICT', `message ${asked.id} is being retried; delete it when that is settled`)
         await deleteMessages(sql, { ids: [asked.id], archived: false })

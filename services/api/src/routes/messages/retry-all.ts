@@ -74,6 +74,7 @@ const plainRetry = {
   rate_per_second: null,
   canary: null,
   patch: null,
+  erase_mode: null,
   on_refailure: 'continue',
   max_refailure: 0.05,
 } as const

@@ -133,9 +133,10 @@ export const runCreationRoutes = [
       const scope = access.topics
       // As an admin: who is one of some topics, and a writer of all, purges nothing.
       const purging = actAs(c.get('access'), 'admin')
-      if (kind === 'purge' && purging === null)
+      const isForAdmins = kind === 'purge' || kind === 'erase'
+      if (isForAdmins && purging === null)
         throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames.admin}`)
-      const fault = beyondScope(body, kind === 'purge' ? purging!.topics : scope)
+      const fault = beyondScope(body, isForAdmins ? purging!.topics : scope)
       if (fault !== null) throw new ApiError('SYS_DLQ_FORBIDDEN', fault)
       const selection = toSelection(body.selection, { kind, all: body.all })
       const run = { kind, is_forced }
@@ -163,6 +164,7 @@ export const runCreationRoutes = [
           canary: body.canary === null ? null : JSON.stringify(body.canary),
           on_refailure: body.on_refailure,
           max_refailure: body.max_refailure,
+          erase_mode: kind === 'erase' ? (body.mode ?? 'contents') : null,
         },
         by,
       )

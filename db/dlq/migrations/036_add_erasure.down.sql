@@ -22,7 +22,7 @@ alter table dlq.dlq_runs
     drop constraint if exists chk_dlq_runs_erase_mode,
     drop column if exists proof,
     drop column if exists erase_mode,
-    drop constraint chk_dlq_runs_kind,
+    drop constraint if exists chk_dlq_runs_kind,
     add constraint chk_dlq_runs_kind check (
         kind in ('retry', 'redirect', 'dead', 'revive', 'delete', 'archive', 'restore', 'purge', 'edit'));
 alter table dlq.dlq_messages_archive drop column if exists erased_at;

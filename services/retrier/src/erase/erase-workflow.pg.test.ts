@@ -164,6 +164,7 @@ describe('a run that erases', () => {
     await plantRun()
     const untouched = await insertMessageRow(database.sql, { record_key: Buffer.from('another'), payload: { a: 1 } })
     expect((await findCanary()).length).toBeGreaterThan(9)
+    expect((await findInFiles()).length).toBeGreaterThan(9)
     const id = await enter({ keys: [Buffer.from(canary).toString('base64')] })
     const { status, proof, selection } = await erase(id, { dies: true })
     expect(status).toBe('completed')

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { type EraseProof, namesKey, openProof } from 'dlq-core/domain/erase/erase-proof.ts'
+import { type EraseProof, namesKey, namesOf, openProof } from 'dlq-core/domain/erase/erase-proof.ts'
 import { idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import {
@@ -22,6 +22,7 @@ import {
   endAgain,
   eraseFrames,
   eraseGroupTexts,
+  eraseReads,
   eraseRunTexts,
   listRunTexts,
 } from 'dlq-core/queries/erase/erase-traces.ts'
@@ -95,6 +96,7 @@ async function eraseTraces(
   const keys = await listItemKeys(sql, { runId, limit: mostKeys })
   await eraseGroupTexts(sql, runId)
   await eraseFrames(sql, runId)
+  await eraseReads(sql, { runId, texts: namesOf(keys) })
   for (let after = smallestId; ; ) {
     const runs = await listRunTexts(sql, { after, limit: pieceSize })
     const naming = runs.filter(({ selection, patch, reason }) =>

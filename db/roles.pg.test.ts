@@ -7,7 +7,7 @@ import { schemaOf } from './schema-of.ts'
 
 const database = useDatabase()
 
-const roles = ['dlq_writer', 'dlq_reader', 'dlq_app', 'dlq_admin'] as const
+const roles = ['dlq_writer', 'dlq_reader', 'dlq_app', 'dlq_admin', 'dlq_observer'] as const
 type Role = (typeof roles)[number]
 
 beforeAll(async () => {
@@ -146,6 +146,56 @@ describe('dlq_reader', () => {
   })
 })
 
+describe('dlq_observer', () => {
+  /** What messages hold, and what the retriers need to send them. */
+  const unseen = {
+    observed_messages: [
+      ...[
+        'payload',
+        'record_key',
+        'record_value',
+        'record_headers',
+        'error_message',
+        'error_class',
+        'error_stacktrace',
+      ],
+      // Sizes, schemas and hashes tell of values, keys and errors.
+      ...['unstored_value_bytes', 'value_schema', 'decode_state', 'frames_id', 'order_key'],
+      ...['lease_token', 'lease_until', 'lease_slot', 'lease_batch'],
+    ],
+    observed_attempts: ['error', 'failed_again_class', 'failed_again_message'],
+  }
+
+  test.each([
+    ['observed_messages', 'dlq_messages'],
+    ['observed_messages_archive', 'dlq_messages_archive'],
+    ['observed_attempts', 'dlq_attempts'],
+  ] as const)('sees in %s every column of %s but those with content', async (view, table) => {
+    const columnsOf = async (relation: string) =>
+      (
+        await database.sql<{ name: string }[]>`
+          select attname as name from pg_attribute
+          where attrelid = ${`dlq.${relation}`}::regclass and attnum > 0 and not attisdropped`
+      ).map(({ name }) => name)
+    const hidden: string[] = view === 'observed_attempts' ? unseen[view] : unseen.observed_messages
+    expect((await columnsOf(view)).toSorted()).toEqual(
+      (await columnsOf(table)).filter((column) => !hidden.includes(column)).toSorted(),
+    )
+    expect(await as('dlq_observer', `select count(*)::int from dlq.${view}`)).toEqual([{ count: expect.any(Number) }])
+  })
+
+  test('may read nothing else, and call nothing', async () => {
+    expect(await rights('dlq_observer')).toEqual([])
+    expect(await callable('dlq_observer')).toEqual(pure)
+    for (const statement of [
+      'select from dlq.dlq_messages',
+      'select from dlq.dlq_reads',
+      'delete from dlq.observed_messages',
+    ])
+      await expect(as('dlq_observer', statement), statement).rejects.toMatchObject(refused)
+  })
+})
+
 describe('dlq_admin', () => {
   test('may change everything but the schema', async () => {
     expect(await as('dlq_admin', deadLetter, `update dlq.dlq_messages set status = 'DEAD' returning status`)).toEqual([
@@ -156,6 +206,7 @@ describe('dlq_admin', () => {
     expect((await rights('dlq_admin')).filter((line) => !line.endsWith(' DELETE INSERT SELECT UPDATE'))).toEqual([
       'dlq_audit INSERT SELECT',
       'dlq_audit_days SELECT',
+      'dlq_reads INSERT SELECT',
     ])
     for (const statement of [
       'create table dlq.mine (n int)',

@@ -12,6 +12,7 @@ begin
     end loop;
 end;
 $$;
+drop function if exists dlq.erase_reads(uuid, uuid[], text[]);
 drop function if exists dlq.erase_audit(uuid, text, text[]);
 alter table dlq.dlq_audit drop column if exists erased_by;
 drop table if exists dlq.dlq_erase_items;

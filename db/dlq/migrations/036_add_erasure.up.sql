@@ -101,4 +101,24 @@ begin
 end;
 $$;
 
+-- The same for records of unmasked reads: of these messages, or whose filter names a key.
+create function dlq.erase_reads(p_run uuid, p_ids uuid[], p_texts text[]) returns int
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_erased int;
+begin
+    if not exists (select from dlq.dlq_runs where id = p_run and kind = 'erase' and ended_at is null) then
+        raise exception 'run % does not erase', p_run using errcode = 'insufficient_privilege';
+    end if;
+    update dlq.dlq_reads set filter = null, reason = null
+    where (filter is not null or reason is not null)
+      and (ids && p_ids or exists (
+          select from unnest(p_texts) as named (name) where position(name in coalesce(filter::text, '') || ' ' || coalesce(reason, '')) > 0));
+    get diagnostics v_erased = row_count;
+    return v_erased;
+end;
+$$;
+
 select dlq.apply_grants();

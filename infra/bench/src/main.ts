@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { startStack } from 'dlq-testing/stack.ts'
 import { benchApi } from './api/api-bench.ts'
+import { benchMasks } from './api/mask-bench.ts'
 import { benchDecode } from './decode/decode-bench.ts'
 import { benchIngest } from './ingest/ingest-bench.ts'
 import { type RecordKind, recordKinds } from './ingest/real-dead-letters.ts'
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   refused: benchRefused,
   producer: benchProducer,
   api: benchApi,
+  masks: benchMasks,
   runs: benchRuns,
   verdicts: benchVerdicts,
   size: benchSize,
@@ -71,7 +73,7 @@ async function main(): Promise<number> {
       databaseUrl: process.env.DATABASE_URL,
       kafkaBrokers: process.env.KAFKA_BROKERS,
       // The API never talks to Kafka.
-      withoutKafka: options.chosen.every((name) => name === 'api' || name === 'verdicts'),
+      withoutKafka: options.chosen.every((name) => ['api', 'masks', 'verdicts'].includes(name)),
       // A checkpoint in only one of the variants would decide the comparison.
       postgresSettings: { max_wal_size: '8GB', checkpoint_timeout: '30min', ...(keep && settingsOfSize) },
     }),

@@ -99,6 +99,12 @@ test('queries contain SQL; the runtime and the services contain none', () => {
   expect(holders).toEqual([])
 })
 
+test('rows with content become answers through one door', () => {
+  const api = sources.filter((file) => file.startsWith('services/api/'))
+  const making = api.filter((file) => /\bas (unknown as )?Shown\b/.test(readFileSync(path.join(root, file), 'utf8')))
+  expect(making).toEqual(['services/api/src/masks/shown.ts'])
+})
+
 test('services, packages and migrations are TypeScript and SQL', () => {
   const code = /\.(rs|go|py|java|kt|js|mjs|cjs|jsx|rb|c|cc|cpp)$/
   const found = globSync('{packages,services,db}/**/*.*', {

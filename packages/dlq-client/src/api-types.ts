@@ -562,7 +562,7 @@ export interface paths {
         };
         /**
          * Which values the messages of a filter have, and how often
-         * @description Looks at the newest 10000 messages along the filter's index. Age is counted from created_at.
+         * @description Looks at the newest 1000 messages along the filter's index. Age is counted from created_at.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -728,6 +728,98 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/topics/{topic}/sample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Look at some records of a candidate or a DLQ topic
+         * @description An ingester reads the 20 newest and the 20 oldest records and says how they would be understood: family, origin, consumer group and error. Keys and values are not shown, and nothing is stored or sent.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        post: operations["postTopicsByTopicSample"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/topics/{topic}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that a candidate is no DLQ topic
+         * @description It is not listed and not told of any more. `dismissed: false` takes it back.
+         *
+         *     Needs the role `sys_admin`.
+         */
+        post: operations["postTopicsByTopicDismiss"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Which topics are ingested, beside the configuration
+         * @description Needs the role `sys_auditor`, and a token for all topics.
+         */
+        get: operations["getSubscriptions"];
+        put?: never;
+        /**
+         * Ingest a topic, or leave it alone
+         * @description An exact name decides over a pattern, a pattern over `kafka.dlq_topic_pattern`, and among equals `ignore`. The ingesters follow within seconds. `dry_run` tells which known topics it concerns and what reading them costs, and changes nothing.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        post: operations["postSubscriptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a subscription
+         * @description What was ingested stays, and so does the position: a later subscription goes on there.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        delete: operations["deleteSubscriptionsById"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1218,11 +1310,33 @@ export interface paths {
         };
         /**
          * Who changed what, newest first
-         * @description A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at a thousand entries at most: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.
+         * @description A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at 500 entries at most, with `q` at 5,000: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.
          *
          *     Needs the role `sys_auditor`.
          */
         get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who was shown what behind masks, newest first
+         * @description Each answer to `unmask=true` that showed something of a topic with masks, written before it was sent. Kept as long as the audit.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        get: operations["getReads"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1647,6 +1761,8 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             last_retry_at: string | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             retryable: boolean;
             not_retryable_because: string | null;
             held_up_by: string[];
@@ -1717,14 +1833,32 @@ export interface components {
             archived_at: string | null;
             /** @description Since when its contents are erased; then nothing of it can be sent or changed. */
             erased_at: string | null;
+            staleness: components["schemas"]["Staleness"];
             attempts: components["schemas"]["Attempt"][];
             policy: components["schemas"]["EffectivePolicy"];
             decoding: components["schemas"]["Decoding"] | null;
             /** @description The record key as JSON, where it was decoded with a schema. Otherwise null. */
             decoded_key: unknown;
         };
+        /** Staleness */
+        Staleness: {
+            /** @description A record of the same key stood behind this one in its partition, and it was sent since, or failed only for another consumer group: a retry would bring the older state after the newer one. False says only that none is known: newer records that never failed are not looked for. */
+            superseded: boolean;
+            /** @description Dead letters of the same key with a later original offset; the first five. */
+            newer: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+                original_offset: string;
+                original_timestamp: string | null;
+            }[];
+            advice: string | null;
+        };
         /** Attempt */
         Attempt: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: uuid */
             attempt_id: string;
@@ -1831,9 +1965,13 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             last_retry_at: string | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
         };
         /** Edit */
         Edit: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: date-time */
             at: string;
@@ -1960,6 +2098,8 @@ export interface components {
              */
             last_failed_at: string;
             decoding: components["schemas"]["Decoding"] | null;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @description Only with show=preview, like all that follow: the first 300 characters of the value. Null where it is no text, or takes more than 256 KiB on the disk. */
             preview?: string | null;
             /** @description The first 2048 bytes of the record key. */
@@ -2070,6 +2210,8 @@ export interface components {
              * @enum {string}
              */
             status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: uuid */
             attempt_id: string;
@@ -2124,7 +2266,7 @@ export interface components {
             /** @description The name that people gave it. */
             display_name: string | null;
             /** @enum {string} */
-            kind: "dlq" | "original";
+            kind: "dlq" | "original" | "candidate";
             /** @description Original topics of a DLQ topic, DLQ topics of an original topic; those with the most messages first, 20 at most. */
             counterparts: string[];
             counts: components["schemas"]["StatusCounts"];
@@ -2163,6 +2305,10 @@ export interface components {
             paused: components["schemas"]["TopicPause"] | null;
             /** @description Somebody has paused its ingestion. */
             ingestion_paused: components["schemas"]["TopicPause"] | null;
+            /** @description What is wrong with a DLQ topic in Kafka. */
+            faults: components["schemas"]["TopicFault"][];
+            /** @description Null unless the kind is candidate. */
+            candidate: components["schemas"]["Candidate"] | null;
             /**
              * EffectivePolicy
              * @description The policy in force, with the first counterpart.
@@ -2195,6 +2341,45 @@ export interface components {
             /** @description Null: until somebody resumes it. */
             until: string | null;
         };
+        /** TopicFault */
+        TopicFault: {
+            /**
+             * @description Nothing was stored for 30 days; an original topic is gone; a group that failed has had no members for 7 days; the topic is compacted; the topic takes no larger records than an original topic.
+             * @enum {string}
+             */
+            kind: "quiet" | "original_gone" | "group_gone" | "compacted" | "too_small";
+            text: string;
+        };
+        /** Candidate */
+        Candidate: {
+            /**
+             * @description What speaks for it: a record with headers of dead letters (`headers`), its name, or a name that means other things too (`weak`).
+             * @enum {string}
+             */
+            confidence: "headers" | "name" | "weak";
+            /** @description Whose headers a record had, such as spring-dlt. */
+            family: string | null;
+            /** @description The original topic, if the name says it. */
+            guessed_original: string | null;
+            partitions: number | null;
+            /** @description Offsets that Kafka holds: markers of transactions and compaction make it fewer records. */
+            records_at_most: string | null;
+            /** @description The timestamp of a first record; its producer may have set any. */
+            oldest_at: string | null;
+            newest_at: string | null;
+            retention_ms: string | null;
+            retention_bytes: string | null;
+            cleanup_policy: string | null;
+            /** @description Consumer groups with offsets there, 20 at most: somebody handles these records already. */
+            read_by: string[];
+            /** Format: date-time */
+            found_at: string;
+            /** @description When an ingester last asked Kafka; null before the first time. */
+            looked_at: string | null;
+            dismissed_at: string | null;
+            dismissed_by: string | null;
+            dismissed_reason: string | null;
+        };
         /** ConsumerGroup */
         ConsumerGroup: {
             consumer_group: string | null;
@@ -2224,6 +2409,90 @@ export interface components {
             read_partitions: number;
             /** Format: date-time */
             looked_at: string;
+        };
+        /** TopicSample */
+        TopicSample: {
+            topic: string;
+            /** @description False: Kafka refused some of it; the ingester’s log says what. */
+            readable: boolean;
+            /** @description Records by family; `none` without any headers. */
+            families: {
+                [key: string]: number;
+            };
+            shares: {
+                /** @description Records whose headers name their original topic. */
+                origin: number;
+                group: number;
+                key: number;
+            };
+            /** @description 20 at most, the newest first. */
+            newest: components["schemas"]["SampledRecord"][];
+            /** @description 20 at most, the oldest first; none of `newest`. */
+            oldest: components["schemas"]["SampledRecord"][];
+        };
+        /** SampledRecord */
+        SampledRecord: {
+            partition: number;
+            offset: string;
+            timestamp: string | null;
+            key_bytes: number | null;
+            value_bytes: number | null;
+            family: string | null;
+            original_topic: string;
+            /** @description How the original topic is known; null: it is not, and the topic takes its place. */
+            original_topic_source: ("header" | "mapping" | "guessed") | null;
+            original_partition: number | null;
+            original_offset: string | null;
+            consumer_group: string | null;
+            error_class: string | null;
+            error_message: string | null;
+            header_names: string[];
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
+        };
+        /** DismissedCandidate */
+        DismissedCandidate: {
+            topic: string;
+            dismissed_at: string | null;
+            candidate: components["schemas"]["Candidate"];
+        };
+        /** Subscription */
+        Subscription: {
+            /** Format: uuid */
+            id: string;
+            /** @description Null: every cluster. */
+            cluster: string | null;
+            pattern: string;
+            /** @enum {string} */
+            mode: "ingest" | "ignore";
+            original: string | null;
+            /** @enum {string} */
+            start: "earliest" | "latest" | "time";
+            start_at: string | null;
+            /** @enum {string} */
+            backlog: "manual" | "auto";
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            reason: string | null;
+        };
+        /** PlannedSubscription */
+        PlannedSubscription: {
+            /** @description Known topics that the pattern matches, 200 at most. */
+            topics: {
+                topic: string;
+                cluster: string;
+                /** @description It is ingested already, so start and backlog change nothing. */
+                ingested: boolean;
+                will_be_ingested: boolean;
+                records_at_most: string | null;
+            }[];
+            /** @description Of the topics that would begin: 3,500 records a second and 2.8 KB in PostgreSQL for each. */
+            estimate: {
+                records_at_most: string;
+                seconds: number;
+                bytes: string;
+            };
         };
         /** TopicPauses */
         TopicPauses: {
@@ -2379,6 +2648,8 @@ export interface components {
         ErrorGroup: {
             /** Format: uuid */
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             title: string;
             error_class: string | null;
             location: string | null;
@@ -2581,8 +2852,10 @@ export interface components {
         /** NotificationEvent */
         NotificationEvent: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
-            type: "group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead";
+            type: "group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead";
             subject: string;
             /** @enum {string} */
             severity: "info" | "warning" | "critical";
@@ -2651,6 +2924,8 @@ export interface components {
         /** AuditEntry */
         AuditEntry: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** Format: date-time */
             at: string;
             actor: string;
@@ -2665,6 +2940,27 @@ export interface components {
             before: Record<string, never> | null;
             after: Record<string, never> | null;
             request_id: string | null;
+        };
+        /** Read */
+        Read: {
+            id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
+            /** Format: date-time */
+            at: string;
+            actor: string;
+            request_id: string;
+            /** @description The route. */
+            action: string;
+            /** @description What its path named: a message, a run, a topic. */
+            target: string | null;
+            /** @description The messages that were shown, a thousand at most. */
+            ids: string[];
+            /** @description What the request looked for. */
+            filter: Record<string, never> | null;
+            /** @description How many messages were shown. Null: an export that goes on, or broke off. */
+            shown: number | null;
+            reason: string | null;
         };
         /** Me */
         Me: {
@@ -2687,6 +2983,13 @@ export interface components {
                 /** @description Globs of topics; null: all. */
                 topics: string[] | null;
             }[];
+            /**
+             * @description none: no key, value, header or error text. masked: what masks leave. full: all, with unmask=true.
+             * @enum {string}
+             */
+            payloads: "none" | "masked" | "full";
+            /** @description Whether messages may be exported. */
+            exports: boolean;
         };
         /** DLQStatus */
         DLQStatus: {
@@ -2792,6 +3095,8 @@ export interface components {
         /** Run */
         Run: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
             kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase";
             /** @enum {string} */
@@ -2805,6 +3110,8 @@ export interface components {
             matched: components["schemas"]["Total"];
             target_topic: string | null;
             rate_per_second: number | null;
+            /** @description Records that a group which failed may be behind. */
+            max_lag: number | null;
             force: boolean;
             patch: ({
                 /** @constant */
@@ -2958,6 +3265,8 @@ export interface components {
         /** RunItem */
         RunItem: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             /** @enum {string} */
             outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
             detail: string | null;
@@ -2982,11 +3291,15 @@ export interface components {
                 /** @enum {string} */
                 status: "PENDING" | "RETRYING" | "RESOLVED" | "DEAD";
                 group_id: string | null;
+                /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+                hidden?: string[];
             } | null;
         };
         /** Saga */
         Saga: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             workflow_name: string;
             current_step: number;
             /** @enum {string} */
@@ -3003,6 +3316,8 @@ export interface components {
         /** SagaStep */
         SagaStep: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             step_index: number;
             step_name: string;
             /** @enum {string} */
@@ -3056,6 +3371,8 @@ export interface components {
             edits: components["schemas"]["Edit"][];
         };
         GetDlqMessagesByIdEditsByNumberAnswer: {
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             number: number;
             /** Format: date-time */
             at: string;
@@ -3153,6 +3470,9 @@ export interface components {
         GetTopicsByTopicReadersAnswer: {
             readers: components["schemas"]["TopicReader"][];
         };
+        GetSubscriptionsAnswer: {
+            subscriptions: components["schemas"]["Subscription"][];
+        };
         GetPositionsAnswer: {
             positions: components["schemas"]["Position"][];
             next_cursor: string | null;
@@ -3207,6 +3527,10 @@ export interface components {
             entries: components["schemas"]["AuditEntry"][];
             next_cursor: string | null;
         };
+        GetReadsAnswer: {
+            reads: components["schemas"]["Read"][];
+            next_cursor: string | null;
+        };
         DeleteChannelByChannelIdConsumerByConsumerIdDlqAnswer: {
             deleted: number;
             message: string;
@@ -3237,6 +3561,8 @@ export interface components {
         };
         GetSagasByIdAnswer: {
             id: string;
+            /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
+            hidden?: string[];
             workflow_name: string;
             current_step: number;
             /** @enum {string} */
@@ -4005,7 +4331,12 @@ export interface operations {
     };
     getDlqMessagesById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4251,7 +4582,12 @@ export interface operations {
     };
     patchDlqMessagesById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -4484,7 +4820,12 @@ export interface operations {
     };
     getDlqMessagesByIdAttempts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4578,7 +4919,12 @@ export interface operations {
     };
     getDlqMessagesByIdKey: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4682,7 +5028,12 @@ export interface operations {
     };
     getDlqMessagesByIdValue: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -4787,7 +5138,12 @@ export interface operations {
     };
     postDlqMessagesByIdRetry: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
                 prefer?: string;
@@ -4948,7 +5304,12 @@ export interface operations {
     };
     postDlqMessagesByIdDead: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5098,7 +5459,12 @@ export interface operations {
     };
     postDlqMessagesByIdRevive: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5248,7 +5614,12 @@ export interface operations {
     };
     getDlqMessagesByIdEdits: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5342,7 +5713,12 @@ export interface operations {
     };
     getDlqMessagesByIdEditsByNumber: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5437,7 +5813,12 @@ export interface operations {
     };
     getDlqMessagesByIdOrigin: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -5531,7 +5912,12 @@ export interface operations {
     };
     postDlqMessagesByIdOrigin: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
                 prefer?: string;
@@ -5673,7 +6059,12 @@ export interface operations {
     };
     postDlqMessagesByIdRestore: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -5823,7 +6214,12 @@ export interface operations {
     };
     postDlqMessagesByIdEditsByNumberUndo: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -6305,6 +6701,10 @@ export interface operations {
                 sort?: "newest" | "oldest" | "next_due";
                 /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
                 show?: "payload" | "preview";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6415,6 +6815,10 @@ export interface operations {
                 archived?: boolean;
                 format?: "ndjson" | "json" | "csv";
                 sort?: "newest" | "oldest";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6534,6 +6938,10 @@ export interface operations {
                 sort?: "newest" | "oldest" | "next_due";
                 /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
                 show?: "payload" | "preview";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path: {
@@ -6645,6 +7053,10 @@ export interface operations {
                 payload?: string | (Record<string, never> | unknown[]);
                 archived?: boolean;
                 by?: ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age") | ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age")[];
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6754,6 +7166,10 @@ export interface operations {
                 to?: string;
                 step?: string;
                 by?: "total" | "topic" | "group" | "consumer_group";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -6864,6 +7280,10 @@ export interface operations {
                 outcome?: ("published" | "resolved" | "failed" | "unknown") | ("published" | "resolved" | "failed" | "unknown")[];
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -7092,14 +7512,14 @@ export interface operations {
     getTopics: {
         parameters: {
             query?: {
-                /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
-                kind?: "dlq" | "original";
+                /** @description DLQ topics that were found in Kafka, original topics of the messages, or candidates: topics that look like DLQ topics and that nobody ingests. */
+                kind?: "dlq" | "original" | "candidate";
                 /** @description Text within the name, in any case. */
                 q?: string;
                 /** @description By name; by the number of messages, the most first; or what Kafka deletes unread first. */
                 sort?: "name" | "dead" | "pending" | "expires";
-                /** @description DLQ topics with records that are not stored and may expire, or that are lost. */
-                only?: "losing";
+                /** @description DLQ topics with records that are not stored and may expire, or that are lost; or candidates that somebody has dismissed, which are left out otherwise. */
+                only?: "losing" | "dismissed";
                 limit?: number;
                 cursor?: string;
             };
@@ -7195,8 +7615,8 @@ export interface operations {
     getTopicsByTopic: {
         parameters: {
             query?: {
-                /** @description DLQ topics that were found in Kafka, or original topics of the messages. */
-                kind?: "dlq" | "original";
+                /** @description DLQ topics that were found in Kafka, original topics of the messages, or candidates: topics that look like DLQ topics and that nobody ingests. */
+                kind?: "dlq" | "original" | "candidate";
             };
             header?: never;
             path: {
@@ -7576,6 +7996,624 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/readers */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicSample: {
+        parameters: {
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sample. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicSample"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/sample */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/sample */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/sample */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/sample */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/sample */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/sample */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/sample */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/sample */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/sample */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/sample */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE or SYS_DLQ_KAFKA_UNAVAILABLE, of /api/v1/topics/:topic/sample */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postTopicsByTopicDismiss: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default true */
+                    dismissed?: boolean;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The candidate as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DismissedCandidate"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/topics/:topic/dismiss */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/topics/:topic/dismiss */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/topics/:topic/dismiss */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/topics/:topic/dismiss */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/topics/:topic/dismiss */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/topics/:topic/dismiss */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/topics/:topic/dismiss */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/topics/:topic/dismiss */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/dismiss */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/dismiss */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/topics/:topic/dismiss */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By pattern. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetSubscriptionsAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/subscriptions */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/subscriptions */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/subscriptions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/subscriptions */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/subscriptions */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSubscriptions: {
+        parameters: {
+            query?: {
+                dry_run?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    pattern: string;
+                    /** @default null */
+                    cluster?: string | null;
+                    /**
+                     * @default ingest
+                     * @enum {string}
+                     */
+                    mode?: "ingest" | "ignore";
+                    /** @default null */
+                    original?: string | null;
+                    /**
+                     * @default earliest
+                     * @enum {string}
+                     */
+                    start?: "earliest" | "latest" | "time";
+                    /** @default null */
+                    start_at?: string | null;
+                    /**
+                     * @description What becomes of records from before the subscription: `manual` ones are sent only when somebody asks, `auto` ones by the policy.
+                     * @default manual
+                     * @enum {string}
+                     */
+                    backlog?: "manual" | "auto";
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Of a dry run: what would happen. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlannedSubscription"];
+                };
+            };
+            /** @description The subscription. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/subscriptions */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/subscriptions */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/subscriptions */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/subscriptions */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/subscriptions */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/subscriptions */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/subscriptions */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/subscriptions */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/subscriptions */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSubscriptionsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It as it was. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/subscriptions/:id */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/subscriptions/:id */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/subscriptions/:id */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/subscriptions/:id */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/subscriptions/:id */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/subscriptions/:id */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/subscriptions/:id */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/subscriptions/:id */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions/:id */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions/:id */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/subscriptions/:id */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8623,6 +9661,10 @@ export interface operations {
                 trend?: "true" | "false";
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -8715,7 +9757,12 @@ export interface operations {
     };
     patchGroups: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -8848,7 +9895,12 @@ export interface operations {
     };
     getGroupsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -8944,7 +9996,12 @@ export interface operations {
     };
     patchGroupsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
@@ -9707,11 +10764,15 @@ export interface operations {
     getNotificationsEvents: {
         parameters: {
             query?: {
-                type?: "group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead";
+                type?: "group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead";
                 /** @description Only conditions that last. */
                 open?: "true";
                 before?: string;
                 limit?: number;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -10314,7 +11375,7 @@ export interface operations {
                 "application/json": {
                     channel: string;
                     /** @default [] */
-                    types?: ("group.new" | "group.regressed" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "delivery.dead")[];
+                    types?: ("group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead")[];
                     /** @default [] */
                     topics?: string[];
                     /** @default [] */
@@ -10582,6 +11643,10 @@ export interface operations {
                 to?: string;
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -10653,6 +11718,101 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/audit */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getReads: {
+        parameters: {
+            query?: {
+                actor?: string;
+                /** @description Reads that showed this message. */
+                message_id?: string;
+                from?: string;
+                to?: string;
+                limit?: number;
+                cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetReadsAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/reads */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/reads */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/reads */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/reads */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/reads */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/reads */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/reads */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11097,6 +12257,10 @@ export interface operations {
                 /** @description Runs over this error group. */
                 group_id?: string;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -11189,7 +12353,12 @@ export interface operations {
     };
     postRuns: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -11269,6 +12438,8 @@ export interface operations {
                     on_refailure?: "continue" | "pause" | "cancel";
                     /** @default 0.05 */
                     max_refailure?: number | string;
+                    /** @default null */
+                    max_lag?: number | null;
                     /** @default null */
                     target_topic?: string | null;
                     /** @description With kind retry or redirect, each message is changed as it is taken, so a canary tries the change. */
@@ -11451,7 +12622,12 @@ export interface operations {
     };
     getRunsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11545,7 +12721,12 @@ export interface operations {
     };
     patchRunsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11792,6 +12973,10 @@ export interface operations {
                 before?: string;
                 show?: "message";
                 limit?: number;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path: {
@@ -11886,7 +13071,12 @@ export interface operations {
     };
     getRunsByIdEvents: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -11980,7 +13170,12 @@ export interface operations {
     };
     postRunsByIdPause: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12116,7 +13311,12 @@ export interface operations {
     };
     postRunsByIdResume: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12252,7 +13452,12 @@ export interface operations {
     };
     postRunsByIdCancel: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12394,6 +13599,10 @@ export interface operations {
                 workflow_name?: string;
                 status?: "STARTED" | "RUNNING" | "COMPLETED" | "COMPENSATING" | "FAILED" | "CANCELLED";
                 correlation_id?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -12477,7 +13686,12 @@ export interface operations {
     };
     getSagasById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -12571,7 +13785,12 @@ export interface operations {
     };
     postSagasByIdCancel: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path: {
                 id: string;

@@ -2,9 +2,11 @@
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createMasks } from 'dlq-core/domain/masks/create-masks.ts'
 import { pingMessages } from 'dlq-core/queries/ping.ts'
 import { isAuthConfigured } from 'dlq-core/runtime/config/auth-schema.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
+import { maskEntriesOf } from 'dlq-core/runtime/config/masks-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
 import { listen } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
@@ -53,6 +55,7 @@ await runService(
       readiness,
       policies: createPolicySource({ sql, log, configured: policyLayers }),
       payloads: config.schemas ? createPayloadReader({ sql, schemas: config.schemas, now: Date.now }) : null,
+      masks: createMasks(maskEntriesOf(config.masks), config.masks_secret),
       policyLayers,
       names: config.names,
       wakeRetriers: createWakeRetriers(sql),
@@ -69,6 +72,7 @@ await runService(
       rateLimit: config.auth.rate_limit,
       requestTimeoutMs: request_timeout,
       auditReads: config.audit.reads,
+      unmaskReason: config.audit.unmask_reason,
       slowRequestMs: config.server.slow_request,
       isAuthenticated: isAuthConfigured(config.auth),
       publicUrl: config.server.public_url,

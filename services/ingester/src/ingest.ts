@@ -1,6 +1,8 @@
 // The loops of the ingester. One discovers the DLQ topics, one consumes them and starts again when the list changes, one
 // watches where Kafka's logs begin and end.
 
+import { mappingsOf } from 'dlq-core/domain/discovery/subscription.ts'
+import type { TopicMapping } from 'dlq-core/domain/failure/topic-names.ts'
 import type { RouteMode } from 'dlq-core/domain/failure/topic-routes.ts'
 import type { ReadingSettings } from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
@@ -19,6 +21,9 @@ import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Admin, Kafka } from 'kafkajs'
 import { decodeLetters } from './decode/decode-letters.ts'
+import { checkOrigins } from './discovery/check-origins.ts'
+import { lookAtCandidates } from './discovery/look-at-candidates.ts'
+import { answerSamples } from './discovery/sample-topics.ts'
 import type { IngesterMetrics } from './ingester-metrics.ts'
 import { completeRecords } from './read/complete-records.ts'
 import { consumeTopics } from './read/consume-topics.ts'
@@ -47,6 +52,7 @@ export type IngestDeps = {
   tracing: Tracing
   groupId: string
   patterns: readonly string[]
+  ledgerTopic: string
   refreshIntervalMs: number
   policies: PolicySource
   settings: ReadingSettings
@@ -60,15 +66,22 @@ export type IngestDeps = {
 
 /** The status shows ingesters that were seen within the last minute. */
 const noteIntervalMs = 10_000
+const candidatesMs = 10_000
+/** Somebody waits for the answer. */
+const samplesMs = 500
+const originsMs = 60_000
 
 /** Ingests until the signal aborts. */
 export async function ingest(deps: IngestDeps): Promise<void> {
-  const { kafka, sql, log, signal, metrics, groupId, policies, settings, pools, maxValueBytes, payloads } = deps
+  const { kafka, sql, log, signal, metrics, groupId, policies, pools, maxValueBytes, payloads } = deps
   const reader: TopicReader = {
     ...deps.reader,
     fetchRecords: (place) => pools.originals.within(() => deps.reader.fetchRecords(place)),
   }
   const subscription = createSubscription(signal)
+  // One array that changes in place: all that read records see what subscriptions say from the next batch on.
+  const mappings: TopicMapping[] = [...deps.settings.mappings]
+  const settings: ReadingSettings = { ...deps.settings, mappings }
   const groups = createGroupRegister(sql, { now: Date.now })
   const frames = createFramesRegister(sql, { now: Date.now })
   const routes = createRouteRegister(sql, { mappings: settings.mappings, mode: deps.routeMode, now: Date.now })
@@ -89,13 +102,17 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const state = createIngesterState({ onChange: () => noteAgain.notify() })
 
   async function discover(): Promise<void> {
-    const { topics, startedOver } = await discoverTopics({ ...deps, cluster })
+    const { topics, startedOver, subscriptions, listed } = await discoverTopics({ ...deps, cluster })
+    mappings.splice(0, mappings.length, ...mappingsOf(subscriptions), ...deps.settings.mappings)
     for (const { topic, partition, seen_offset: seenOffset } of startedOver) {
       metrics.recreated(topic)
       log.error({ topic, partition, seenOffset }, 'topic_recreated')
     }
-    const gone = subscription.update(topics)
+    const left = subscription.update(topics)
+    const ignored = left.filter((topic) => listed.has(topic))
+    if (ignored.length > 0) log.info({ topics: ignored, cause: 'no subscription and no pattern' }, 'topics_left')
     // Kafka does not list topics that a client may not see.
+    const gone = left.filter((topic) => !listed.has(topic))
     if (gone.length === 0) return
     log.warn({ topics: gone, cause: 'deleted, or an ACL hides them' }, 'topics_gone')
     for (const topic of gone)
@@ -175,6 +192,22 @@ export async function ingest(deps: IngestDeps): Promise<void> {
     signal,
     log,
   })
+  const asCluster = (pass: (cluster: string) => Promise<{ more: boolean }>) => async () =>
+    cluster ? pass(cluster) : { more: false }
+  const discoveryLoops = [
+    runLoop(
+      asCluster((cluster) => lookAtCandidates({ ...deps, reader }, cluster)),
+      { name: 'candidates', intervalMs: candidatesMs, signal, log },
+    ),
+    runLoop(
+      asCluster((cluster) => answerSamples({ reader, sql, log, mappings }, cluster)),
+      { name: 'samples', intervalMs: samplesMs, signal, log },
+    ),
+    runLoop(
+      asCluster((cluster) => checkOrigins(deps, cluster)),
+      { name: 'origins', intervalMs: originsMs, signal, log },
+    ),
+  ]
   const following = runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log })
   const followingRoutes = runLoop(routes.refresh, { name: 'routes', intervalMs: policyPollMs, signal, log })
   const noting = runLoop(
@@ -185,7 +218,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
     { name: 'note', intervalMs: noteIntervalMs, signal, log, wake: noteAgain },
   )
   try {
-    await Promise.all([discovering, consuming, watching, following, followingRoutes, noting])
+    await Promise.all([discovering, consuming, watching, following, followingRoutes, noting, ...discoveryLoops])
   } finally {
     // Where the database is away, the row is forgotten after a day.
     await forgetIngester(sql, deps.ingesterId).catch((error) => log.info({ error }, 'ingester_not_forgotten'))

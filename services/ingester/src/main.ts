@@ -64,6 +64,7 @@ await runService(
       tracing,
       groupId: kafkaConfig.consumer_group,
       patterns: kafkaConfig.dlq_topic_pattern,
+      ledgerTopic: config.retry.ledger_topic,
       refreshIntervalMs: kafkaConfig.topic_refresh_interval,
       policies,
       settings: {

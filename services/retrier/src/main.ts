@@ -72,6 +72,7 @@ await runService(
         reader: stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
         groups: stack.adopt(createGroupReader(kafka), (groups) => groups.disconnect()),
         metrics: createVerdictMetrics(registry),
+        ownGroup: config.kafka.consumer_group,
         everyMs: config.verdicts.look_interval,
         horizonMs: config.verdicts.horizon === 'auto' ? null : config.verdicts.horizon,
       })

@@ -11,6 +11,7 @@ import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Kafka } from 'kafkajs'
 import { createDueTopics } from './claim/due-topics.ts'
 import { endTopicPauses } from './claim/end-topic-pauses.ts'
+import { createReaderLags } from './claim/reader-lags.ts'
 import { sweepExpiredLeases, sweepUnheld } from './claim/sweep-expired-leases.ts'
 import { createTopicOrder } from './claim/topic-order.ts'
 import { createGroupPauses } from './groups/group-pauses.ts'
@@ -135,12 +136,13 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
       : createTargetTopics({ kafka, dlqPatterns, allowedTargets, ledgerTopic, dlqTopicsAmong })
   const dueTopics = createDueTopics(sql)
   const topicOrder = createTopicOrder(sql)
+  const lags = createReaderLags(sql)
   const { policyOf } = policies
   const retryCounts = createRetryCounts()
   const pauses = createGroupPauses({ sql, log, policyOf, loadPolicies: policies.load, retryCounts })
   const slotDeps: SlotDeps = {
     ...{ sql, metrics, tracing: deps.tracing, log, signal, breaker, holds },
-    ...{ targets, dueTopics, topicOrder, policyOf, pauses, retryCounts },
+    ...{ targets, dueTopics, topicOrder, lags, policyOf, pauses, retryCounts },
     retrierId: deps.retrierId,
     createProducer: (slot) => createProducer(deps, { publishMode, slot }),
     loadPolicies: policies.load,

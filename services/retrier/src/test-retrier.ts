@@ -8,6 +8,7 @@ import { noTracing } from 'dlq-core/runtime/tracing.ts'
 import type { Kafka } from 'kafkajs'
 import { Registry } from 'prom-client'
 import { createDueTopics } from './claim/due-topics.ts'
+import { createReaderLags } from './claim/reader-lags.ts'
 import { createTopicOrder } from './claim/topic-order.ts'
 import { createRetryCounts } from './groups/retry-counts.ts'
 import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
@@ -66,6 +67,7 @@ export function pretendingSlotDeps(sql: Database, more: Partial<SlotDeps> = {}):
     targets: pretendingTargets,
     dueTopics: createDueTopics(sql, { maxAgeMs: 0 }),
     topicOrder: createTopicOrder(sql),
+    lags: createReaderLags(sql),
     pauses: { ofTopic: () => [] },
     retryCounts: createRetryCounts(),
     createProducer: () => pretendingProducer,

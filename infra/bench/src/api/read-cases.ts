@@ -2,7 +2,7 @@
 
 import { groupCount, groupIdOf } from './api-rows.ts'
 import { runIdOf } from './around-rows.ts'
-import type { Case } from './steady-load.ts'
+import { type Case, overviewRate } from './steady-load.ts'
 
 const numbers = Array.from({ length: 100 }, (_, n) => n)
 const groupAt = (n: number) => groupIdOf((n * 5) % groupCount)
@@ -14,31 +14,33 @@ export function readCases(ids: readonly string[]): Case[] {
     name,
     paths: [...new Set(numbers.map((n) => `/api/v1/${path(n)}`))],
   })
+  /** Adds up all groups, all topics, or the messages of a range. */
+  const overview = (name: string, path: (n: number) => string): Case => ({ ...read(name, path), rate: overviewRate })
   const at = (daysAgo: number) => new Date(Date.now() - daysAgo * day).toISOString()
   return [
     ...['last_seen', 'first_seen', 'dead', 'pending', 'total'].map((sort) =>
-      read(`groups, by ${sort}`, () => `groups?limit=50&sort=${sort}`),
+      overview(`groups, by ${sort}`, () => `groups?limit=50&sort=${sort}`),
     ),
-    read('groups with trend', () => 'groups?limit=20&state=open&trend=true'),
-    read('groups with DEAD ones', () => 'groups?limit=50&with=DEAD&sort=dead'),
-    read('groups of nobody', () => 'groups?limit=50&owner=none'),
-    read('groups, regressed', () => 'groups?limit=50&regressed=true'),
-    read('groups of a DLQ topic', (n) => `groups?limit=50&dlq_topic=topic-${n}.dlq.v1`),
-    read('groups of a consumer group', (n) => `groups?limit=50&consumer_group=group-${n % 7}`),
-    read('groups of a class', (n) => `groups?limit=50&error_class=com.example.E${n}`),
-    read('groups by title', (n) => `groups?limit=50&q=E${n}`),
+    overview('groups with trend', () => 'groups?limit=20&state=open&trend=true'),
+    overview('groups with DEAD ones', () => 'groups?limit=50&with=DEAD&sort=dead'),
+    overview('groups of nobody', () => 'groups?limit=50&owner=none'),
+    overview('groups, regressed', () => 'groups?limit=50&regressed=true'),
+    overview('groups of a DLQ topic', (n) => `groups?limit=50&dlq_topic=topic-${n}.dlq.v1`),
+    overview('groups of a consumer group', (n) => `groups?limit=50&consumer_group=group-${n % 7}`),
+    overview('groups of a class', (n) => `groups?limit=50&error_class=com.example.E${n}`),
+    overview('groups by title', (n) => `groups?limit=50&q=E${n}`),
     read('groups by id', (n) => `groups?ids=${[0, 1, 2].map((m) => groupAt(n + m)).join()}`),
     read('previews', () => 'messages?limit=50&show=preview'),
     read('previews of a group', (n) => `messages?limit=50&show=preview&group_id=${groupAt(n)}`),
     read('previews of a topic', (n) => `dlq/topic-${n}?limit=50&show=preview`),
-    read('activity of a day', () => 'activity'),
-    read('activity of a day, by topic', () => 'activity?by=topic'),
-    read('activity of a week', () => `activity?from=${at(7)}&step=6h`),
-    read('activity of a group', (n) => `activity?group_id=${groupAt(n)}`),
-    read('activity of a topic, by group', (n) => `activity?topic=topic-${n}&by=group`),
-    read('facets of all', () => 'messages/facets'),
-    read('facets of a topic', (n) => `messages/facets?topic=topic-${n}`),
-    read('facets of a group', (n) => `messages/facets?group_id=${groupAt(n)}`),
+    overview('activity of a day', () => 'activity'),
+    overview('activity of a day, by topic', () => 'activity?by=topic'),
+    overview('activity of a week', () => `activity?from=${at(7)}&step=6h`),
+    overview('activity of a group', (n) => `activity?group_id=${groupAt(n)}`),
+    overview('activity of a topic, by group', (n) => `activity?topic=topic-${n}&by=group`),
+    overview('facets of all', () => 'messages/facets'),
+    overview('facets of a topic', (n) => `messages/facets?topic=topic-${n}`),
+    overview('facets of a group', (n) => `messages/facets?group_id=${groupAt(n)}`),
     read('attempts of all', () => 'attempts'),
     read('attempts of a group', (n) => `attempts?group_id=${groupAt(n)}`),
     read('attempts of a topic', (n) => `attempts?topic=topic-${n}`),
@@ -51,14 +53,14 @@ export function readCases(ids: readonly string[]): Case[] {
     read('one run', (n) => `runs/${runIdOf(n)}`),
     read('run items', (n) => `runs/${runIdOf(n * 2)}/items`),
     read('run items with messages', (n) => `runs/${runIdOf(n * 2)}/items?show=message`),
-    read('topics by DEAD', () => 'topics?limit=50&sort=dead'),
-    read('topics by expiry', () => 'topics?limit=50&sort=expires'),
+    overview('topics by DEAD', () => 'topics?limit=50&sort=dead'),
+    overview('topics by expiry', () => 'topics?limit=50&sort=expires'),
     read('topics by name', (n) => `topics?limit=50&q=c-${n}`),
     read('topics that lose', () => 'topics?limit=50&only=losing'),
-    read('original topics', () => 'topics?limit=50&kind=original&sort=pending'),
+    overview('original topics', () => 'topics?limit=50&kind=original&sort=pending'),
     read('one topic', (n) => `topics/topic-${n}.dlq.v1`),
     read('readers of a topic', (n) => `topics/topic-${n}/readers`),
-    read('consumer groups', () => 'consumer-groups'),
+    overview('consumer groups', () => 'consumer-groups'),
     read('me', () => 'me'),
     read('policies', () => 'policies'),
     read('routes', () => 'routes'),
@@ -66,11 +68,11 @@ export function readCases(ids: readonly string[]): Case[] {
     read('cron', () => 'cron'),
     read('audit', () => 'audit'),
     read('audit of a topic', (n) => `audit?topic=topic-${n}`),
-    read('audit by reason', (n) => `audit?q=ticket+${n}00`),
+    overview('audit by reason', (n) => `audit?q=ticket+${n}00`),
     read('audit of a person', (n) => `audit?actor=person-${n % 20}`),
     { name: 'audit of a message', paths: ids.map((id) => `/api/v1/audit?target_type=message&target_id=${id}`) },
-    read('audit around a group', (n) => `audit?related=true&target_type=group&target_id=${groupAt(n)}`),
-    read('audit around a run', (n) => `audit?related=true&target_type=run&target_id=${runIdOf(n)}`),
+    overview('audit around a group', (n) => `audit?related=true&target_type=group&target_id=${groupAt(n)}`),
+    overview('audit around a run', (n) => `audit?related=true&target_type=run&target_id=${runIdOf(n)}`),
     // Each is a connection and a stream of its own, of which there may be ten.
     { name: 'events, the first', paths: ['/api/v1/events'], rate: 5, streams: true },
   ]

@@ -5,6 +5,9 @@ import { Agent, get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { percentile } from '../measure/statistics.ts'
 
+/** Per second, for requests that add up all groups, topics or messages of a range: 200 consoles that ask every ten seconds. */
+export const overviewRate = 20
+
 /** `rate`: replaces the usual one. `streams`: each answer goes on, and its beginning counts. */
 export type Case = { name: string; paths: readonly string[]; rate?: number; streams?: boolean }
 

@@ -1,6 +1,7 @@
 // The actor of a request, its role, and the topics that it may see.
 
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
+import type { payloadSights } from 'dlq-core/runtime/config/auth-schema.ts'
 
 /** Ascending: each role includes those before it. */
 export const roles = ['read', 'write', 'admin'] as const
@@ -10,6 +11,8 @@ export const roleNames = { read: 'sys_auditor', write: 'sys_operator', admin: 's
 
 /** A role, and the globs of the topics in which it holds; null: all. */
 export type Grant = { readonly role: Role; readonly topics: TopicScope }
+
+export type PayloadSight = (typeof payloadSights)[number]
 
 export type Access = {
   /** Goes into the audit and the attempts. */
@@ -21,6 +24,10 @@ export type Access = {
   readonly expiresAt?: number
   /** Of a token of the configuration: the beginning of its hash. */
   readonly tokenId?: string
+  /** What of messages' content it sees; absent: what masks leave. */
+  readonly payloads?: PayloadSight
+  /** Absent: it may export messages. */
+  readonly exports?: boolean
 }
 
 /** What somebody may do where a role is needed. */
@@ -30,6 +37,9 @@ export type Acting = {
   readonly role: Role
   /** Globs of the topics that may be seen and changed; null: all. */
   readonly topics: TopicScope
+  readonly payloads: PayloadSight
+  /** Whether messages may be exported. */
+  readonly exports: boolean
 }
 
 /** The access where no authentication is configured. A service that listens beyond loopback refuses to start so. */
@@ -40,12 +50,13 @@ export const anonymous: Access = {
 }
 
 /** The topics of all grants that include the role together; null where none does. */
-export function actAs({ actor, grants }: Access, wanted: Role): Acting | null {
+export function actAs({ actor, grants, payloads = 'masked', exports = true }: Access, wanted: Role): Acting | null {
   const counting = grants.filter(({ role }) => mayActAs(role, wanted))
   const role = roles.findLast((role) => counting.some((grant) => grant.role === role))
   if (role === undefined) return null
   const isUnlimited = counting.some(({ topics }) => topics === null)
-  return { actor, role, topics: isUnlimited ? null : [...new Set(counting.flatMap(({ topics }) => topics ?? []))] }
+  const topics = isUnlimited ? null : [...new Set(counting.flatMap(({ topics }) => topics ?? []))]
+  return { actor, role, topics, payloads, exports }
 }
 
 export function mayActAs(role: Role, wanted: Role): boolean {

@@ -123,6 +123,8 @@ async function contents() {
            (select count(*)::int from dlq.dlq_attempts) as attempts,
            (select count(*)::int from dlq.dlq_topic_pauses) as pauses,
            (select count(*)::int from dlq.dlq_runs) as runs,
+           (select count(*)::int from dlq.dlq_subscriptions) as subscriptions,
+           (select json_agg(c) from dlq.dlq_candidates c)::text as candidates,
            (select count(*)::int from dlq.dlq_audit where target_type = 'message') as audit`
   return { ...row }
 }

@@ -6,7 +6,7 @@ import { type AuthConfig, isAuthConfigured } from 'dlq-core/runtime/config/auth-
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { ApiError } from '../http/api-error.ts'
 import { type Access, anonymous } from './access.ts'
-import { grantsOf, jwtActor, roleOf } from './jwt-grants.ts'
+import { grantsOf, jwtActor, payloadsOf, roleOf } from './jwt-grants.ts'
 
 /** From an Authorization header to who asks. @throws {ApiError} 401, 403, or 503 where the provider's keys cannot be had */
 export type Authenticate = (authorization: string | undefined) => Promise<Access>
@@ -63,7 +63,7 @@ type KnownToken = { hash: Buffer; expiresAt: number; access: Access & { tokenId:
 const tokenIdLength = 32
 
 function readTokens(tokens: AuthConfig['tokens']): KnownToken[] {
-  return tokens.map(({ name, sha256, role, topics, grants, expires_at }) => {
+  return tokens.map(({ name, sha256, role, topics, grants, expires_at, payloads, exports }) => {
     const expiresAt = expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires_at)
     return {
       hash: Buffer.from(sha256, 'hex'),
@@ -77,6 +77,8 @@ function readTokens(tokens: AuthConfig['tokens']): KnownToken[] {
         via: 'token',
         ...(expires_at !== undefined && { expiresAt }),
         tokenId: sha256.slice(0, tokenIdLength),
+        ...(payloads !== 'masked' && { payloads }),
+        ...(!exports && { exports }),
       },
     }
   })
@@ -120,7 +122,7 @@ function createVerify(
     if (actor === null) throw unauthenticated('the token is not valid: sub')
     const grants = grantsOf(payload, jwt)
     if (grants.length === 0) throw new ApiError('SYS_DLQ_FORBIDDEN', 'the token gives none of the roles of dlq-manager')
-    return { actor, grants, via: 'jwt', expiresAt: payload.exp! * 1000 }
+    return { actor, grants, via: 'jwt', expiresAt: payload.exp! * 1000, ...payloadsOf(payload, jwt) }
   }
 }
 

@@ -1,8 +1,8 @@
 // What the claims of a JWT allow: its roles, its grants, and the grants of its groups, together.
 
-import { type AuthConfig, jwtActorPrefix, type roleNames } from 'dlq-core/runtime/config/auth-schema.ts'
+import { type AuthConfig, jwtActorPrefix, payloadSights, type roleNames } from 'dlq-core/runtime/config/auth-schema.ts'
 import type { JWTPayload } from 'jose'
-import type { Grant, Role } from './access.ts'
+import type { Access, Grant, Role } from './access.ts'
 
 export const roleOf = { sys_auditor: 'read', sys_operator: 'write', sys_admin: 'admin' } as const satisfies Record<
   (typeof roleNames)[number],
@@ -27,6 +27,16 @@ export function grantsOf(payload: JWTPayload, claims: Claims): Grant[] {
   return [...byRoles, ...byGrants, ...byGroups].flatMap(({ role, topics }) =>
     isRole(role) ? [{ role: roleOf[role], topics }] : [],
   )
+}
+
+/** What the token sees of messages' content. A claim that says something else sees nothing. */
+export function payloadsOf(
+  payload: JWTPayload,
+  { payloads_claim: claim }: Pick<AuthConfig['jwt'], 'payloads_claim'>,
+): Pick<Access, 'payloads'> {
+  const given = claimAt(payload, claim)
+  if (given === undefined || given === 'masked') return {}
+  return { payloads: payloadSights.find((sight) => sight === given) ?? 'none' }
 }
 
 /** saga_states takes no longer name. */

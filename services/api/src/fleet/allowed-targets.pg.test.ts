@@ -50,4 +50,6 @@ test('a policy cannot redirect to such a topic, and nothing is written, nor show
   expect(await put('?dry_run=true', 'payments')).toMatchObject(refusal('redirect_topic'))
   expect(await database.sql`select pattern from dlq.dlq_policies`).toHaveLength(0)
   expect(await put('', 'orders.later')).toMatchObject({ status: 200 })
+  // What it names is known of each message; the retriers refuse it there.
+  expect(await put('', '{topic}.{group}.retry')).toMatchObject({ status: 200 })
 })

@@ -2,7 +2,7 @@
 
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
-import { isDlqTopic } from 'dlq-core/queries/ingest/topics.ts'
+import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { ApiError, invalidField } from '../http/api-error.ts'
 import type { Call } from '../http/define-route.ts'
@@ -18,7 +18,7 @@ export async function refuseTarget(
   refuseForeignTopic(access.topics, topic)
   const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
   if (hazard === 'internal') throw invalidField('target_topic', 'is an internal topic of the cluster')
-  if (hazard === 'dlq-topic' || (await isDlqTopic(sql, topic)))
+  if (hazard === 'dlq-topic' || (await dlqTopicsAmong(sql, [topic])).has(topic))
     throw invalidField('target_topic', 'is a DLQ topic: the message would come straight back')
   refuseUnallowedTarget(allowedTargets, topic)
 }

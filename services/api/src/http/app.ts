@@ -15,6 +15,8 @@ import { type ServedConsole, serveConsole } from '../console/serve-console.ts'
 import { serveSignIn } from '../console/serve-sign-in.ts'
 import { createFleetEvents } from '../fleet/fleet-events.ts'
 import { createFleetMetrics } from '../fleet/fleet-metrics.ts'
+import { sightOf } from '../masks/sight.ts'
+import { readUnmask, recordUnmasked } from '../masks/unmask.ts'
 import { auditRead } from '../messages/audit-read.ts'
 import { readBody } from '../request/read-body.ts'
 import { readRequest } from '../request/read-request.ts'
@@ -44,6 +46,8 @@ export type AppDeps = Omit<ApiDeps, 'eventStreams' | 'fleetEvents'> &
     requestTimeoutMs: number
     /** Whether requests that are shown payloads are audited. */
     auditReads: Config['audit']['reads']
+    /** Whether a request with unmask=true must say why. */
+    unmaskReason: Config['audit']['unmask_reason']
     slowRequestMs: number
     tracing: Tracing
   }
@@ -135,14 +139,18 @@ function handlerOf(route: Route, deps: AppDeps & ApiDeps): Handler<ApiEnv> {
     if (route.allTopics && access.topics !== null)
       throw new ApiError('SYS_DLQ_FORBIDDEN', 'this needs a token for all topics; this one is limited to some')
     const read = readRequest(c.req, c.get('body'), route)
+    const unmask = readUnmask(c.req, read.body, { route, reason: deps.unmaskReason })
+    const sight = sightOf(deps.masks, access, unmask !== null)
     if (deps.tracing.isOn) await linkMessage(deps.sql, c.get('span'), c.req.param('id'))
     const by = { actor: access.actor, role: access.role, request_id: c.get('requestId') }
     const handle = async (timeUp: AbortSignal, sql = deps.sql) => {
       const signal = AbortSignal.any([c.req.raw.signal, deps.stopping, timeUp])
-      const answer = await route.handle({ ...deps, ...read, sql, c, access, by, signal })
+      const answer = await route.handle({ ...deps, ...read, sql, c, access, sight, by, signal })
       // Before the answer goes out: without the entry nothing is shown.
       if (deps.auditReads === 'payloads' && route.showsPayloads && answer.status === 200)
         await auditRead(deps.sql, { by, path: route.path, params: read.params, query: read.query })
+      if (unmask !== null && sight.unmasked !== null)
+        await recordUnmasked(deps.sql, { by, unmask, unmasked: sight.unmasked, route, ...read })
       return route.revalidates && answer.status === 200 ? revalidate(answer, c.req.header('if-none-match')) : answer
     }
     const { replica } = deps

@@ -7,6 +7,7 @@
 //       path: '/api/v1/things/:id',
 //       summary: 'One thing',                        // in the OpenAPI document, with `description` below it
 //       role: 'read',                                // 'read', 'write' or 'admin'; null for everybody
+//       masks: 'none',                               // whether the answer holds content of messages (`MaskClass`)
 //       params: v.object({ id: thingId }),           // faults of paths, queries, headers and bodies answer
 //       query: v.strictObject({ page: pageNumber }), // 400 with one detail per field; what is not declared
 //       answers: { 200: { description: 'The thing.', schema: thingSchema, example: exampleThing } },
@@ -22,6 +23,7 @@
 // depends on the body, the handler refuses by throwing an ApiError whose code stands in `faults`.
 // Schemas with v.title('Thing') become components of that name in the OpenAPI document.
 
+import type { Masks } from 'dlq-core/domain/masks/create-masks.ts'
 import type { PolicyLayers } from 'dlq-core/domain/retry/effective-policy.ts'
 import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
@@ -36,6 +38,7 @@ import * as v from 'valibot'
 import type { Access, Acting, Role } from '../access/access.ts'
 import type { ConsoleConfig } from '../console/console-config.ts'
 import type { FleetEvents } from '../fleet/fleet-events.ts'
+import type { Sight } from '../masks/sight.ts'
 import type { Sessions } from '../session/sessions.ts'
 import type { ApiErrorCode } from './api-error.ts'
 import type { EventStreams } from './event-streams.ts'
@@ -61,6 +64,8 @@ export type ApiDeps = {
   policies: PolicySource
   /** Reads values that are not JSON. Null: the configuration has no section "schemas". */
   payloads: PayloadReader | null
+  /** The masks of the configuration; null where there are none. */
+  masks: Masks | null
   /** The policies of the configuration. */
   policyLayers: Omit<PolicyLayers, 'rows'>
   /** Names of topics and consumer groups, by their ids, where nobody has given another. */
@@ -96,6 +101,12 @@ export type Answer = {
   headers?: Readonly<Record<string, string>>
 }
 
+/**
+ * What an answer holds of messages' content: keys, values, headers, errors, and what people wrote about them. `none`: nothing.
+ * `shown`: rows that went through `shown`. `bytes`: what is stored, refused to whom any of it is hidden.
+ */
+export type MaskClass = 'none' | 'shown' | 'bytes'
+
 export type RouteSpec<Params, Query, Headers, Body> = {
   method: Method
   /** With ":name" for parameters, as Hono writes them. */
@@ -104,6 +115,7 @@ export type RouteSpec<Params, Query, Headers, Body> = {
   description?: string
   /** Null: everybody may, also without a token. */
   role: Role | null
+  masks: MaskClass
   /** The route is about all topics at once: a token that is limited to some is refused. */
   allTopics?: boolean
   params?: Params
@@ -143,6 +155,8 @@ export type Call<
   c: Context<ApiEnv>
   /** Who asks, and for which topics they have the route's role: every query takes `access.topics`. */
   access: Acting
+  /** What they see of messages' content: rows become answers by `shown(row, sight)`. */
+  sight: Sight
   /** What `writeAudit` wants to know about who asks. */
   by: { actor: string; role: Role; request_id: string }
   /** Aborted when the client is gone, the time is up, or the service stops. */

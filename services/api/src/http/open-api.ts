@@ -91,6 +91,17 @@ function tagOf({ path, role }: Pick<Route, 'path' | 'role'>): string {
   return path.split('/').find((part, at) => at > 0 && part !== 'api' && part !== 'v1')!
 }
 
+const unmaskParameters = [
+  {
+    ...{ name: 'unmask', in: 'query' as const, required: false, schema: { type: 'boolean' } as Json },
+    description: 'true: without masks. For tokens with `payloads: full`; what is shown so is recorded.',
+  },
+  {
+    ...{ name: 'reason', in: 'query' as const, required: false, schema: { type: 'string', maxLength: 1000 } as Json },
+    description: 'With `unmask`: why, for the record; required where `audit.unmask_reason` says so.',
+  },
+]
+
 function parametersOf(route: Route, schemas: Schemas): Json {
   const places = [
     ['path', route.params],
@@ -109,6 +120,7 @@ function parametersOf(route: Route, schemas: Schemas): Json {
       }
     }),
   )
+  if (route.masks !== 'none') parameters.push(...unmaskParameters)
   return parameters.length === 0 ? {} : { parameters }
 }
 

@@ -7,6 +7,8 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Context } from 'hono'
 import { streamText } from '../http/stream-text.ts'
+import { type Shown, shown } from '../masks/shown.ts'
+import type { Sight } from '../masks/sight.ts'
 import { listedFields, messageJson } from '../messages/message-json.ts'
 import { type DecodedRow, decodeRows } from '../payloads/decode-rows.ts'
 import { keyOf } from './find-page.ts'
@@ -20,9 +22,9 @@ export type ExportFormat = (typeof exportFormats)[number]
 const pageSize = 500
 const examine = 20_000
 
-type Writer = { type: string; begin: string; between: string; end: string; line: (row: DecodedRow) => string }
+type Writer = { type: string; begin: string; between: string; end: string; line: (row: Shown<DecodedRow>) => string }
 
-const asJson = (row: DecodedRow) => messageJson(row, listedFields(row))
+const asJson = (row: Shown<DecodedRow>) => messageJson(row, listedFields(row))
 const writers: Record<ExportFormat, Writer> = {
   ndjson: { type: 'application/x-ndjson', begin: '', between: '', end: '', line: (row) => `${asJson(row)}\n` },
   json: { type: 'application/json', begin: '[', between: ',\n', end: ']\n', line: asJson },
@@ -36,20 +38,29 @@ export function exportMessages(
     search,
     payloads,
     format,
+    sight,
     signal,
-  }: { search: MessageSearch; payloads: PayloadReader | null; format: ExportFormat; signal: AbortSignal },
+  }: {
+    search: MessageSearch
+    payloads: PayloadReader | null
+    format: ExportFormat
+    sight: Sight
+    signal: AbortSignal
+  },
 ): Response {
   const { type, begin, between, end, line } = writers[format]
   const archived = search.filter.archived ?? false
 
   async function* pieces() {
     yield begin
-    let first = true
+    let written = 0
     for await (const row of allRows(sql, { search, payloads, signal })) {
-      yield (first ? '' : between) + line(await withPayload(sql, row, { archived, payloads }))
-      first = false
+      const whole = await withPayload(sql, row, { archived, payloads })
+      yield (written === 0 ? '' : between) + line(shown(whole, sight))
+      written++
     }
     yield end
+    await sight.unmasked?.ended(written)
   }
   return streamText(c, pieces(), {
     'content-type': type,

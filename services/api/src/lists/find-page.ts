@@ -3,7 +3,7 @@
 // marked as bounded, and its cursor continues there: rare messages are found in several short answers instead
 // of one that takes minutes.
 
-import { canonicalFilter } from 'dlq-core/domain/message/message-filter.ts'
+import { canonicalFilter, type MessageFilter } from 'dlq-core/domain/message/message-filter.ts'
 import type { MessageSearch } from 'dlq-core/queries/reading/message-scan.ts'
 import { type MessageRow, type Show, searchMessages } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
@@ -42,6 +42,7 @@ export async function findPage(
     signal,
     show = 'payload',
     effort = defaultEffort,
+    asked = search.filter,
   }: {
     search: MessageSearch
     cursor: string | undefined
@@ -49,9 +50,11 @@ export async function findPage(
     signal: AbortSignal
     show?: Show
     effort?: Effort
+    /** The filter as it was sent, to which the cursor is bound: a hash of an opened pseudonym could be tried out. */
+    asked?: MessageFilter
   },
 ): Promise<Page> {
-  const binding = bindingOf(canonicalFilter(search.filter), search.sort)
+  const binding = bindingOf(canonicalFilter(asked), search.sort)
   const [direction, ...key] = text === undefined ? (['f'] as const) : decodeCursor(text, binding, pageKey)
   const backwards = direction === 'b'
   const deadline = performance.now() + effort.budgetMs

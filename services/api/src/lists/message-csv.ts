@@ -1,6 +1,7 @@
 // Messages as lines of CSV (RFC 4180).
 
 import type { MessageRow } from 'dlq-core/queries/reading/message-search.ts'
+import type { Shown } from '../masks/shown.ts'
 import { payloadJson } from '../messages/message-json.ts'
 import { timestamp } from '../messages/timestamp.ts'
 
@@ -31,7 +32,7 @@ const csvColumns: readonly [name: string, read: (row: MessageRow) => string | nu
 
 export const csvHeader = `${csvColumns.map(([name]) => name).join(',')}\r\n`
 
-export function csvLine(row: MessageRow): string {
+export function csvLine(row: Shown<MessageRow>): string {
   return `${csvColumns.map(([, read]) => csvCell(read(row))).join(',')}\r\n`
 }
 

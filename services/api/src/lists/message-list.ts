@@ -6,6 +6,8 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Context } from 'hono'
 import { streamText } from '../http/stream-text.ts'
+import { type Shown, shown } from '../masks/shown.ts'
+import type { Sight } from '../masks/sight.ts'
 import { listedFields, messageJson, previewJson, sendJsonText } from '../messages/message-json.ts'
 import { type DecodedRow, decodeRows } from '../payloads/decode-rows.ts'
 
@@ -19,22 +21,27 @@ export async function sendMessages(
     archived,
     fields,
     tail,
+    sight,
   }: {
     rows: readonly MessageRow[]
     payloads: PayloadReader | null
     archived: boolean
     fields: 'specified' | 'listed' | 'previewed'
     tail: object
+    sight: Sight
   },
 ): Promise<Response> {
-  const textOf = (row: DecodedRow) =>
+  const jsonOf = (row: Shown<DecodedRow>) =>
     row.previewed === null
       ? messageJson(row, fields === 'specified' ? {} : listedFields(row))
       : previewJson({ ...row, previewed: row.previewed })
+  const textOf = (row: DecodedRow) => jsonOf(shown(row, sight))
   const end = `],${JSON.stringify(tail).slice(1)}`
   const decoded = await decodeRows(payloads, rows)
   if (!rows.some(({ large }) => large)) return sendJsonText(c, `{"messages":[${decoded.map(textOf).join(',')}${end}`)
 
+  // Before the stream begins, which is when the read is recorded.
+  for (const row of decoded) sight.unmasked?.note(row.id, row)
   async function* pieces() {
     yield '{"messages":['
     for (const [at, row] of decoded.entries())

@@ -3,6 +3,7 @@
 import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import type { Attempt } from 'dlq-core/queries/retry/attempts.ts'
 import * as v from 'valibot'
+import { hiddenEntries, hiddenOf, type Shown } from '../masks/shown.ts'
 import { count } from './message-json.ts'
 import { timestamp, timestampText } from './timestamp.ts'
 
@@ -11,6 +12,7 @@ const verdictSchema = v.picklist(verdicts)
 const place = { topic: v.string(), partition: v.nullable(count), offset: v.nullable(v.string()) }
 
 export const attemptEntries = {
+  ...hiddenEntries,
   number: count,
   attempt_id: v.pipe(v.string(), v.uuid()),
   actor: v.string(),
@@ -86,7 +88,7 @@ export const exampleAttempt = {
   confirmed: null,
 }
 
-export function attemptJson(attempt: Attempt) {
+export function attemptJson(attempt: Shown<Attempt>) {
   const { target_topic: topic, target_partition: partition, target_offset: offset } = attempt
   return {
     number: attempt.number,
@@ -114,5 +116,6 @@ export function attemptJson(attempt: Attempt) {
     read_at: attempt.read_at && timestamp(attempt.read_at),
     horizon_until: attempt.horizon_until && timestamp(attempt.horizon_until),
     confirmed: attempt.confirmed_at && { at: timestamp(attempt.confirmed_at), by: attempt.confirmed_by },
+    ...hiddenOf(attempt),
   }
 }

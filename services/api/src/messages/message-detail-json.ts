@@ -5,14 +5,18 @@ import { originStateOf, originStates } from 'dlq-core/domain/origin/origin-state
 import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
 import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import type { EffectivePolicy } from 'dlq-core/domain/retry/effective-policy.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import type { MessageDetail } from 'dlq-core/queries/reading/message-detail.ts'
 import type { Attempt } from 'dlq-core/queries/retry/attempts.ts'
+import type { NewerDeadLetter } from 'dlq-core/queries/staleness/newer-dead-letters.ts'
 import * as v from 'valibot'
 import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../fleet/policy-json.ts'
+import { hiddenEntries, type Shown } from '../masks/shown.ts'
 import { type DecodingJson, decodingSchema } from '../payloads/decoding-json.ts'
 import { attemptJson, attemptSchema, exampleAttempt } from './attempt-json.ts'
 import { count, exampleMessage, messageEntries, messageJson } from './message-json.ts'
 import { readable, readableHeaders } from './readable-record.ts'
+import { stalenessJson, stalenessSchema } from './staleness-json.ts'
 import { timestamp, timestampText } from './timestamp.ts'
 import { heldUpBy, whyNotRetryable } from './why-not-retried.ts'
 
@@ -26,6 +30,7 @@ const encoding = v.pipe(
 export const detailSchema = v.pipe(
   v.strictObject({
     ...messageEntries,
+    ...hiddenEntries,
     retryable: v.boolean(),
     not_retryable_because: text,
     held_up_by: v.array(v.string()),
@@ -82,6 +87,7 @@ export const detailSchema = v.pipe(
       time,
       v.description('Since when its contents are erased; then nothing of it can be sent or changed.'),
     ),
+    staleness: stalenessSchema,
     attempts: v.array(attemptSchema),
     policy: effectivePolicySchema,
     decoding: decodingSchema,
@@ -129,6 +135,7 @@ export const exampleDetail = {
   edits: 0,
   archived_at: null,
   erased_at: null,
+  staleness: stalenessJson([], { status: 'PENDING', consumer_group: null }),
   attempts: [exampleAttempt],
   policy: exampleEffectivePolicy,
   decoding: null,
@@ -142,12 +149,23 @@ export type DecodedMessage = {
   decoding: DecodingJson
 }
 
+/** `decoded_key` is JSON text. */
+export type DecodedDetail = MessageDetail & { decoded_key: string | null; decoding: DecodingJson }
+
+export function withDecoded(message: MessageDetail, { shown, key, decoding }: DecodedMessage): DecodedDetail {
+  return { ...message, ...shown, decoded_key: key, decoding }
+}
+
 export function detailJson(
-  message: MessageDetail,
-  { attempts, policy, decoded }: { attempts: readonly Attempt[]; policy: EffectivePolicy; decoded: DecodedMessage },
+  message: Shown<DecodedDetail>,
+  {
+    attempts,
+    policy,
+    newer,
+  }: { attempts: readonly Shown<Attempt>[]; policy: EffectivePolicy; newer: readonly NewerDeadLetter[] },
 ): string {
   const m = message
-  const target = m.target_topic ?? policy.policy.redirectTopic ?? m.original_topic
+  const target = targetOf(m, policy.policy)
   const facts = {
     status: m.status,
     retryCount: m.retry_count,
@@ -173,52 +191,50 @@ export function detailJson(
   const time = (date: Date | null) => date && timestamp(date)
   const offset = (offset: bigint | null) => (offset === null ? null : String(offset))
   const headers = m.record_headers && decodeHeaders(m.record_headers, { error_stacktrace: m.error_stacktrace })
-  return messageJson(
-    { ...m, ...decoded.shown },
-    {
-      retryable: notRetryable === null,
-      not_retryable_because: notRetryable,
-      held_up_by: heldUpBy(facts, policy.policy),
-      next_retry_at: time(m.next_retry_at),
-      dlq: m.dlq_topic && {
-        cluster: m.dlq_cluster,
-        topic: m.dlq_topic,
-        partition: m.dlq_partition,
-        offset: offset(m.dlq_offset),
-      },
-      original: {
-        topic: m.original_topic,
-        topic_source: m.original_topic_source,
-        partition: m.original_partition,
-        offset: offset(m.original_offset),
-        timestamp: time(m.original_timestamp),
-      },
-      target_topic: m.target_topic,
-      consumer_group: m.consumer_group,
-      error_class: m.error_class,
-      error_stacktrace: m.error_stacktrace,
-      group_id: m.group_id,
-      key: m.record_key && readable(m.record_key),
-      headers: headers && readableHeaders(headers),
-      value_bytes: m.value_bytes,
-      record_timestamp: time(m.record_timestamp),
-      record_timestamp_type: m.record_timestamp_type,
-      record_source: m.record_source,
-      origin_state: facts.origin?.state ?? null,
-      failure_count: m.failure_count,
-      first_failed_at: timestamp(m.first_failed_at),
-      last_failed_at: timestamp(m.last_failed_at),
-      run_id: m.run_id,
-      successor_of: m.successor_of,
-      related_to: m.related_to,
-      edits: m.edits,
-      archived_at: time(m.archived_at),
-      erased_at: time(m.erased_at),
-      attempts: attempts.map(attemptJson),
-      policy: effectivePolicyJson(policy),
-      decoding: decoded.decoding,
-      // Its numbers keep their digits when they are written.
-      decoded_key: decoded.key === null ? null : parseExact(decoded.key),
+  return messageJson(m, {
+    retryable: notRetryable === null,
+    not_retryable_because: notRetryable,
+    held_up_by: heldUpBy(facts, policy.policy),
+    next_retry_at: time(m.next_retry_at),
+    dlq: m.dlq_topic && {
+      cluster: m.dlq_cluster,
+      topic: m.dlq_topic,
+      partition: m.dlq_partition,
+      offset: offset(m.dlq_offset),
     },
-  )
+    original: {
+      topic: m.original_topic,
+      topic_source: m.original_topic_source,
+      partition: m.original_partition,
+      offset: offset(m.original_offset),
+      timestamp: time(m.original_timestamp),
+    },
+    target_topic: m.target_topic,
+    consumer_group: m.consumer_group,
+    error_class: m.error_class,
+    error_stacktrace: m.error_stacktrace,
+    group_id: m.group_id,
+    key: m.record_key && readable(m.record_key),
+    headers: headers && readableHeaders(headers),
+    value_bytes: m.value_bytes,
+    record_timestamp: time(m.record_timestamp),
+    record_timestamp_type: m.record_timestamp_type,
+    record_source: m.record_source,
+    origin_state: facts.origin?.state ?? null,
+    failure_count: m.failure_count,
+    first_failed_at: timestamp(m.first_failed_at),
+    last_failed_at: timestamp(m.last_failed_at),
+    run_id: m.run_id,
+    successor_of: m.successor_of,
+    related_to: m.related_to,
+    edits: m.edits,
+    archived_at: time(m.archived_at),
+    erased_at: time(m.erased_at),
+    staleness: stalenessJson(newer, m),
+    attempts: attempts.map(attemptJson),
+    policy: effectivePolicyJson(policy),
+    decoding: m.decoding,
+    // Its numbers keep their digits when they are written.
+    decoded_key: m.decoded_key === null ? null : parseExact(m.decoded_key),
+  })
 }

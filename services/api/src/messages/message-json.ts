@@ -8,6 +8,7 @@ import type { Previewed } from 'dlq-core/queries/reading/message-search.ts'
 import type { SpecifiedMessage } from 'dlq-core/queries/reading/message-view.ts'
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { hiddenEntries, hiddenOf, type Shown } from '../masks/shown.ts'
 import type { DecodedRow } from '../payloads/decode-rows.ts'
 import { decodingSchema } from '../payloads/decoding-json.ts'
 import { type ReadableValue, readable } from './readable-record.ts'
@@ -29,7 +30,7 @@ export const messageEntries = {
   last_retry_at: v.nullable(timestampText),
 }
 
-export const messageSchema = v.pipe(v.strictObject(messageEntries), v.title('Message'))
+export const messageSchema = v.pipe(v.strictObject({ ...messageEntries, ...hiddenEntries }), v.title('Message'))
 
 export const messageListSchema = v.pipe(
   v.strictObject({
@@ -54,7 +55,7 @@ export const exampleMessage = {
 }
 
 /** The specification's message object, with the fields in its order, followed by those of `more`. */
-export function messageJson(message: SpecifiedMessage, more: object = {}): string {
+export function messageJson(message: Shown<SpecifiedMessage>, more: object = {}): string {
   const before = JSON.stringify({
     id: message.id,
     original_topic: message.original_topic,
@@ -68,6 +69,7 @@ export function messageJson(message: SpecifiedMessage, more: object = {}): strin
     updated_at: timestamp(message.updated_at),
     last_retry_at: message.last_retry_at && timestamp(message.last_retry_at),
     ...more,
+    ...hiddenOf(message),
   })
   return `${before.slice(0, -1)},"payload":${payloadJson(message)},${after.slice(1)}`
 }
@@ -81,7 +83,7 @@ export function payloadJson({
 }
 
 /** Fields that lists show beside the specification's. */
-export function listedFields(row: DecodedRow) {
+export function listedFields(row: Shown<DecodedRow>) {
   return {
     dlq_topic: row.dlq_topic,
     dlq_partition: row.dlq_partition,
@@ -129,6 +131,7 @@ export const listedMessageSchema = v.pipe(
   v.strictObject({
     ...messageEntries,
     ...listedEntries,
+    ...hiddenEntries,
     payload: v.exactOptional(v.pipe(v.unknown(), v.description('Absent where previews are shown.'))),
     preview: v.exactOptional(
       v.pipe(
@@ -167,7 +170,7 @@ export const exampleListedMessage = {
 }
 
 /** The message with the beginning of its value instead of its payload. */
-export function previewJson(row: DecodedRow & { previewed: Previewed }): string {
+export function previewJson(row: Shown<DecodedRow> & { previewed: Previewed }): string {
   const { value_start, key_start, ...rest } = row.previewed
   const { payload: _, ...message } = JSON.parse(
     messageJson({ ...row, payload: null, unprojected_value: null }, listedFields(row)),

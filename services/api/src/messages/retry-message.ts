@@ -5,12 +5,15 @@ import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
 import { originStateOf } from 'dlq-core/domain/origin/origin-state.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
+import { topicsOfMessage } from 'dlq-core/queries/change/audit.ts'
 import type { HeldMessage } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage, getOutlook } from 'dlq-core/queries/reading/message-view.ts'
 import { getAttempt, requestAttempt } from 'dlq-core/queries/retry/attempts.ts'
 import { refuseWithoutKafka } from '../fleet/refuse-without-kafka.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
-import type { ApiDeps } from '../http/define-route.ts'
+import type { ApiDeps, Call } from '../http/define-route.ts'
+import { shownText } from '../masks/shown.ts'
 import { type Asked, changeState, holdAsSeen } from './change-message.ts'
 import { whyHeldForOrigin } from './why-not-retried.ts'
 
@@ -30,7 +33,7 @@ export type RetryAnswer = { done: boolean; body: { id: string; status: string; m
  *   the sender saw it, 409 SYS_DLQ_PUBLISH_REFUSED where it was not sent, 503 where no retrier has Kafka configured
  */
 export async function retryMessage(
-  deps: Pick<ApiDeps, 'sql' | 'policies' | 'wakeRetriers'>,
+  deps: Pick<Call, 'sql' | 'policies' | 'wakeRetriers' | 'sight'>,
   request: RetryRequest,
 ): Promise<RetryAnswer> {
   const { sql, wakeRetriers } = deps
@@ -42,7 +45,10 @@ export async function retryMessage(
     const attempt = await getAttempt(sql, { message_id: id, number })
     if (attempt?.outcome === 'published' || attempt?.outcome === 'resolved')
       return { done: true, body: { id, status: 'RESOLVED', message: 'message retry initiated' } }
-    if (attempt?.outcome === 'failed') throw refused(await getOutlook(sql, { id, scope }), attempt.error)
+    if (attempt?.outcome === 'failed') {
+      const why = shownText(attempt.error, deps.sight, await topicsOfMessage(sql, id))
+      throw refused(await getOutlook(sql, { id, scope }), why)
+    }
     if (Date.now() + pollMs > deadline || signal.aborted) {
       const message = await getMessage(sql, { id, scope })
       if (!message) throw notFound(id)
@@ -104,10 +110,11 @@ async function requestNext(
 
 /** A message whose route is not open is sent only if it is forced, by somebody who may send to its target. */
 function refuseHeld(
-  { original_topic, dlq_topic, target_topic }: HeldMessage,
+  message: HeldMessage,
   { force, scope, redirectTopic }: Pick<RetryRequest, 'force' | 'scope'> & { redirectTopic: string | null },
 ): void {
-  const target = target_topic ?? redirectTopic ?? original_topic
+  const { original_topic, dlq_topic } = message
+  const target = targetOf(message, { redirectTopic })
   const why = notAllowed({ dlq_topic: dlq_topic!, original_topic })
   if (!force) throw new ApiError('SYS_DLQ_CONFLICT', `${why}; approve the route, or force the retry`)
   if (scope !== null && !matchesTopicGlobs(scope, target))

@@ -2,6 +2,7 @@
 
 import type { ShownPause } from 'dlq-core/queries/groups/group-pauses.ts'
 import * as v from 'valibot'
+import type { Shown } from '../masks/shown.ts'
 import { count } from '../messages/message-json.ts'
 import { timestamp, timestampText } from '../messages/timestamp.ts'
 
@@ -24,7 +25,7 @@ export const exampleGroupPause = {
   failed_probes: 0,
 }
 
-export function groupPauseJson({ original_topic, reason, paused_at, next_probe_at, failed_probes }: ShownPause) {
+export function groupPauseJson({ original_topic, reason, paused_at, next_probe_at, failed_probes }: Shown<ShownPause>) {
   return {
     ...{ original_topic, reason, failed_probes },
     since: timestamp(paused_at),

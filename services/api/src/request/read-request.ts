@@ -16,11 +16,18 @@ type Read = Pick<
 /** @throws {ApiError} 400 with one detail per faulty field, 415 where the body is not JSON */
 export function readRequest(request: HonoRequest, bytes: Buffer, route: Route): Read {
   const params = parse(route.params, request.param(), 'path')
-  const query = parse(route.query, singles(request.queries()), 'query')
+  const query = parse(route.query, withoutUnmask(singles(request.queries()), route), 'query')
   const headers = parse(route.headers, declaredHeaders(route.headers, request), 'header')
   const text = bytes.length === 0 ? '' : readText(request, bytes)
   const body = parse(route.body, text === '' ? undefined : parseJson(text), 'body')
   return { params, query, headers, body, exactJson: (...path) => exactJsonOf(text, path) }
+}
+
+/** What asks to see behind masks is no part of the route's own query (masks/unmask.ts). */
+function withoutUnmask(query: Record<string, unknown>, { masks }: Pick<Route, 'masks'>): Record<string, unknown> {
+  if (masks === 'none' || query.unmask === undefined) return query
+  const { unmask: _, reason: __, ...rest } = query
+  return rest
 }
 
 /** A parameter given twice stays a list, which its schema refuses unless it wants one. */

@@ -3,6 +3,8 @@
 import type { Route } from '../http/define-route.ts'
 import { auditRoutes } from './audit.ts'
 import { consoleRoutes } from './console.ts'
+import { candidateRoutes } from './discovery/candidates.ts'
+import { subscriptionRoutes } from './discovery/subscriptions.ts'
 import { cronRoutes } from './fleet/cron.ts'
 import { dlqRouteRoutes } from './fleet/dlq-routes.ts'
 import { dlqStatusRoutes } from './fleet/dlq-status.ts'
@@ -33,6 +35,7 @@ import { retryAllRoutes } from './messages/retry-all.ts'
 import { notificationReadRoutes } from './notifications/notification-reads.ts'
 import { notificationRouteRoutes } from './notifications/notification-routes.ts'
 import { policyRoutes } from './policies.ts'
+import { readRoutes } from './reads.ts'
 import { runChangeRoutes } from './runs/run-changes.ts'
 import { runCreationRoutes } from './runs/run-creation.ts'
 import { runReadRoutes } from './runs/run-reads.ts'
@@ -58,6 +61,8 @@ export const allRoutes: readonly Route[] = [
   ...retryAllRoutes,
   ...topicRoutes,
   ...readerRoutes,
+  ...candidateRoutes,
+  ...subscriptionRoutes,
   ...topicPauseRoutes,
   ...nameRoutes,
   ...statusRoutes,
@@ -71,6 +76,7 @@ export const allRoutes: readonly Route[] = [
   ...notificationReadRoutes,
   ...notificationRouteRoutes,
   ...auditRoutes,
+  ...readRoutes,
   ...meRoutes,
   ...dlqStatusRoutes,
   ...runCreationRoutes,

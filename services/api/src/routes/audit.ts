@@ -6,6 +6,8 @@ import * as v from 'valibot'
 import { invalidField } from '../http/api-error.ts'
 import { defineRoute } from '../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
+import { refuseTextSearch } from '../masks/refuse-hidden.ts'
+import { hiddenEntries, type Shown, shown } from '../masks/shown.ts'
 import { sendJsonText } from '../messages/message-json.ts'
 import { timestamp, timestampText } from '../messages/timestamp.ts'
 import { instant, wholeNumber } from '../request/request-schemas.ts'
@@ -13,6 +15,7 @@ import { instant, wholeNumber } from '../request/request-schemas.ts'
 const auditEntry = v.pipe(
   v.strictObject({
     id: v.string(),
+    ...hiddenEntries,
     at: timestampText,
     actor: v.string(),
     role: v.picklist(['read', 'write', 'admin']),
@@ -47,9 +50,10 @@ export const auditRoutes = [
       summary: 'Who changed what, newest first',
       description: [
         'A token for some topics sees only the changes to messages of these topics. With `related=true` an answer looks at',
-        'a thousand entries at most: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.',
+        '500 entries at most, with `q` at 5,000: it may have fewer than `limit`, even none, and `next_cursor` continues behind them.',
       ].join(' '),
       role: 'read',
+      masks: 'shown',
       query: v.strictObject({
         actor: shortText,
         action: shortText,
@@ -97,7 +101,8 @@ export const auditRoutes = [
         },
       },
     },
-    async ({ c, sql, access, query: { limit, cursor, related, ...filter } }) => {
+    async ({ c, sql, access, sight, query: { limit, cursor, related, ...filter } }) => {
+      if (filter.q !== undefined) refuseTextSearch(sight.anywhere)
       const binding = bindingOf('audit', filter, ...(related === 'true' ? ['related'] : []))
       const [beforeId] = cursor === undefined ? [null] : decodeCursor(cursor, binding, auditKey)
       // One more than asked for tells whether there is a next page.
@@ -105,11 +110,14 @@ export const auditRoutes = [
       const { entries: found, examinedTo } =
         related === 'true'
           ? await listRelatedAudit(sql, { to: relatedTo(filter), ...page })
-          : { entries: await listAudit(sql, { filter, ...page }), examinedTo: null }
+          : await listAudit(sql, { filter, ...page })
       const entries = found.slice(0, limit)
       const last = found.length > limit ? entries.at(-1)!.id : examinedTo
       const next = last === null ? null : encodeCursor([String(last)], binding)
-      return sendJsonText(c, `{"entries":[${entries.map(entryJson).join()}],"next_cursor":${JSON.stringify(next)}}`)
+      return sendJsonText(
+        c,
+        `{"entries":[${entries.map((entry) => entryJson(shown(entry, sight, 'anywhere'))).join()}],"next_cursor":${JSON.stringify(next)}}`,
+      )
     },
   ),
 ]
@@ -124,7 +132,7 @@ function relatedTo({ target_type, target_id, ...others }: AuditFilter) {
 }
 
 /** `before` and `after` are JSON text already. */
-function entryJson({ before, after, ...entry }: WrittenEntry): string {
+function entryJson({ before, after, ...entry }: Shown<WrittenEntry>): string {
   const json = JSON.stringify({ ...entry, id: String(entry.id), at: timestamp(entry.at) })
   return `${json.slice(0, -1)},"before":${before},"after":${after}}`
 }

@@ -12,6 +12,7 @@ export const consoleRoutes = [
       summary: 'What the console needs before somebody signs in',
       description: 'Holds no secrets. A console that was loaded earlier compares `build` to know of a newer one.',
       role: null,
+      masks: 'none',
       answers: {
         200: {
           description: 'The settings of the console.',

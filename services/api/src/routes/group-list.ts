@@ -8,6 +8,7 @@ import { groupStates } from 'dlq-core/queries/groups/groups.ts'
 import * as v from 'valibot'
 import { defineRoute } from '../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
+import { refuseTextSearch } from '../masks/refuse-hidden.ts'
 import { count } from '../messages/message-json.ts'
 import { instant, listOf, wholeNumber } from '../request/request-schemas.ts'
 import { exampleGroup, groupSchema, groupText, withCounts } from './groups.ts'
@@ -114,6 +115,7 @@ export const groupListRoutes = [
       summary: 'Error groups that have messages',
       description: 'Their messages: GET /api/v1/messages?group_id=…',
       role: 'read',
+      masks: 'shown',
       revalidates: true,
       query: groupsQuery,
       answers: {
@@ -132,7 +134,8 @@ export const groupListRoutes = [
         },
       },
     },
-    async ({ c, sql, log, access: { actor, topics: scope }, query }) => {
+    async ({ c, sql, log, access: { actor, topics: scope }, sight, query }) => {
+      if (query.q !== undefined) refuseTextSearch(sight.anywhere)
       const { sort, limit, cursor, trend } = query
       const filter = filterOf(query)
       const binding = bindingOf('groups', filter, sort)
@@ -147,7 +150,7 @@ export const groupListRoutes = [
       const shown = groups.slice(0, limit)
       const last = groups.length > limit ? shown.at(-1)! : null
       return c.json({
-        groups: await withCounts({ sql, log }, shown, { scope, trend }),
+        groups: await withCounts({ sql, log, sight }, shown, { scope, trend }),
         totals,
         next_cursor: last && encodeCursor([last.place, last.id], binding),
       })

@@ -6,6 +6,8 @@ import { getGroup } from 'dlq-core/queries/groups/groups.ts'
 import * as v from 'valibot'
 import { ApiError } from '../http/api-error.ts'
 import { defineRoute } from '../http/define-route.ts'
+import { shown } from '../masks/shown.ts'
+import { seesAll } from '../masks/sight.ts'
 import { groupPauseJson } from '../pauses/group-pause-json.ts'
 import { idOf, reason, topicName } from '../request/request-schemas.ts'
 
@@ -20,6 +22,7 @@ export const groupResumeRoutes = [
         'pause. Messages that were put off are retried at their own time; a run retries them now.',
       ].join(' '),
       role: 'write',
+      masks: 'none',
       params: v.object({ id: idOf('group') }),
       body: v.optional(v.strictObject({ original_topic: v.exactOptional(topicName), reason }), {}),
       bodyExample: { original_topic: 'orders', reason: 'the consumer is fixed' },
@@ -45,7 +48,11 @@ export const groupResumeRoutes = [
           await writeAudit(sql, {
             ...by,
             ...{ action: 'group.resume', target_type: 'group', target_id: id, reason: body.reason ?? null },
-            ...{ original_topic: pause.original_topic, before: groupPauseJson(pause), after: null },
+            ...{
+              original_topic: pause.original_topic, // As it was: the audit is masked when it is read.
+              before: groupPauseJson(shown(pause, seesAll, 'anywhere')),
+              after: null,
+            },
           })
         }
         return pauses.map(({ original_topic: topic }) => topic)

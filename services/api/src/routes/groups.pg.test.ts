@@ -199,6 +199,20 @@ describe('the list of error groups', () => {
     expect(groups.find(({ id }) => id === groupId(2))!.trend).toHaveLength(24)
   })
 
+  test('counts a thousand messages of an hour in the trend, and says that there are more', async () => {
+    await database.sql`
+      insert into dlq.dlq_messages (id, original_topic, error_message, group_id)
+      select (left(dlq.uuid_floor(now() - hours * interval '1 hour' - interval '1 minute')::text, 13) || '-7' || right(gen_random_uuid()::text, 21))::uuid,
+             'orders', 'e', ${groupId(1)}
+      from unnest(array[0, 0, 1, 1, 2]) hours, generate_series(1, 600)`
+    const { groups } = (await get('?trend=true')) as { groups: { id: string; trend: unknown[] }[] }
+    expect(groups.find(({ id }) => id === groupId(1))!.trend.slice(-3)).toEqual([
+      { value: 600, relation: 'eq' },
+      { value: 1000, relation: 'gte' },
+      { value: 1000, relation: 'gte' },
+    ])
+  })
+
   test('shows only groups of topics in the scope, and counts only their messages', async () => {
     await insert({ group_id: groupId(1), original_topic: 'pay.in' })
     await insert({ group_id: groupId(1), original_topic: 'orders.in' })
@@ -228,7 +242,7 @@ describe('the state, owner and note of an error group', () => {
     })
     expect(await patch(1, { owner: null })).toMatchObject({ body: { state: 'snoozed', owner: null, note: 'OPS-1' } })
     // One entry for each DLQ topic of the group: those who may see only some see what became of theirs.
-    const entries = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 9 })
+    const { entries } = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 9 })
     expect(entries.map(({ dlq_topic }) => dlq_topic)).toEqual([
       ...['pay.dlq.v1', 'orders.dlq.v1', 'pay.dlq.v1', 'orders.dlq.v1'],
     ])

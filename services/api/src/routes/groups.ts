@@ -24,6 +24,7 @@ import { requireExactCounts } from '../fleet/exact-counts.ts'
 import { exampleStatusCounts, noMessages, statusCountsSchema, totalSchema } from '../fleet/totals-json.ts'
 import { ApiError, invalidField } from '../http/api-error.ts'
 import { type Call, defineRoute } from '../http/define-route.ts'
+import { hiddenEntries, hiddenOf, type Shown, shown } from '../masks/shown.ts'
 import { timestamp, timestampText } from '../messages/timestamp.ts'
 import { exampleGroupPause, groupPauseJson, groupPauseSchema } from '../pauses/group-pause-json.ts'
 import { idOf, ifMatchHeader, instant, reason } from '../request/request-schemas.ts'
@@ -46,6 +47,7 @@ const opinionEntries = {
 export const groupSchema = v.pipe(
   v.strictObject({
     id: v.pipe(v.string(), v.uuid()),
+    ...hiddenEntries,
     title: v.string(),
     error_class: text,
     location: text,
@@ -139,6 +141,7 @@ export const groupRoutes = [
       path: '/api/v1/groups/:id',
       summary: 'One error group, with its trend',
       role: 'read',
+      masks: 'shown',
       params: groupPath,
       answers: {
         200: {
@@ -150,11 +153,11 @@ export const groupRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, log, access: { topics: scope }, params: { id } }) => {
+    async ({ c, sql, log, access: { topics: scope }, sight, params: { id } }) => {
       const group = await getGroup(sql, { id, scope })
       if (!group) throw noGroup(id)
       c.header('ETag', await tagOfGroup(sql, { id, scope }))
-      return c.json(await withTopics({ sql, log }, group, scope))
+      return c.json(await withTopics({ sql, log, sight }, group, scope))
     },
   ),
 
@@ -169,6 +172,7 @@ export const groupRoutes = [
         'counts from now, so setting resolved again clears regressed.',
       ].join(' '),
       role: 'write',
+      masks: 'shown',
       params: groupPath,
       headers: v.object(ifMatchHeader),
       body: changeObject,
@@ -183,7 +187,7 @@ export const groupRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_PRECONDITION_FAILED'],
     },
-    async ({ c, sql, log, access: { topics: scope }, by, params: { id }, headers, body }) => {
+    async ({ c, sql, log, access: { topics: scope }, sight, by, params: { id }, headers, body }) => {
       checkSnooze(body)
       // Checked before the change, so that an answer of 503 means that nothing was changed.
       await requireExactCounts({ sql, log })
@@ -192,7 +196,7 @@ export const groupRoutes = [
         return { group, tag: await tagOfGroup(sql, { id, scope }) }
       })
       c.header('ETag', tag)
-      return c.json(await withTopics({ sql, log }, group, scope))
+      return c.json(await withTopics({ sql, log, sight }, group, scope))
     },
   ),
 
@@ -203,6 +207,7 @@ export const groupRoutes = [
       summary: 'Set state, owner and note of several error groups',
       description: `The same change for each group, as PATCH /api/v1/groups/{id} makes it: for all of the ids, ${maxIds} at most, or for none.`,
       role: 'write',
+      masks: 'shown',
       body: v.strictObject({
         ids: v.pipe(
           v.array(v.pipe(v.string('must be an id'), v.check(isUuid, 'must be an id'), v.toLowerCase())),
@@ -221,7 +226,7 @@ export const groupRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, log, access: { topics: scope }, by, body: { ids, ...body } }) => {
+    async ({ c, sql, log, access: { topics: scope }, sight, by, body: { ids, ...body } }) => {
       checkSnooze(body)
       await requireExactCounts({ sql, log })
       // In one order, so that two requests do not wait for each other.
@@ -231,7 +236,7 @@ export const groupRoutes = [
         for (const id of sorted) changed.push(await changeOne(sql, { id, scope, by, body }))
         return changed
       })
-      return c.json({ groups: await withCounts({ sql, log }, groups, { scope, trend: false }) })
+      return c.json({ groups: await withCounts({ sql, log, sight }, groups, { scope, trend: false }) })
     },
   ),
 ]
@@ -301,12 +306,15 @@ function noGroup(id: string): ApiError {
   return new ApiError('SYS_DLQ_NOT_FOUND', `error group not found: ${id}`)
 }
 
-async function withTopics({ sql, log }: Pick<Call, 'sql' | 'log'>, group: Group, scope: TopicScope) {
-  const [[shown], opinions] = await Promise.all([
-    withCounts({ sql, log }, [group], { scope, trend: true }),
+async function withTopics({ sql, log, sight }: Pick<Call, 'sql' | 'log' | 'sight'>, group: Group, scope: TopicScope) {
+  const [[counted], opinions] = await Promise.all([
+    withCounts({ sql, log, sight }, [group], { scope, trend: true }),
     listOpinions(sql, { id: group.id, scope, limit: maxTopics }),
   ])
-  return { ...shown, topics: opinions.map((one) => ({ dlq_topic: one.dlq_topic, ...opinionJson(one) })) }
+  return {
+    ...counted,
+    topics: opinions.map((one) => ({ dlq_topic: one.dlq_topic, ...opinionJson(shown(one, sight, 'anywhere')) })),
+  }
 }
 
 function opinionJson({
@@ -316,7 +324,7 @@ function opinionJson({
   regressed,
   owner,
   note,
-}: Omit<GroupOpinion, 'dlq_topic'>) {
+}: Shown<Omit<GroupOpinion, 'dlq_topic'>>) {
   return {
     state,
     snoozed_until: snoozed_until && timestamp(snoozed_until),
@@ -326,7 +334,7 @@ function opinionJson({
 }
 
 export async function withCounts(
-  { sql, log }: Pick<Call, 'sql' | 'log'>,
+  { sql, log, sight }: Pick<Call, 'sql' | 'log' | 'sight'>,
   groups: readonly Group[],
   { scope, trend }: { scope: TopicScope; trend: boolean },
 ) {
@@ -338,7 +346,9 @@ export async function withCounts(
     listPausesOfGroups(sql, { groupIds, scope }),
     requireExactCounts({ sql, log }),
   ])
-  return groups.map((group) => ({
+  // A group may have messages of any topic.
+  const asShown = groups.map((group) => shown(group, sight, 'anywhere'))
+  return asShown.map((group) => ({
     id: group.id,
     title: group.title,
     error_class: group.error_class,
@@ -350,8 +360,11 @@ export async function withCounts(
     last_seen_at: timestamp(later(group.last_seen_at, times.get(group.id)?.last)),
     dlq_topics: group.dlq_topics,
     counts: counts.get(group.id) ?? noMessages,
-    pauses: pauses.filter(({ group_id }) => group_id === group.id).map(groupPauseJson),
+    pauses: pauses
+      .filter(({ group_id }) => group_id === group.id)
+      .map((pause) => groupPauseJson(shown(pause, sight, 'anywhere'))),
     trend: hours?.get(group.id) ?? null,
+    ...hiddenOf(group),
   }))
 }
 

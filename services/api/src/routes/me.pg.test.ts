@@ -13,13 +13,16 @@ test('everybody may ask who they are, in which role, for which topics, and until
   expect(await me()).toEqual({
     ...{ actor: 'anonymous', role: 'sys_admin', topics: null, via: 'anonymous', expires_at: null },
     grants: [{ role: 'sys_admin', topics: null }],
+    ...{ payloads: 'masked', exports: true },
   })
   const grants = [
     { role: 'write' as const, topics: ['pay*'] },
     { role: 'read' as const, topics: ['orders*'] },
   ]
   const expiresAt = Date.parse('2030-01-01T00:00:00Z')
-  expect(await me({ actor: 'maria', grants, via: 'jwt', expiresAt })).toEqual({
+  const sees = { payloads: 'none' as const, exports: false }
+  expect(await me({ actor: 'maria', grants, via: 'jwt', expiresAt, ...sees })).toEqual({
+    ...sees,
     ...{ actor: 'maria', role: 'sys_operator', topics: ['pay*', 'orders*'], via: 'jwt' },
     expires_at: '2030-01-01T00:00:00.000+00:00',
     grants: [

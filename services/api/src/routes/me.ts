@@ -1,5 +1,6 @@
 // Who asks.
 
+import { payloadSights } from 'dlq-core/runtime/config/auth-schema.ts'
 import * as v from 'valibot'
 import { roleNames, roles } from '../access/access.ts'
 import { defineRoute } from '../http/define-route.ts'
@@ -19,6 +20,13 @@ const meSchema = v.pipe(
       v.array(v.strictObject({ role, topics })),
       v.description('Each role, with the topics in which it holds.'),
     ),
+    payloads: v.pipe(
+      v.picklist(payloadSights),
+      v.description(
+        'none: no key, value, header or error text. masked: what masks leave. full: all, with unmask=true.',
+      ),
+    ),
+    exports: v.pipe(v.boolean(), v.description('Whether messages may be exported.')),
   }),
   v.title('Me'),
 )
@@ -30,6 +38,7 @@ export const meRoutes = [
       path: '/api/v1/me',
       summary: 'Who asks: name, role and topics',
       role: 'read',
+      masks: 'none',
       answers: {
         200: {
           description: 'The one whose token or session the request has.',
@@ -41,11 +50,12 @@ export const meRoutes = [
             via: 'token',
             expires_at: '2026-12-31T00:00:00.000+00:00',
             grants: [{ role: 'sys_operator', topics: ['orders.*'] }],
+            ...{ payloads: 'masked', exports: true },
           },
         },
       },
     },
-    async ({ c, access: { topics } }) => {
+    async ({ c, access: { topics, payloads, exports } }) => {
       const { actor, grants, via = 'token', expiresAt } = c.get('access')
       const role = roles.findLast((role) => grants.some((grant) => grant.role === role))!
       return c.json({
@@ -55,6 +65,7 @@ export const meRoutes = [
         via,
         expires_at: expiresAt === undefined ? null : timestamp(new Date(expiresAt)),
         grants: grants.map((grant) => ({ role: roleNames[grant.role], topics: grant.topics })),
+        ...{ payloads, exports },
       })
     },
   ),

@@ -9,6 +9,7 @@ import * as v from 'valibot'
 import { refuseWithoutKafka } from '../fleet/refuse-without-kafka.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
 import { type Call, defineRoute } from '../http/define-route.ts'
+import { refusePart } from '../masks/refuse-hidden.ts'
 import { sendJsonText } from '../messages/message-json.ts'
 import { exampleOrigin, originJson, originSchema } from '../origins/origin-json.ts'
 import { fetchSchemasOf } from '../payloads/edit-decoded.ts'
@@ -30,6 +31,7 @@ export const messageOriginRoutes = [
         'message changes. A token needs both topics of the message.',
       ].join(' '),
       role: 'write',
+      masks: 'bytes',
       showsPayloads: true,
       params: messagePath,
       headers: v.object(preferHeader),
@@ -71,6 +73,7 @@ export const messageOriginRoutes = [
       description:
         'As it was last compared. The patch is from the message as it is now. A token needs both topics of it.',
       role: 'read',
+      masks: 'bytes',
       showsPayloads: true,
       params: messagePath,
       answers: { 200: compared },
@@ -86,13 +89,16 @@ export const messageOriginRoutes = [
   ),
 ]
 
-type OriginCall = Pick<Call<typeof messagePath>, 'c' | 'sql' | 'access' | 'payloads' | 'params'>
+type OriginCall = Pick<Call<typeof messagePath>, 'c' | 'sql' | 'access' | 'sight' | 'payloads' | 'params'>
 
 /** The original shows what stands in another topic, so both count. */
-async function readMessage({ sql, access: { topics }, params: { id } }: OriginCall): Promise<MessageDetail> {
+async function readMessage({ sql, access: { topics }, sight, params: { id } }: OriginCall): Promise<MessageDetail> {
   const message = await getMessageDetail(sql, { id, scope: topics })
   if (!message) throw notFound(id)
   requireBothTopics(message, topics)
+  const mask = sight.maskOf(message)
+  for (const part of ['key', 'value', 'headers'] as const) refusePart(part, mask)
+  sight.unmasked?.note(id, message)
   return message
 }
 

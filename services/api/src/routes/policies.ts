@@ -1,6 +1,7 @@
 // The policies that people set: the rows of dlq_policies.
 
 import { captureGlob } from 'dlq-core/domain/failure/topic-globs.ts'
+import { isTemplate } from 'dlq-core/domain/retry/fill-target.ts'
 import { fieldOfSetting, type PolicySettings, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
 import {
   backoffs,
@@ -151,6 +152,7 @@ export const policyRoutes = [
       description:
         'With the layers below them: the built-in defaults, and the policies of the configuration. A token for some topics sees only the patterns within these topics.',
       role: 'read',
+      masks: 'none',
       answers: {
         200: {
           description: 'All of them.',
@@ -192,6 +194,7 @@ export const policyRoutes = [
       path: '/api/v1/policies/:pattern',
       summary: 'One policy, and the topics that it matches',
       role: 'read',
+      masks: 'none',
       params: patternPath,
       answers: {
         200: {
@@ -230,6 +233,7 @@ export const policyRoutes = [
         'default decides. With `dry_run=true` nothing changes, and the answer shows the policy as it would be.',
       ].join(' '),
       role: 'admin',
+      masks: 'none',
       // A pattern may match topics that the token may not see, now or later.
       allTopics: true,
       params: patternPath,
@@ -257,7 +261,8 @@ export const policyRoutes = [
       faults: ['SYS_DLQ_PRECONDITION_FAILED'],
     },
     async ({ c, sql, by, policyLayers, allowedTargets, params: { pattern }, headers, query, body }) => {
-      if (typeof body.redirect_topic === 'string')
+      // What a template names is only known of each message; the retriers refuse it there.
+      if (typeof body.redirect_topic === 'string' && !isTemplate(body.redirect_topic))
         refuseUnallowedTarget(allowedTargets, body.redirect_topic, 'redirect_topic')
       if (query.dry_run) {
         const rows = await listPolicies(sql, { scope: null })
@@ -298,6 +303,7 @@ export const policyRoutes = [
       path: '/api/v1/policies/:pattern',
       summary: 'Delete a policy',
       role: 'admin',
+      masks: 'none',
       // A pattern may match topics that the token may not see, now or later.
       allTopics: true,
       params: patternPath,

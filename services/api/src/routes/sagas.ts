@@ -7,6 +7,7 @@ import { getSaga, listSagas, type SagaView, type StepLogView } from 'saga-core/s
 import * as v from 'valibot'
 import { ApiError } from '../http/api-error.ts'
 import { defineRoute } from '../http/define-route.ts'
+import { hiddenEntries, type Shown, shown } from '../masks/shown.ts'
 import { idOf, pageQuery, reason } from '../request/request-schemas.ts'
 import { changeRun } from '../runs/change-run.ts'
 
@@ -16,6 +17,7 @@ const count = v.pipe(v.number(), v.integer())
 
 const sagaEntries = {
   id: v.string(),
+  ...hiddenEntries,
   workflow_name: v.string(),
   current_step: count,
   status: v.picklist(sagaStatuses),
@@ -30,6 +32,7 @@ const sagaSchema = v.pipe(v.strictObject(sagaEntries), v.title('Saga'))
 const stepSchema = v.pipe(
   v.strictObject({
     id: v.string(),
+    ...hiddenEntries,
     step_index: count,
     step_name: v.string(),
     action: v.picklist(['EXECUTE', 'COMPENSATE']),
@@ -68,7 +71,7 @@ const exampleStep = {
   completed_at: '2026-02-20T10:30:00.110Z',
 }
 
-function sagaJson(saga: SagaView) {
+function sagaJson(saga: Shown<SagaView>) {
   const { payload, created_at, updated_at, ...rest } = saga
   return {
     ...rest,
@@ -78,7 +81,7 @@ function sagaJson(saga: SagaView) {
   }
 }
 
-function stepJson({ request_payload, response_payload, started_at, completed_at, ...rest }: StepLogView) {
+function stepJson({ request_payload, response_payload, started_at, completed_at, ...rest }: Shown<StepLogView>) {
   return {
     ...rest,
     request_payload: parse(request_payload),
@@ -105,6 +108,7 @@ export const sagaRoutes = [
       // A saga belongs to no topic, so a caller who may see only some topics sees no saga.
       description: 'By workflow, status and correlation id. The correlation id of a run’s saga is the run’s id.',
       role: 'read',
+      masks: 'shown',
       query: v.strictObject({
         ...pageQuery.entries,
         workflow_name: v.optional(v.string()),
@@ -123,6 +127,7 @@ export const sagaRoutes = [
       c,
       sql,
       access,
+      sight,
       query: { page, page_size: limit, workflow_name: workflow, status, correlation_id: correlationId },
     }) => {
       if (access.topics !== null) return c.json({ sagas: [], total_count: 0 })
@@ -133,7 +138,7 @@ export const sagaRoutes = [
         limit,
         offset: (page - 1) * limit,
       })
-      return c.json({ sagas: sagas.map(sagaJson), total_count: total })
+      return c.json({ sagas: sagas.map((saga) => sagaJson(shown(saga, sight, 'anywhere'))), total_count: total })
     },
   ),
 
@@ -144,6 +149,7 @@ export const sagaRoutes = [
         path: '/api/v1/sagas/:id',
         summary: 'One saga with its steps',
         role: 'read',
+        masks: 'shown',
         params: sagaPath,
       },
       answers: {
@@ -155,11 +161,14 @@ export const sagaRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access, params: { id } }) => {
+    async ({ c, sql, access, sight, params: { id } }) => {
       const saga = access.topics === null ? await getSaga(sql, id) : null
       if (saga === null) throw notFound(id)
       const { steps, ...rest } = saga
-      return c.json({ ...sagaJson(rest), steps: steps.map(stepJson) })
+      return c.json({
+        ...sagaJson(shown(rest, sight, 'anywhere')),
+        steps: steps.map((step) => stepJson(shown(step, sight, 'anywhere'))),
+      })
     },
   ),
 
@@ -171,6 +180,7 @@ export const sagaRoutes = [
       description:
         'The saga compensates its executed steps in reverse order; then it is CANCELLED. Cancelling the saga of a run cancels the run.',
       role: 'write',
+      masks: 'shown',
       params: sagaPath,
       body: v.optional(v.strictObject({ reason }), {}),
       bodyExample: { reason: 'the wrong topic' },
@@ -183,7 +193,7 @@ export const sagaRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT'],
     },
-    async ({ c, sql, access, by, params: { id }, body }) => {
+    async ({ c, sql, access, sight, by, params: { id }, body }) => {
       const saga = access.topics === null ? await getSaga(sql, id) : null
       if (saga === null) throw notFound(id)
       const reason = body.reason ?? null
@@ -195,7 +205,7 @@ export const sagaRoutes = [
           throw new ApiError('SYS_DLQ_CONFLICT', `saga ${id} is ${saga.status}: it cannot be cancelled`)
       }
       const { steps: _, ...after } = (await getSaga(sql, id))!
-      return c.json(sagaJson(after), 202)
+      return c.json(sagaJson(shown(after, sight, 'anywhere')), 202)
     },
   ),
 ]

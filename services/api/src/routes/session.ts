@@ -21,6 +21,7 @@ export const sessionRoutes = [
       description:
         'Answers a bearer token with a cookie that stands for it, so that a browser need not keep the token. The session ends with the token, and after `auth.session.ttl` at the latest.',
       role: 'read',
+      masks: 'none',
       answers: {
         201: {
           description: 'The session has begun.',
@@ -51,6 +52,7 @@ export const sessionRoutes = [
       summary: 'End a session',
       description: 'Takes the cookie away. It needs no session: one that has ended can be taken away as well.',
       role: null,
+      masks: 'none',
       answers: { 204: { description: 'The browser has no session any more.', headers: { 'Set-Cookie': 'Empty.' } } },
     },
     async ({ c, sessions, publicUrl }) => {

@@ -21,6 +21,7 @@ export type WantedRun = Pick<
   | 'retry_all_topic'
   | 'target_topic'
   | 'rate_per_second'
+  | 'max_lag'
   | 'on_refailure'
   | 'max_refailure'
   | 'canary'

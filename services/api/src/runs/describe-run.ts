@@ -1,6 +1,10 @@
 // One run with what has to be looked up for it: why it stands still, and what came in since.
 
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
+import { laggingGroup } from 'dlq-core/domain/message/max-lag.ts'
 import { type RunSelection, waitingOf } from 'dlq-core/domain/message/run.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
+import { listReaderLags } from 'dlq-core/queries/readers/lagging-readers.ts'
 import { countMessages, type Total } from 'dlq-core/queries/reading/message-search.ts'
 import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
 import { readFleetStatus } from 'dlq-core/queries/reading/status.ts'
@@ -9,26 +13,29 @@ import { listTopicsOfRun } from 'dlq-core/queries/runs/run-messages.ts'
 import { countActiveRuns, type RunView } from 'dlq-core/queries/runs/runs.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import type { Call } from '../http/define-route.ts'
+import { shown } from '../masks/shown.ts'
 import { pausedWords } from '../pauses/pause-json.ts'
 import { runHeldUpBy, type TopicOfRun } from './run-held-up.ts'
 import { canaryOf, type RunJson, runJson } from './run-json.ts'
 
-type Describing = Pick<Call, 'sql' | 'policies' | 'access'>
+type Describing = Pick<Call, 'sql' | 'policies' | 'access' | 'sight'>
 
 /** Topics of a run that are looked at; more would not be read. */
 const topicsLookedAt = 20
 /** As often as the summary of a stream changes; what arrives later is counted up to here. */
 const mostArrived = 1000
-const mostExamined = 5000
+const mostExamined = 500
 
 /** `arrived`: also counts what came in since, which costs more than the rest. */
 export async function describeRun(call: Describing, run: RunView, { arrived = true } = {}): Promise<RunJson> {
-  const { sql, access } = call
+  const { sql, access, sight } = call
+  // Its messages may be of any topic.
+  const asShown = shown(run, sight, 'anywhere')
   const [heldUpBy, arrivedSince] = await Promise.all([
-    run.ended_at === null ? whyHeldUp(call, run) : [],
+    run.ended_at === null ? whyHeldUp(call, asShown) : [],
     arrived ? countArrived(sql, { run, scope: access.topics }) : null,
   ])
-  return runJson(run, { heldUpBy, arrivedSince })
+  return runJson(asShown, { heldUpBy, arrivedSince })
 }
 
 async function whyHeldUp({ sql, policies, access: { topics: scope } }: Describing, run: RunView): Promise<string[]> {
@@ -41,15 +48,22 @@ async function whyHeldUp({ sql, policies, access: { topics: scope } }: Describin
   ])
   const pauseOf = new Map(pauses.filter(({ what }) => what === 'retries').map((pause) => [pause.topic, pause]))
   const refusedOf = new Map(status.held_topics.map(({ topic, reason }) => [topic, reason]))
-  const described = topics.map((topics): TopicOfRun => {
-    const { original_topic, dlq_topic } = topics
-    const policy = policies.policyOf(topics)
+  const addressed = topics.map((of) => {
+    const policy = policies.policyOf(of)
+    const message = { target_topic: run.target_topic, original_topic: of.original_topic, consumer_group: null }
+    return { ...of, policy, target: targetOf(message, policy) }
+  })
+  const maxLag = run.max_lag
+  const lags = maxLag === null ? [] : await listReaderLags(sql, [...new Set(addressed.map(({ target }) => target))])
+  const described = addressed.map(({ original_topic, dlq_topic, policy, target }): TopicOfRun => {
     const pause = pauseOf.get(original_topic) ?? (dlq_topic === null ? undefined : pauseOf.get(dlq_topic))
-    const target = run.target_topic ?? policy.redirectTopic ?? original_topic
+    // Who may not see a topic learns nothing of its groups.
+    const isSeen = scope === null || matchesTopicGlobs(scope, target)
     return {
       topic: pause?.topic ?? original_topic,
       policy,
       paused: pause === undefined ? null : pausedWords(pause, scope),
+      lagging: maxLag === null || !isSeen ? null : laggingGroup(lags, { topic: target, maxLag }),
       refused: refusedOf.get(target) ?? null,
     }
   })

@@ -15,9 +15,16 @@ const tokenOf = (name: string) => `secret-${name}-0123456789`
 const hashOf = (name: string) => createHash('sha256').update(tokenOf(name)).digest('hex')
 const auth = {
   tokens: [
-    { name: 'admin', sha256: hashOf('admin'), role: 'sys_admin' as const },
+    { name: 'admin', sha256: hashOf('admin'), role: 'sys_admin' as const, payloads: 'full' as const },
+    { name: 'masked', sha256: hashOf('masked'), role: 'sys_admin' as const },
     { name: 'operator', sha256: hashOf('operator'), role: 'sys_operator' as const },
-    { name: 'team', sha256: hashOf('team'), role: 'sys_admin' as const, topics: ['orders.*'] },
+    {
+      name: 'team',
+      sha256: hashOf('team'),
+      role: 'sys_admin' as const,
+      payloads: 'full' as const,
+      topics: ['orders.*'],
+    },
   ],
 }
 beforeEach(() => emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_runs', 'dlq.dlq_erasures'))
@@ -33,7 +40,8 @@ const wanted = { kind: 'erase', selection: { keys: [{ text: 'maria' }] }, expect
 
 test('only an admin of all topics may erase, with a reason and a number', async () => {
   await insertMessageRow(database.sql, { record_key: Buffer.from('maria') })
-  for (const name of ['operator', 'team']) expect((await send(name, 'POST /api/v1/runs', wanted)).status).toBe(403)
+  for (const name of ['operator', 'team', 'masked'])
+    expect((await send(name, 'POST /api/v1/runs', wanted)).status).toBe(403)
   for (const field of ['reason', 'expect_count'])
     expect(await send('admin', 'POST /api/v1/runs', { ...wanted, [field]: undefined })).toMatchObject({ status: 400 })
   expect(await send('admin', 'POST /api/v1/runs', { ...wanted, kind: 'delete' })).toMatchObject({ status: 400 })

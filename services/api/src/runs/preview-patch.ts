@@ -8,6 +8,8 @@ import { readContents } from 'dlq-core/queries/change/message-change.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { type PayloadReader, readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
+import { shown } from '../masks/shown.ts'
+import type { Sight } from '../masks/sight.ts'
 
 export type PatchPreview = { id: string; before: unknown; after: unknown; omitted: boolean; problem: string | null }
 
@@ -22,7 +24,8 @@ export async function previewPatch(
     patch,
     scope,
     payloads,
-  }: { ids: readonly string[]; patch: string; scope: TopicScope; payloads: PayloadReader | null },
+    sight,
+  }: { ids: readonly string[]; patch: string; scope: TopicScope; payloads: PayloadReader | null; sight: Sight },
 ): Promise<PatchPreview[]> {
   const previews: PatchPreview[] = []
   for (const id of ids) {
@@ -31,10 +34,12 @@ export async function previewPatch(
     const [reading] =
       (await payloads?.readAll([readableValue(message, sentValue(message), message)], { maxBytes: maxEncodedBytes })) ??
       []
-    const { before, after, problem } = patchValue(message, patch, reading)
+    const patched = patchValue(message, patch, reading)
+    const see = (payload: string | null) => shown({ id, payload, unprojected_value: null }, sight, message).payload
+    const [before, after, problem] = [see(patched.before), see(patched.after), patched.problem]
     const omitted = Math.max(before?.length ?? 0, after?.length ?? 0) > maxShown
-    const shown = (json: string | null) => (json === null || omitted ? null : parseExact(json))
-    previews.push({ id, before: shown(before), after: shown(after), omitted, problem })
+    const parsed = (json: string | null) => (json === null || omitted ? null : parseExact(json))
+    previews.push({ id, before: parsed(before), after: parsed(after), omitted, problem })
     await turn()
   }
   return previews

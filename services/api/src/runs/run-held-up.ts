@@ -8,6 +8,8 @@ export type TopicOfRun = {
   readonly policy: Pick<RetryPolicy, 'paused' | 'ratePerSecond' | 'maxInFlight' | 'ordering' | 'runEveryMs'>
   /** Who has paused it, and why; null where nobody has. */
   readonly paused: string | null
+  /** Who is further behind than the run allows; null where nobody is. */
+  readonly lagging: { readonly consumer_group: string; readonly lag: number } | null
   /** Why the retriers only probe it; null where they do not. */
   readonly refused: string | null
 }
@@ -49,9 +51,10 @@ export function runHeldUpBy(facts: RunFacts): string[] {
   return [...reasons, ...topics.flatMap(topicReasons)]
 }
 
-function topicReasons({ topic, policy, paused, refused }: TopicOfRun): string[] {
+function topicReasons({ topic, policy, paused, lagging, refused }: TopicOfRun): string[] {
   const reasons: string[] = []
   if (paused !== null) reasons.push(`topic ${topic} is paused ${paused}`)
+  if (lagging !== null) reasons.push(`lag of ${lagging.consumer_group}: ${lagging.lag} records`)
   if (policy.paused) reasons.push(`the policy pauses topic ${topic}`)
   if (refused !== null) reasons.push(`records for ${topic} are refused, so it is only probed: ${refused}`)
   if (policy.ratePerSecond !== null) reasons.push(`the policy of topic ${topic}: ${policy.ratePerSecond} a second`)

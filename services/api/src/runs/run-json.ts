@@ -19,6 +19,7 @@ import type { Total } from 'dlq-core/queries/reading/message-search.ts'
 import type { RunView } from 'dlq-core/queries/runs/runs.ts'
 import * as v from 'valibot'
 import { totalSchema } from '../fleet/totals-json.ts'
+import { hiddenEntries, hiddenOf, type Shown } from '../masks/shown.ts'
 
 const count = v.pipe(v.number(), v.integer())
 const instantText = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
@@ -36,6 +37,7 @@ const noVerdicts = Object.fromEntries(verdicts.map((verdict) => [verdict, 0])) a
 export const runSchema = v.pipe(
   v.strictObject({
     id: v.string(),
+    ...hiddenEntries,
     kind: v.picklist(runKinds),
     status: v.picklist(runStatuses),
     status_reason: v.nullable(v.string()),
@@ -56,6 +58,7 @@ export const runSchema = v.pipe(
     matched: totalSchema,
     target_topic: v.nullable(v.string()),
     rate_per_second: v.nullable(v.number()),
+    max_lag: v.pipe(v.nullable(count), v.description('Records that a group which failed may be behind.')),
     force: v.boolean(),
     patch: v.nullable(jsonPatchSchema),
     canary: v.nullable(
@@ -132,7 +135,7 @@ export type RunExtras = { readonly heldUpBy: readonly string[] | null; readonly 
 
 const noExtras: RunExtras = { heldUpBy: null, arrivedSince: null }
 
-export function runJson(run: RunView, { heldUpBy, arrivedSince } = noExtras, now = new Date()): RunJson {
+export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtras, now = new Date()): RunJson {
   const { rate, etaSeconds } = progressOf(run, {
     matched: run.matched,
     startedAt: run.started_at,
@@ -152,6 +155,7 @@ export function runJson(run: RunView, { heldUpBy, arrivedSince } = noExtras, now
     matched: { value: run.matched, relation: run.matched_relation },
     target_topic: run.target_topic,
     rate_per_second: run.rate_per_second,
+    max_lag: run.max_lag,
     force: run.is_forced,
     patch: run.patch === null ? null : (parseExact(run.patch) as RunJson['patch']),
     canary: canaryJson(canaryOf(run)),
@@ -179,6 +183,7 @@ export function runJson(run: RunView, { heldUpBy, arrivedSince } = noExtras, now
     created_at: run.created_at.toISOString(),
     started_at: run.started_at?.toISOString() ?? null,
     ended_at: run.ended_at?.toISOString() ?? null,
+    ...hiddenOf(run),
   }
 }
 
@@ -220,6 +225,7 @@ export const exampleRun: RunJson = {
   matched: { value: 3000, relation: 'eq' },
   target_topic: null,
   rate_per_second: 100,
+  max_lag: null,
   force: false,
   patch: null,
   canary: null,

@@ -1,11 +1,12 @@
 // The schema of a request for a run.
 
-import { canBeForced, canPatch, runKinds } from 'dlq-core/domain/message/run.ts'
+import { canBeForced, canPatch, isSent, runKinds } from 'dlq-core/domain/message/run.ts'
 import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
 import { parseDuration } from 'dlq-core/domain/retry/duration.ts'
+import { targetTemplate } from 'dlq-core/domain/retry/fill-target.ts'
 import { share } from 'dlq-core/runtime/config/config-values.ts'
 import * as v from 'valibot'
-import { reason, topicName } from '../request/request-schemas.ts'
+import { reason } from '../request/request-schemas.ts'
 import { selectionSchema } from './run-selection.ts'
 
 const duration = v.pipe(
@@ -61,7 +62,29 @@ export const runBody = v.pipe(
       'continue',
     ),
     max_refailure: v.optional(share, 0.05),
-    target_topic: v.optional(v.nullable(topicName), null),
+    max_lag: v.optional(
+      v.nullable(
+        v.pipe(
+          count('max_lag'),
+          v.description(
+            'With kind retry or redirect: nothing more is sent to a topic while a consumer group that failed there has more records than this to read.',
+          ),
+        ),
+      ),
+      null,
+    ),
+    target_topic: v.optional(
+      v.nullable(
+        v.pipe(
+          v.string('must be text'),
+          v.minLength(1, 'must not be empty'),
+          v.maxLength(249, 'must be at most 249 characters'),
+          v.regex(targetTemplate, 'must be a topic name, which may hold {topic} and {group}'),
+          v.description('May hold `{topic}` and `{group}`: the original topic and the consumer group of each message.'),
+        ),
+      ),
+      null,
+    ),
     patch: v.optional(
       v.pipe(
         jsonPatchSchema,
@@ -118,6 +141,10 @@ export const runBody = v.pipe(
   v.forward(
     v.check(({ kind, selection }) => kind === 'erase' || selection.keys === undefined, 'belong to kind "erase"'),
     ['selection', 'keys'],
+  ),
+  v.forward(
+    v.check(({ kind, max_lag }) => max_lag === null || isSent(kind), 'goes with kind "retry" or "redirect"'),
+    ['max_lag'],
   ),
   v.forward(
     v.check(({ kind, force }) => !force || canBeForced(kind), 'goes with kind "retry" or "redirect"'),

@@ -37,6 +37,9 @@ describe('a request', () => {
     [{ kind: 'retry', selection: { ...orders, ids: [randomUUID()] } }, 'exactly one'],
     [{ kind: 'redirect', selection: orders }, 'redirect'],
     [{ kind: 'redirect', selection: orders, target_topic: 'orders.dlq.v1' }, 'DLQ topic'],
+    [{ kind: 'redirect', selection: orders, target_topic: '{topic}.{name}' }, 'may hold {topic}'],
+    [{ kind: 'dead', selection: orders, max_lag: 10 }, 'goes with kind'],
+    [{ kind: 'retry', selection: orders, max_lag: -1 }, 'must not be negative'],
     [{ kind: 'dead', selection: { filter: { topic: 'x', archived: true } } }, 'archive'],
     [{ kind: 'edit', selection: orders }, 'edit'],
     [{ kind: 'edit', selection: orders, patch: [] }, 'empty'],
@@ -50,6 +53,12 @@ describe('a request', () => {
     [{ kind: 'explode', selection: orders }, 'must be one of retry'],
   ])('for %j is refused', async (body, why) => {
     expect(await ask(body)).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining(why) } } })
+  })
+
+  test('may name a lag to wait for, and a topic per message to redirect to', async () => {
+    await insertMany(1)
+    const run = { kind: 'redirect', selection: orders, target_topic: '{topic}.{group}.retry', max_lag: 100 }
+    expect(await ask(run)).toMatchObject({ status: 202, body: { max_lag: 100, target_topic: '{topic}.{group}.retry' } })
   })
 
   test('for a missing run answers 404', async () => {

@@ -2,8 +2,7 @@
 // signed in, and no script can read it. A session of a configured token says only which token it is: it ends when that
 // token ends, and has what the token may do now. One of an identity provider keeps what its claims said.
 
-import type { AuthConfig } from 'dlq-core/runtime/config/auth-schema.ts'
-import { isAuthConfigured } from 'dlq-core/runtime/config/auth-schema.ts'
+import { type AuthConfig, isAuthConfigured, payloadSights } from 'dlq-core/runtime/config/auth-schema.ts'
 import * as v from 'valibot'
 import { type Access, roles } from '../access/access.ts'
 import type { FindToken } from '../access/authenticate.ts'
@@ -28,6 +27,7 @@ const ofProvider = v.object({
   issuer: v.string(),
   actor: v.string(),
   grants: v.array(v.object({ role: v.picklist(roles), topics: v.nullable(v.array(v.string())) })),
+  payloads: v.exactOptional(v.picklist(payloadSights)),
 })
 
 export function createSessions({
@@ -45,8 +45,9 @@ export function createSessions({
   return {
     async begin(access, place) {
       const expiresAt = Math.min(now() + auth.session.ttl, access.expiresAt ?? Number.POSITIVE_INFINITY)
-      const { actor, grants, tokenId } = access
-      const claims = tokenId === undefined ? { issuer: auth.jwt.issuer, actor, grants } : { token: tokenId }
+      const { actor, grants, tokenId, payloads } = access
+      const own = { issuer: auth.jwt.issuer, actor, grants, ...(payloads && { payloads }) }
+      const claims = tokenId === undefined ? own : { token: tokenId }
       const value = await seal.close(purpose, claims, { now: now(), expiresAt })
       const name = sessionCookieName(place)
       if (name.length + value.length > maxCookieBytes)
@@ -80,7 +81,7 @@ export function createSessions({
     }
     const byProvider = v.safeParse(ofProvider, claims)
     if (!byProvider.success || byProvider.output.issuer !== auth.jwt.issuer) return null
-    const { actor, grants, exp } = byProvider.output
-    return { actor, grants, via: 'session', expiresAt: exp * 1000 }
+    const { actor, grants, exp, payloads } = byProvider.output
+    return { actor, grants, via: 'session', expiresAt: exp * 1000, ...(payloads && { payloads }) }
   }
 }

@@ -4,6 +4,7 @@
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { withoutRetrySuffix } from 'dlq-core/domain/failure/topic-names.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import {
   countSeenBefore,
   listTargetParts,
@@ -115,9 +116,8 @@ export type BlastOf = {
 export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
   const { ids, matched, examined, isForced, scope, targetTopic, ratePerSecond, policyOf } = deps
   const parts = await listTargetParts(sql, { ids, scope, isForced })
-  const byTopic = Map.groupBy(
-    parts,
-    (part) => targetTopic ?? part.target_topic ?? policyOf(part).redirectTopic ?? part.original_topic,
+  const byTopic = Map.groupBy(parts, (part) =>
+    targetOf({ ...part, target_topic: targetTopic ?? part.target_topic }, policyOf(part)),
   )
   // Who may not see a topic learns nothing of its groups.
   const seen = [...byTopic.keys()].filter((topic) => scope === null || matchesTopicGlobs(scope, topic))

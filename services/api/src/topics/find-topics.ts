@@ -11,8 +11,10 @@ import {
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 
-export const topicKinds = ['dlq', 'original'] as const
+export const topicKinds = ['dlq', 'original', 'candidate'] as const
 export type TopicKind = (typeof topicKinds)[number]
+/** Of topics that messages name. */
+export type MessageTopicKind = Exclude<TopicKind, 'candidate'>
 
 export type FoundTopic = (DlqTopic | { topic: string; cluster: null }) & { rank: string }
 
@@ -26,7 +28,8 @@ type Asked = {
   limit: number
 }
 
-export async function findTopics(sql: Sql, kind: TopicKind, asked: Asked): Promise<FoundTopic[]> {
+/** `candidate`: see listCandidates, whose rows tell other things. */
+export async function findTopics(sql: Sql, kind: MessageTopicKind, asked: Asked): Promise<FoundTopic[]> {
   if (kind === 'dlq') return listDlqTopics(sql, asked)
   return (await listOriginalTopics(sql, asked)).map((found) => ({ ...found, cluster: null }))
 }
@@ -34,8 +37,8 @@ export async function findTopics(sql: Sql, kind: TopicKind, asked: Asked): Promi
 /** One topic in the scope, of the kind if that is given: in Kafka rather than gone. Null where there is none. */
 export async function findTopic(
   sql: Sql,
-  { topic, kind: wanted, scope }: { topic: string; kind?: TopicKind | undefined; scope: TopicScope },
-): Promise<{ kind: TopicKind; found: FoundTopic } | null> {
+  { topic, kind: wanted, scope }: { topic: string; kind?: MessageTopicKind | undefined; scope: TopicScope },
+): Promise<{ kind: MessageTopicKind; found: FoundTopic } | null> {
   const kind = wanted ?? ((await isDlqTopic(sql, topic)) ? 'dlq' : 'original')
   const all = await findTopics(sql, kind, { scope, topic, after: null, limit: 100 })
   const found = all.find((one) => one.cluster === null || one.gone_at === null) ?? all[0]

@@ -5,6 +5,7 @@
 import { areOtherGroups, isSameFlow, type Route } from 'dlq-core/domain/failure/topic-routes.ts'
 import type { Claim, DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import type { LockedMessage } from 'dlq-core/queries/ingest/message-reopen.ts'
 
 /** A dead letter that names a message of ours. */
@@ -71,7 +72,10 @@ function isFromTarget(
   // Only a header says where this record failed.
   if (source !== 'header') return true
   const recorded = attempt?.target_topic ?? null
-  const planned = message.target_topic === null ? [redirectTopic, message.original_topic] : [message.target_topic]
+  const planned =
+    message.target_topic === null
+      ? [targetOf(message, { redirectTopic }), message.original_topic]
+      : [message.target_topic]
   const targets = recorded === null || isUnderWay(claim.attempt, message) ? [recorded, ...planned] : [recorded]
   return targets.some((target) => target !== null && isSameFlow(origin, target))
 }

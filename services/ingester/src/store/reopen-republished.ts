@@ -25,7 +25,14 @@ import type { RouteRegister, RouteTest } from '../registers/route-register.ts'
 import { judgeClaim, type RepublishedLetter, type Verdict } from './judge-claim.ts'
 import { reopenSiblings } from './reopen-siblings.ts'
 
-export type ReopenDeps = { policyOf: PolicyOf; routes: RouteRegister; now: Date; random: () => number }
+export type ReopenDeps = {
+  policyOf: PolicyOf
+  routes: RouteRegister
+  now: Date
+  random: () => number
+  /** What failed below this offset is sent only when somebody asks. */
+  manualBelow: bigint | null
+}
 type Deciding = Omit<ReopenDeps, 'routes'> & { isOpen: RouteTest }
 
 /**
@@ -205,7 +212,7 @@ type Failing = { id: string; message: NewMessage; deciding: Deciding }
 /** The message after its failure; null where its state does not change. */
 function reopen(
   messages: Map<string, LockedMessage>,
-  { id, message, deciding: { policyOf, isOpen, now, random } }: Failing,
+  { id, message, deciding: { policyOf, isOpen, now, random, manualBelow } }: Failing,
   event: MessageEvent,
 ): ReopenedMessage | null {
   const before = messages.get(id)!
@@ -213,7 +220,8 @@ function reopen(
   if (after === null || before.erased_at !== null) return null
   const { dlq_topic, original_topic } = before
   const isHeld = dlq_topic !== null && !isOpen({ dlq_topic, original_topic })
-  const state: RetryState = isHeld ? { ...after, next_retry_at: null } : after
+  const isManual = isHeld || (manualBelow !== null && message.dlq_offset < manualBelow)
+  const state: RetryState = isManual ? { ...after, next_retry_at: null } : after
   const { error_class, error_message, error_stacktrace, group_id, consumer_group } = message
   messages.set(id, { ...before, ...state, error_class, error_message })
   const { status, retry_count, next_retry_at } = state

@@ -3,6 +3,7 @@
 import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { resetPosition } from 'dlq-core/queries/ingest/positions.ts'
+import { letMessagesGo } from 'dlq-core/queries/routes/routes.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -286,5 +287,31 @@ describe('the bytes of a record', () => {
         ['', ''],
       ]),
     )
+  })
+})
+
+describe('records from before the subscription of their topic', () => {
+  const next = async (record: DeadLetterRecord) => (await read(record)).next_retry_at
+
+  test('are stored without a time for their retry, and those after it with one', async () => {
+    await store([])
+    await database.sql`update dlq.dlq_positions set manual_below = 2`
+    const all = records(0, 4)
+    await store(all)
+    expect(await Promise.all(all.map(next))).toEqual([null, null, expect.any(Date), expect.any(Date)])
+  })
+
+  test('get none when their route is approved either', async () => {
+    await store([])
+    await database.sql`update dlq.dlq_positions set manual_below = 2`
+    const [old, fresh] = [recordAt(1), recordAt(2)]
+    await store([recordAt(0), old!, fresh!])
+    const route = { dlq_topic: partition.topic, original_topic: 'orders.events.v1' }
+    await database.sql`update dlq.dlq_messages set held_by_route = true, next_retry_at = null`
+    await letMessagesGo(service.sql, {
+      ...{ route, status: 'PENDING', afterId: '00000000-0000-0000-0000-000000000000', limit: 10 },
+      nextRetryAt: new Date(),
+    })
+    expect([await next(old!), await next(fresh!)]).toEqual([null, expect.any(Date)])
   })
 })

@@ -158,7 +158,10 @@ async function storeLetters(
   { deps, batch, letters, compared, erasures, lowOffset, mayRefuse }: Work,
 ): Promise<StoreOutcome> {
   // Sent together.
-  const [position] = await Promise.all([lockPosition(sql, batch), requireSameErasures(sql, erasures)])
+  const [{ next_offset: position, manual_below: manualBelow }] = await Promise.all([
+    lockPosition(sql, batch),
+    requireSameErasures(sql, erasures),
+  ])
   if (position > batch.highWatermark) return { kind: 'recreated', seenOffset: position }
   const expectedOffset = lowOffset > position ? lowOffset : position
   if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
@@ -167,6 +170,9 @@ async function storeLetters(
     sql,
     letters.filter(({ message }) => message.dlq_offset >= position),
   )
+  // From before the topic's subscription: nothing of it is sent unless somebody asks.
+  if (manualBelow !== null)
+    for (const { message } of unseen) if (message.dlq_offset < manualBelow) message.next_retry_at = null
   const store = async (messages: readonly NewMessage[]) => {
     const shortened = deps.frames.shorten(messages)
     await deps.frames.confirm(sql, shortened)
@@ -178,7 +184,7 @@ async function storeLetters(
   const { reopened, added } = await reopenRepublished(
     sql,
     unseen.filter(({ republished }) => republished !== null),
-    { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random },
+    { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random, manualBelow },
   )
   const second = await store(added)
   await markErased(

@@ -7,7 +7,6 @@ import {
   listUnread,
   recordLogBounds,
   recordTopicSettings,
-  type TopicSettings,
   takeTopicsToLookAt,
   type UnreadRecord,
 } from 'dlq-core/queries/ingest/topic-partitions.ts'
@@ -15,8 +14,9 @@ import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import kafkajs, { type Admin } from 'kafkajs'
+import type { Admin } from 'kafkajs'
 import type { IngesterMetrics } from '../ingester-metrics.ts'
+import { describeTopics } from './describe-topics.ts'
 
 export type WatchDeps = {
   admin: Pick<Admin, 'describeConfigs'>
@@ -67,27 +67,6 @@ export function createLogWatch({ admin, reader, sql, log, metrics, now }: WatchD
     if (!more) metrics.lag(await listIngestLag(sql))
     return { more }
   }
-}
-
-async function describeTopics(admin: WatchDeps['admin'], topics: readonly string[]): Promise<TopicSettings[]> {
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: topics.map((name) => ({
-      type: kafkajs.ConfigResourceTypes.TOPIC,
-      name,
-      configNames: ['retention.ms', 'retention.bytes', 'cleanup.policy'],
-    })),
-  })
-  return resources.map(({ resourceName, configEntries }) => {
-    const values = new Map(configEntries.map(({ configName, configValue }) => [configName, configValue]))
-    const number = (name: string) => (values.get(name) ? BigInt(values.get(name)!) : null)
-    return {
-      topic: resourceName,
-      retention_ms: number('retention.ms'),
-      retention_bytes: number('retention.bytes'),
-      cleanup_policy: values.get('cleanup.policy') ?? null,
-    }
-  })
 }
 
 /** The first record at or after each place; a place without one, or whose topic is gone, has none. */

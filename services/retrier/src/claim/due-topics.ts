@@ -7,7 +7,7 @@ import type { Database } from 'dlq-core/runtime/database/database.ts'
 
 /** A topic with messages to claim: those due by themselves, or those that a run holds. */
 export type Claimable = Pick<DueTopic, 'original_topic' | 'dlq_topic'> &
-  Partial<Pick<RunTopic, 'run' | 'target_topic' | 'rate_per_second'>>
+  Partial<Pick<RunTopic, 'run' | 'target_topic' | 'rate_per_second' | 'max_lag'>>
 
 export type DueTopics = {
   current(): Promise<readonly Claimable[]>

@@ -1,20 +1,24 @@
-// The messages that a slot may claim, by due rows and policies.
-import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+// The messages that a slot may claim, by due rows, policies, and how far the readers are behind.
+import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createCooldown } from '../slot/cooldown.ts'
 import { createTopicHolds } from '../targets/topic-holds.ts'
 import { createDueTopics } from './due-topics.ts'
 import { planClaim } from './plan-claim.ts'
+import { createReaderLags } from './reader-lags.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
 
-test('a topic whose application pulls its dead letters is left alone', async () => {
-  for (const original_topic of ['pulled', 'published'])
-    await insertMessageRow(database.sql, { original_topic, next_retry_at: new Date(0) })
+beforeEach(() =>
+  emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_runs', 'dlq.dlq_readers', 'dlq.dlq_summary_totals'),
+)
+
+async function claimable(policies: Record<string, Partial<RetryPolicy>> = {}): Promise<string[]> {
   const { shares } = await planClaim(
     {
       sql: service.sql,
@@ -23,10 +27,63 @@ test('a topic whose application pulls its dead letters is left alone', async () 
       holds: createTopicHolds({ now: Date.now }),
       pauses: { ofTopic: () => [] },
       topicOrder: { isReady: () => true, forget: () => {} },
-      policyOf: ({ original_topic }) =>
-        original_topic === 'pulled' ? { ...defaultRetryPolicy, delivery: 'pull' } : defaultRetryPolicy,
+      lags: createReaderLags(service.sql),
+      policyOf: ({ original_topic }) => ({ ...defaultRetryPolicy, ...policies[original_topic] }),
     },
     { turn: 0, batchSize: 10, appetite: new Map() },
   )
-  expect(shares.map(({ topic }) => topic)).toEqual(['published'])
+  return shares.map(({ topic }) => topic)
+}
+
+test('a topic whose application pulls its dead letters is left alone', async () => {
+  for (const original_topic of ['pulled', 'published'])
+    await insertMessageRow(database.sql, { original_topic, next_retry_at: new Date(0) })
+  expect(await claimable({ pulled: { delivery: 'pull' } })).toEqual(['published'])
+})
+
+async function read(topic: string, group: string, committed: number): Promise<void> {
+  await database.sql`
+    insert into dlq.dlq_readers (target_topic, consumer_group, state, members, horizon)
+    values (${topic}, ${group}, 'Stable', 1, '1 minute') on conflict do nothing`
+  await database.sql`
+    insert into dlq.dlq_reader_partitions (target_topic, consumer_group, partition, committed_offset, log_start_offset, log_end_offset)
+    values (${topic}, ${group}, 0, ${committed}, 0, 100)
+    on conflict (target_topic, consumer_group, partition) do update set committed_offset = excluded.committed_offset`
+}
+
+async function enterRun(columns: { max_lag: number | null; target_topic?: string }): Promise<void> {
+  const { max_lag, target_topic = null } = columns
+  const [run] = await database.sql`
+    insert into dlq.dlq_runs (kind, status, actor, selection, cutoff, until_id, matched, matched_relation, on_refailure, max_refailure, max_lag, target_topic)
+    values (${target_topic === null ? 'retry' : 'redirect'}, 'running', 'ann', '{"filter":{}}', now(), ${crypto.randomUUID()}, 1, 'eq', 'continue', 0.5,
+            ${max_lag}, ${target_topic})
+    returning id`
+  await insertMessageRow(database.sql, { original_topic: 'orders', consumer_group: 'billing', run_id: run!.id })
+}
+
+test('a run waits while the group that failed is further behind than it allows, and goes on when it has caught up', async () => {
+  await enterRun({ max_lag: 10 })
+  await database.sql`select dlq.fold_summary()`
+  await read('orders', 'billing', 80)
+  // Another group is behind as well, and has never failed.
+  await read('orders', 'search', 0)
+  expect(await claimable()).toEqual([])
+  await read('orders', 'billing', 90)
+  expect(await claimable()).toEqual(['orders'])
+})
+
+test('where no group is known to have failed, all that read the target count', async () => {
+  await enterRun({ max_lag: 10, target_topic: 'mended' })
+  await database.sql`select dlq.fold_summary()`
+  expect(await claimable()).toEqual(['orders'])
+  await read('mended', 'search', 0)
+  expect(await claimable()).toEqual([])
+})
+
+test('a run without a bound, and what is due by itself, wait for nobody', async () => {
+  await enterRun({ max_lag: null })
+  await insertMessageRow(database.sql, { original_topic: 'shipments', next_retry_at: new Date(0) })
+  await read('orders', 'billing', 0)
+  await read('shipments', 'billing', 0)
+  expect((await claimable()).toSorted()).toEqual(['orders', 'shipments'])
 })

@@ -2,6 +2,7 @@
 
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import { deleteOldAudit, deleteOldIdempotencyKeys } from 'dlq-core/queries/change/audit.ts'
+import { deleteOldReads } from 'dlq-core/queries/change/reads.ts'
 import { forgetEmptyGroups } from 'dlq-core/queries/groups/empty-groups.ts'
 import { sweepFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import { foldSummary, getSummaryState, reconcileSummary } from 'dlq-core/queries/reading/summary.ts'
@@ -113,6 +114,7 @@ export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
           groups_forgotten: await forgetGroups(sql, context.signal),
           stack_frames_swept: await sql.begin((sql) => sweepFrames(sql)),
           audit: await inPieces(ago(retentions.audit_retention), deleteOldAudit),
+          reads: await inPieces(ago(retentions.audit_retention), deleteOldReads),
           idempotency_keys: await inPieces(ago(idempotencyKeysKeptMs), deleteOldIdempotencyKeys),
           runs: await inPieces(ago(retentions.audit_retention), deleteOldRuns),
           sagas: await inPieces(ago(retentions.audit_retention), deleteEndedSagas),

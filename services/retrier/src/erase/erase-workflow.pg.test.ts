@@ -28,7 +28,7 @@ async function enter(selection: RunSelection, mode: 'contents' | 'rows' = 'conte
   const id = await insertRun(service.sql, {
     ...{ kind: 'erase', is_forced: false, actor: 'ann', reason: 'ticket 17', scope: null, erase_mode: mode },
     ...{ cutoff: 'infinity', until_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff', matched: 1, matched_relation: 'eq' },
-    ...{ retry_all_topic: null, target_topic: null, patch: null, rate_per_second: null, canary: null },
+    ...{ retry_all_topic: null, target_topic: null, patch: null, rate_per_second: null, max_lag: null, canary: null },
     ...{ on_refailure: 'continue', max_refailure: 0.05, selection: JSON.stringify(selection) },
   })
   return id!
@@ -142,6 +142,9 @@ async function plant(archived: boolean): Promise<string> {
     values ('ann', 'operator', 'message.edit', 'message', ${id}, ${canary}, ${sql.json({ canary })}, ${sql.json({ canary })})`
   await sql`
     insert into dlq.dlq_idempotency_keys (actor, key, request, message_id) values ('ann', ${`${canary}-${id}`}, '\\x00', ${id})`
+  await sql`
+    insert into dlq.dlq_reads (actor, request_id, action, ids, filter, reason)
+    values ('ann', 'r', 'GET', array[${id}]::uuid[], ${sql.json({ key: canary })}, ${canary})`
   if (archived) await sql`select dlq.archive_messages(array[${id}]::uuid[])`
   return id
 }

@@ -2,7 +2,7 @@
 // on where it was. A run cannot be undone, and ends only when nothing is left.
 
 import { randomBytes } from 'node:crypto'
-import { copiesOf, namesKey, sealProof } from 'dlq-core/domain/erase/erase-proof.ts'
+import { copiesOf, namesKey, namesOf, sealProof } from 'dlq-core/domain/erase/erase-proof.ts'
 import { idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { type RunSelection, runPriority, runWorkflows } from 'dlq-core/domain/message/run.ts'
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
@@ -22,6 +22,7 @@ import {
   type ErasingRun,
   eraseFrames,
   eraseGroupTexts,
+  eraseReads,
   eraseRunTexts,
   forgetSelection,
   listRetentions,
@@ -165,7 +166,8 @@ async function eraseTraces(sql: Transaction, { run, erasing }: Held): Promise<Ch
   const keys = [...asked, ...(await listItemKeys(sql, { runId: run.id, limit: mostKeys }))]
   if (run.cursor === null) {
     const counts = { ...(await eraseGroupTexts(sql, run.id)), dlq_stack_frames: await eraseFrames(sql, run.id) }
-    await addCounts(sql, erasing, counts)
+    const reads = await eraseReads(sql, { runId: run.id, texts: namesOf(keys) })
+    await addCounts(sql, erasing, { ...counts, dlq_reads: reads })
   }
   const runs = await listRunTexts(sql, { after: run.cursor ?? smallestId, limit: textsPiece })
   const naming = runs.filter(

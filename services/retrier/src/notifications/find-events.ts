@@ -2,7 +2,9 @@
 
 import type { EventType, NewEvent, Severity } from 'dlq-core/domain/notifications/event.ts'
 import { listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
+import { type Burst, listBursts } from 'dlq-core/queries/notifications/bursts.ts'
 import type { Happened } from 'dlq-core/queries/notifications/events.ts'
+import { type FoundCandidate, listFoundCandidates } from 'dlq-core/queries/notifications/found-topics.ts'
 import {
   type GroupHappening,
   ingestersSilentMs,
@@ -16,7 +18,15 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 
 /** The conditions that this file knows; each look says of all of them whether they last. */
 export const watchedConditions: readonly EventType[] = [
-  ...(['dead.threshold', 'loss.near', 'loss.happened', 'run.paused', 'sent.unread', 'service.silent'] as const),
+  ...([
+    'dead.threshold',
+    'group.burst',
+    'loss.near',
+    'loss.happened',
+    'run.paused',
+    'sent.unread',
+    'service.silent',
+  ] as const),
 ]
 
 export type Found = { happened: Happened[]; conditions: NewEvent[] }
@@ -27,6 +37,8 @@ export type FindDeps = {
   now: Date
   thresholds: readonly number[]
   openDead: ReadonlySet<string>
+  /** The error groups whose bursts are noted and not over. */
+  openBursts: readonly string[]
   /** Titles may quote the error's message. */
   includeMessages: boolean
 }
@@ -41,9 +53,14 @@ export async function findEvents(sql: Sql, deps: FindDeps): Promise<Found> {
   const groups = (await listGroupHappenings(sql, deps)).map((group) => groupEvent(group, deps))
   const runs = await listRunHappenings(sql, deps)
   return {
-    happened: [...groups, ...runs.filter(({ status }) => status !== 'paused').map(endedRun)],
+    happened: [
+      ...groups,
+      ...runs.filter(({ status }) => status !== 'paused').map(endedRun),
+      ...(await listFoundCandidates(sql, deps)).map(foundTopic),
+    ],
     conditions: [
       ...runs.filter(({ status }) => status === 'paused').map(pausedRun),
+      ...(await listBursts(sql, { now: deps.now, open: deps.openBursts })).map((burst) => groupBurst(burst, deps)),
       ...(await deadTopics(sql, deps)),
       ...(await losses(sql, deps)),
       ...(await unreadTopics(sql, deps)),
@@ -68,6 +85,27 @@ function groupEvent({ when, reason, title, ...group }: GroupHappening, { include
     ...{ ...group, severity, when, subject: `group/${group.group_id}/${topic}` },
     title: `${groupWords[group.type]} on ${topic}${of}${why}`,
     data: { reason },
+  }
+}
+
+function groupBurst(
+  { group_id, title, dlq_topic, owner, in_5m: count }: Burst,
+  { includeMessages }: FindDeps,
+): NewEvent {
+  const of = includeMessages ? `: ${oneLine(title)}` : ''
+  return {
+    ...{ type: 'group.burst', subject: `group/${group_id}`, severity: 'warning', group_id, dlq_topic, owner },
+    // The number changes at every look; a title that changes is written at every look.
+    title: `Fails at least five times as often as in the last day, on ${dlq_topic}${of}`,
+    data: { in_5m: count },
+  }
+}
+
+function foundTopic({ topic, cluster, family, when }: FoundCandidate): Happened {
+  return {
+    ...{ type: 'topic.found', subject: `topic/${cluster}/${topic}`, severity: 'info', when, dlq_topic: topic },
+    title: `${topic} looks like a DLQ topic, and nobody ingests it`,
+    data: { family },
   }
 }
 

@@ -56,6 +56,7 @@ export function createEventWatch({ sql, settings, now }: EventWatchDeps) {
       const found = await findEvents(sql, {
         ...{ after: new Date(lookedAt.getTime() - overlapMs), now: at, includeMessages },
         thresholds: [...new Set(routes.flatMap(({ dead_threshold: n }) => (n === null ? [] : [n])))],
+        openBursts: open.flatMap(({ type, group_id: id }) => (type === 'group.burst' && id !== null ? [id] : [])),
         openDead: new Set(open.filter(({ type }) => type === 'dead.threshold').map(({ subject }) => subject)),
       })
       const happened = await noteEvents(sql, found.happened)

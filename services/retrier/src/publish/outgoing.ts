@@ -1,8 +1,10 @@
 // Prepares claimed messages for Kafka: where each record is sent, and which messages cannot be sent.
 
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { withoutRetrySuffix } from 'dlq-core/domain/failure/topic-names.ts'
 import type { Header } from 'dlq-core/domain/record/record.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import type { ClaimedMessage } from 'dlq-core/queries/retry/batches.ts'
 import type { TopicHolds } from '../targets/topic-holds.ts'
@@ -69,6 +71,8 @@ export async function prepareOutgoing(
     if (policy.paused || (policy.delivery === 'pull' && message.target_topic === null))
       prepared.paused.push({ id, topic })
     else if (holds.restMs(topic) > 0) prepared.held.push({ id, topic })
+    else if (message.target_scope !== null && !matchesTopicGlobs(message.target_scope, topic))
+      prepared.refused.push({ id, topic, reason: `who started the run may not write to ${topic}`, refusesTopic: false })
     else if (message.unsendable_bytes !== null)
       prepared.refused.push({ id, topic, reason: tooLarge(message.unsendable_bytes), refusesTopic: false })
     else if (known.kind === 'refused') prepared.refused.push({ id, topic, reason: known.reason, refusesTopic: true })
@@ -83,14 +87,6 @@ export async function prepareOutgoing(
 }
 
 const tooLarge = (bytes: number) => `its ${bytes} bytes are too many to be sent`
-
-/** The message's own target topic, else the policy's redirect topic, else its original topic. */
-export function targetOf(
-  { target_topic, original_topic }: Pick<ClaimedMessage, 'target_topic' | 'original_topic'>,
-  { redirectTopic }: Pick<RetryPolicy, 'redirectTopic'>,
-): string {
-  return target_topic ?? redirectTopic ?? original_topic
-}
 
 type Addressing = { target: TargetTopic; policy: RetryPolicy; now: Date }
 

@@ -123,6 +123,8 @@ export function refusalByName(
     dlqTopics,
   }: Pick<TargetTopicsDeps, 'dlqPatterns' | 'allowedTargets' | 'ledgerTopic'> & { dlqTopics: ReadonlySet<string> },
 ): string | null {
+  if (topic.includes('{group}'))
+    return `${topic} names a consumer group, and the message has none; nothing is sent there`
   const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
   if (hazard === 'unknown') return `${JSON.stringify(topic)} is no topic name`
   if (hazard === 'internal' || topic === ledgerTopic)

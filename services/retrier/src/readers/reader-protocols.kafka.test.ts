@@ -30,7 +30,15 @@ function watch() {
   const groups = createGroupReader(topics.kafka)
   onTestFinished(() => groups.disconnect())
   const pass = createReaderWatch({
-    ...{ admin: topics.admin, reader: topics.reader, groups, sql: service.sql, everyMs: 60_000, horizonMs: null },
+    ...{
+      admin: topics.admin,
+      reader: topics.reader,
+      groups,
+      sql: service.sql,
+      ownGroup: 'dlq-manager.test',
+      everyMs: 60_000,
+      horizonMs: null,
+    },
     policies: { load: async () => {}, policyOf: () => defaultRetryPolicy },
     ...{ log: createLog({ service: 'test', level: 'silent' }), now: Date.now },
     metrics: createVerdictMetrics(new Registry()),

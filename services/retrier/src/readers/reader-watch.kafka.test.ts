@@ -36,7 +36,15 @@ function watch(horizonMs = 150_000, policy: Partial<RetryPolicy> = {}) {
   const groups = createGroupReader(topics.kafka)
   onTestFinished(() => groups.disconnect())
   const pass = createReaderWatch({
-    ...{ admin: topics.admin, reader: topics.reader, sql: service.sql, everyMs: 60_000, horizonMs, now: Date.now },
+    ...{
+      admin: topics.admin,
+      reader: topics.reader,
+      sql: service.sql,
+      ownGroup: 'dlq-manager.test',
+      everyMs: 60_000,
+      horizonMs,
+      now: Date.now,
+    },
     ...{ log, groups, metrics: createVerdictMetrics(registry) },
     policies: { load: async () => {}, policyOf: () => ({ ...defaultRetryPolicy, ...policy }) },
   })

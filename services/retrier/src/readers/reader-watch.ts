@@ -1,6 +1,7 @@
 // Looks at the consumer groups of the topics that messages are sent to, and stores what they have read. The API never
 // talks to Kafka, and no run needs to: both read dlq_readers. infra/docs/verdicts.md says what follows from it.
 
+import { listWatchedForReaders, recordCandidateReaders } from 'dlq-core/queries/discovery/candidates.ts'
 import type { LogBounds } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import {
   forgetReaderGaps,
@@ -39,6 +40,8 @@ export type ReaderWatchDeps = {
   sql: Database
   log: Log
   metrics: VerdictMetrics
+  /** The consumer group of the ingesters, which reads DLQ topics. */
+  ownGroup: string
   /** How old what is stored may become. */
   everyMs: number
   /** Where the policy says none. Null: as the re-failures of late say. */
@@ -88,7 +91,8 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
     const beganAt = await takeLook(sql, { everyMs })
     if (beganAt === null) return { more: false }
     const targets = await listTargetTopics(sql, { limit: maxTargets })
-    if (targets.length > 0) {
+    const beside = new Set(await listWatchedForReaders(sql, { limit: maxTargets }))
+    if (targets.length > 0 || beside.size > 0) {
       await listAll()
       await policies.load()
       const judges = verdictGroups(deps, targets)
@@ -98,6 +102,7 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       const bounds = Map.groupBy(logs, ({ topic }) => topic)
       const asked = groupsToAsk(new Set(expected.map((of) => of.consumer_group)))
       const groups = await askGroups(deps, asked, { types, bounds: logs })
+      await recordCandidateReaders(sql, readersOf(groups, beside, deps.ownGroup))
       const stored = await listStoredUntil(sql, { topics: targets, lookMs: longestLookMs })
       const known = new Map((await listReaders(sql, targets)).map((of) => [keyOf(of), of]))
       const horizons = await readHorizons(deps, topics)
@@ -125,6 +130,15 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
     await counter.count(beganAt)
     return { more: false }
   }
+}
+
+/** Who else reads candidates and DLQ topics: a handler of dead letters, or a consumer that somebody made by hand. */
+function readersOf(groups: readonly Group[], topics: ReadonlySet<string>, ownGroup: string) {
+  return groups.flatMap(({ id, offsets }) =>
+    id === ownGroup || offsets === null
+      ? []
+      : [...offsets.keys()].flatMap((topic) => (topics.has(topic) ? [{ topic, consumer_group: id }] : [])),
+  )
 }
 
 type Found = {

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import type { SettledAttempt } from 'dlq-core/queries/retry/attempts.ts'
 import {
   listOutstanding,
@@ -16,7 +17,6 @@ import { lastBatchNumber, nextBatchNumbers, type Slot } from 'dlq-core/queries/r
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import { targetOf } from '../publish/outgoing.ts'
 import { settleBatch } from '../publish/settle-batch.ts'
 import type { Sent, SlotProducer } from '../publish/slot-producer.ts'
 import type { RetrierMetrics } from '../retrier-metrics.ts'

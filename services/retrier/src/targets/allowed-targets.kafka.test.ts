@@ -1,5 +1,6 @@
 // kafka.allowed_targets in the retrier: the last look before anything is sent, whoever asked for it.
 
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
 import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -43,4 +44,46 @@ test('a message for a topic outside kafka.allowed_targets is refused, by whichev
   }
   expect(await readTopic(topics.kafka, { topic: other, groupId: topics.groupName('reader') })).toEqual([])
   expect(await readTopic(topics.kafka, { topic: allowed, groupId: topics.groupName('reader') })).toHaveLength(1)
+})
+
+test('a redirect that is named per message goes to each group’s topic, within kafka.allowed_targets and the run’s topics', async () => {
+  const orders = await topics.createTopic('orders')
+  const [mine, theirs] = [topics.claimTopic(`${orders}.billing.retry`), topics.claimTopic(`${orders}.search.retry`)]
+  await createTopics(
+    topics.admin,
+    [mine, theirs].map((topic) => ({ topic, numPartitions: 1 })),
+  )
+  const deps = testSlotDeps({
+    ...{ sql: service.sql, kafka: topics.kafka, prefix: topics.groupName('retrier') },
+    allowedTargets: [mine, theirs],
+    policies: { [orders]: { redirectTopic: '{topic}.{group}.retry' } },
+  })
+  const worker = createSlotWorker(deps)
+  onTestFinished(async () => {
+    await worker.close()
+    await deps.targets.close()
+  })
+  const due = {
+    ...{ record_value: Buffer.from('x'), record_headers: database.sql.json([]), next_retry_at: new Date(0) },
+    original_topic: orders,
+  }
+  const sent = await insertMessageRow(database.sql, { ...due, consumer_group: 'billing' })
+  const nameless = await insertMessageRow(database.sql, due)
+  const outside = await insertMessageRow(database.sql, { ...due, consumer_group: 'other' })
+  const [run] = await database.sql`
+    insert into dlq.dlq_runs (kind, status, actor, selection, scope, cutoff, until_id, matched, matched_relation, on_refailure, max_refailure, target_topic)
+    values ('redirect', 'running', 'ann', '{"filter":{}}', ${[`${orders}*billing*`]}, now(), ${crypto.randomUUID()}, 2, 'eq', 'continue', 0.5,
+            '{topic}.{group}.retry')
+    returning id`
+  const beyond = await insertMessageRow(database.sql, { ...due, consumer_group: 'search', run_id: run!.id })
+  while ((await worker.pass()).more);
+
+  expect(await readMessageRow(database.sql, sent)).toMatchObject({ status: 'RESOLVED' })
+  const errorOf = async (id: string) =>
+    (await database.sql`select error from dlq.dlq_attempts where message_id = ${id}`)[0]?.error
+  expect(await errorOf(nameless)).toContain('names a consumer group')
+  expect(await errorOf(outside)).toContain('kafka.allowed_targets')
+  expect(await errorOf(beyond)).toContain('may not write')
+  expect(await readTopic(topics.kafka, { topic: mine, groupId: topics.groupName('reader') })).toHaveLength(1)
+  expect(await readTopic(topics.kafka, { topic: theirs, groupId: topics.groupName('reader') })).toEqual([])
 })

@@ -14,7 +14,7 @@ export type PauseFacts = {
 }
 
 export type TopicFacts = {
-  readonly kind: 'dlq' | 'original'
+  readonly kind: 'dlq' | 'original' | 'candidate'
   readonly counts: StatusCounts
   readonly oldest_pending_at: string | null
   readonly found: { readonly gone_at: string | null } | null

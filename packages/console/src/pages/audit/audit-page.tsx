@@ -57,7 +57,9 @@ export function AuditPage() {
         {list.data === undefined ? null : (
           <Verdict dim={list.isPlaceholderData}>
             {entries.length === 0
-              ? 'Nobody has changed anything in this range.'
+              ? list.hasNextPage
+                ? 'None of the newest changes match. There are older ones.'
+                : 'Nobody has changed anything in this range.'
               : `${list.hasNextPage ? `The newest ${numberText(entries.length)} changes` : counted(entries.length, 'change')}${narrowed ? ' that match' : ''}, by ${peopleWords(entries.map(({ actor }) => actor))}.`}
           </Verdict>
         )}

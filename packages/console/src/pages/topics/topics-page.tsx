@@ -20,6 +20,7 @@ import { routesQuery, type Topic, type TopicKind, topicsQuery } from '../../data
 import { lossLevel } from '../../domain/topics/loss.ts'
 import { topicMarks } from '../../domain/topics/topic-verdict.ts'
 import { counted, numberText } from '../../domain/words.ts'
+import { CandidatesSection } from './candidates/candidates-section.tsx'
 import { RoutesTable } from './routes-table.tsx'
 import styles from './topics.module.css'
 
@@ -75,6 +76,7 @@ export function TopicsPage() {
           <RoutesTable routes={waiting} />
         </Section>
       )}
+      <CandidatesSection />
       <div className={styles.filters}>
         <TextField
           label="Search in names"

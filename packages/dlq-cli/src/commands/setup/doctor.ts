@@ -114,13 +114,32 @@ export function statusChecks(status: Status, now: number): Check[] {
 
 async function topicChecks({ api }: Session): Promise<Check[]> {
   const gone: string[] = []
+  const checks: Check[] = []
   let seen = 0
-  for await (const { topic, found } of eachTopic(api, { kind: 'dlq' })) {
+  for await (const { topic, found, faults } of eachTopic(api, { kind: 'dlq' })) {
     if (found?.gone_at) gone.push(plain(topic))
+    for (const { text } of faults)
+      checks.push({ check: 'topics', level: 'warning', text: `${plain(topic)}: ${plain(text)}` })
     seen += 1
     if (seen >= maxTopics) break
   }
-  return gone.length === 0 ? [] : [{ check: 'topics', level: 'warning', text: `gone from Kafka: ${gone.join(', ')}` }]
+  if (gone.length > 0) checks.push({ check: 'topics', level: 'warning', text: `gone from Kafka: ${gone.join(', ')}` })
+  return [...checks, ...(await candidateChecks(api))]
+}
+
+const maxNamed = 20
+
+/** Topics that look like DLQ topics and that nobody ingests. */
+async function candidateChecks(api: Session['api']): Promise<Check[]> {
+  const query = { kind: 'candidate' as const, limit: maxNamed }
+  const { topics } = await dataOf(api.GET('/api/v1/topics', { params: { query } }))
+  return topics.flatMap(({ topic, candidate }) => {
+    if (candidate === null || candidate.confidence === 'weak') return []
+    const holds =
+      candidate.records_at_most === null ? '' : ` with at most ${count(Number(candidate.records_at_most))} records`
+    const reads = candidate.read_by.length === 0 ? '' : `; ${candidate.read_by.map(plain).join(', ')} reads it`
+    return { check: 'candidates', level: 'warning', text: `nobody ingests ${plain(topic)}${holds}${reads}` }
+  })
 }
 
 /** What not every token may see is left out, with a word. */

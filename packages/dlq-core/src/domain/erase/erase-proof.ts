@@ -82,6 +82,16 @@ export function copiesOf(places: string, retentionOf: (topic: string) => number 
 /** Shorter keys stand in too many texts: they count only as a whole string. */
 const leastContained = 4
 
+/** How texts name the keys: see `namesKey`. */
+export function namesOf(keys: readonly Buffer[]): string[] {
+  return keys.flatMap((key) => {
+    const name = key.toString('utf8')
+    const written = JSON.stringify(name).slice(1, -1)
+    const whole = [`"${written}"`, `base64:${key.toString('base64')}`]
+    return name.length >= leastContained ? [...whole, written] : whole
+  })
+}
+
 /**
  * Whether a text of a run, JSON or a sentence, names one of the keys: as a whole string, in base64, or, where it is long
  * enough to say something, within one.

@@ -117,7 +117,7 @@ const deadLetterName = /(?:^|[._-])(?:dlq|dlt|dead[._-]?letters?(?:[._-](?:queue
 const retryName = /[._-]retry(?:[._-]\d+){0,2}$/i
 
 /** Kafka's, Schema Registry's, Confluent's, Streams', Connect's and MirrorMaker's own topics. */
-function looksInternal(topic: string): boolean {
+export function looksInternal(topic: string): boolean {
   return (
     topic.startsWith('__') ||
     topic === '_schemas' ||

@@ -3,6 +3,7 @@
 
 import { matchesTopicGlobs } from '../failure/topic-globs.ts'
 import { originStateOf } from '../origin/origin-state.ts'
+import { isTemplate } from '../retry/fill-target.ts'
 import { type Status, statuses } from '../retry/message-state.ts'
 import type { MessageFilter } from './message-filter.ts'
 
@@ -92,7 +93,9 @@ export function beyondScope(
 ): string | null {
   if (scope === null) return null
   if (unlimitedKinds.includes(kind)) return `a run of kind ${kind} needs a token for all topics`
-  if (target !== null && !matchesTopicGlobs(scope, target)) return `this token may not write to ${target}`
+  // What a template names is only known of each message; the retriers hold it against the scope there.
+  if (target !== null && !isTemplate(target) && !matchesTopicGlobs(scope, target))
+    return `this token may not write to ${target}`
   return null
 }
 

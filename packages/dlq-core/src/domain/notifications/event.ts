@@ -10,6 +10,7 @@ export type Severity = (typeof severities)[number]
 export const eventTypes = {
   'group.new': { lasts: false },
   'group.regressed': { lasts: false },
+  'group.burst': { lasts: true },
   'group.paused': { lasts: false },
   'group.resumed': { lasts: false },
   'dead.threshold': { lasts: true },
@@ -20,6 +21,7 @@ export const eventTypes = {
   'run.paused': { lasts: true },
   'sent.unread': { lasts: true },
   'service.silent': { lasts: true },
+  'topic.found': { lasts: false },
   'delivery.dead': { lasts: false },
 } as const satisfies Record<string, { lasts: boolean }>
 

@@ -1,5 +1,6 @@
 // dlq_audit: who changed what, and why.
 
+import type postgres from 'postgres'
 import { escapeLike } from '../../domain/message/message-filter.ts'
 import type { Sql } from '../sql.ts'
 import { inScope, type TopicScope } from '../topic-scope.ts'
@@ -98,8 +99,15 @@ export type AuditFilter = {
   q?: string | undefined
 }
 
-/** So many entries are looked at for one page of what is related. */
-const maxLookedAt = 1000
+export type AuditPage = {
+  entries: WrittenEntry[]
+  /** Where the search goes on, if it ended at its bound before it had enough. Otherwise null. */
+  examinedTo: bigint | null
+}
+
+/** So many entries are looked at for one page of what is related, and of what has a text in its reason. */
+const maxLookedAt = 500
+const maxReasonsRead = 5000
 
 /** The target's id of an entry e as uuid, where the entry is about such a thing. The audit's ids are text. */
 function targetOf(sql: Sql, type: 'message' | 'run') {
@@ -109,7 +117,7 @@ function targetOf(sql: Sql, type: 'message' | 'run') {
 
 /**
  * What happened to an error group or a run, to its messages, and by runs over it: the entries before `beforeId`, newest
- * first. Looks at a thousand entries at most; `examinedTo` is the last of them, if there may be more behind it.
+ * first.
  */
 export async function listRelatedAudit(
   sql: Sql,
@@ -124,7 +132,7 @@ export async function listRelatedAudit(
     beforeId: bigint | null
     limit: number
   },
-): Promise<{ entries: WrittenEntry[]; examinedTo: bigint | null }> {
+): Promise<AuditPage> {
   const id = sql`${target_id}::uuid`
   const message = targetOf(sql, 'message')
   const ofRun = (selected: string) => sql`
@@ -142,25 +150,49 @@ export async function listRelatedAudit(
         or (select true from dlq.dlq_attempts a where a.message_id = ${message} and a.run_id = ${id} limit 1)
         or (select true from dlq.dlq_run_undo u where u.run_id = ${id} and u.message_id = ${message})
         or ${ofRun('{changed_in}')} or ${ofRun('{failed_again_in}')}`
-  const found = await sql<WrittenEntry[]>`
+  return searchAudit(sql, {
+    where: sql`(e.target_type = ${target_type} and e.target_id = ${target_id}) or ${isRelated}`,
+    ...{ scope, beforeId, limit, examine: maxLookedAt },
+  })
+}
+
+/** Tests the newest `examine` entries before `beforeId`, one by one. */
+async function searchAudit(
+  sql: Sql,
+  {
+    where,
+    scope,
+    beforeId,
+    limit,
+    examine,
+  }: {
+    where: postgres.PendingQuery<postgres.Row[]>
+    scope: TopicScope
+    beforeId: bigint | null
+    limit: number
+    examine: number
+  },
+): Promise<AuditPage> {
+  const rows = await sql<((WrittenEntry | { id: null }) & { edge: bigint | null })[]>`
     with looked as materialized (
       select * from dlq.dlq_audit e
       where ${inScope(sql, scope)} ${beforeId === null ? sql`` : sql`and id < ${beforeId}`}
       order by id desc
-      limit ${maxLookedAt}
+      limit ${examine}
+    ),
+    found as (
+      select ${writtenColumns(sql)} from looked e where ${where} order by e.id desc limit ${limit}
     )
-    select e.id, at, actor, role, action, target_type, target_id, original_topic, dlq_topic, reason, before, after, request_id
-    from looked e
-    where (e.target_type = ${target_type} and e.target_id = ${target_id}) or ${isRelated}
-    order by e.id desc
-    limit ${limit}`
-  if (found.length === limit) return { entries: [...found], examinedTo: null }
-  const [last] = await sql<{ id: bigint }[]>`
-    select id from dlq.dlq_audit e
-    where ${inScope(sql, scope)} ${beforeId === null ? sql`` : sql`and id < ${beforeId}`}
-    order by id desc
-    limit 1 offset ${maxLookedAt - 1}`
-  return { entries: [...found], examinedTo: last?.id ?? null }
+    select seen.edge, found.*
+    from (select case when count(*) = ${examine}::int then min(id) end as edge from looked) seen
+    left join found on true
+    order by found.id desc`
+  const entries = rows.flatMap(({ edge: _, ...entry }) => (entry.id === null ? [] : [entry as WrittenEntry]))
+  return { entries, examinedTo: entries.length === limit ? null : rows[0]!.edge }
+}
+
+function writtenColumns(sql: Sql) {
+  return sql`id, at, actor, role, action, target_type, target_id, original_topic, dlq_topic, reason, before, after, request_id`
 }
 
 /** The entries before `beforeId`, newest first. A caller who may see only some topics sees no entry without a topic. */
@@ -172,13 +204,9 @@ export async function listAudit(
     beforeId,
     limit,
   }: { filter: AuditFilter; scope: TopicScope; beforeId: bigint | null; limit: number },
-): Promise<WrittenEntry[]> {
+): Promise<AuditPage> {
   const { actor, action, target_type, target_id, from, to, topic, q } = filter
-  return sql<WrittenEntry[]>`
-    select id, at, actor, role, action, target_type, target_id, original_topic, dlq_topic, reason, before, after, request_id
-    from dlq.dlq_audit
-    where ${inScope(sql, scope)}
-      ${beforeId === null ? sql`` : sql`and id < ${beforeId}`}
+  const tests = sql`
       ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
       ${action === undefined ? sql`` : sql`and action = ${action}`}
       ${target_type === undefined ? sql`` : sql`and target_type = ${target_type}`}
@@ -186,7 +214,16 @@ export async function listAudit(
       ${from === undefined ? sql`` : sql`and at >= ${from}`}
       ${to === undefined ? sql`` : sql`and at < ${to}`}
       ${topic === undefined ? sql`` : sql`and (original_topic = ${topic} or dlq_topic = ${topic})`}
-      ${q === undefined ? sql`` : sql`and reason ilike ${`%${escapeLike(q)}%`}`}
+`
+  if (q !== undefined) {
+    const where = sql`reason ilike ${`%${escapeLike(q)}%`} ${tests}`
+    return searchAudit(sql, { where, scope, beforeId, limit, examine: maxReasonsRead })
+  }
+  const entries = await sql<WrittenEntry[]>`
+    select ${writtenColumns(sql)}
+    from dlq.dlq_audit
+    where ${inScope(sql, scope)} ${beforeId === null ? sql`` : sql`and id < ${beforeId}`} ${tests}
     order by id desc
     limit ${limit}`
+  return { entries: [...entries], examinedTo: null }
 }

@@ -14,6 +14,7 @@ export type HeldMessage = RetryState & {
   original_topic: string
   dlq_topic: string | null
   target_topic: string | null
+  consumer_group: string | null
   held_by_route: boolean
   /** See origin-state.ts. */
   origin_state: number | null
@@ -32,7 +33,7 @@ export async function holdMessage(
 ): Promise<HeldMessage | null> {
   const [row] = await sql<HeldMessage[]>`
     select id, status::text as status, retry_count, max_retries,
-           next_retry_at, original_topic, dlq_topic, target_topic, held_by_route, origin_state, erased_at, unstored_value_bytes, ${isUnheld(sql)} as is_unheld,
+           next_retry_at, original_topic, dlq_topic, target_topic, consumer_group, held_by_route, origin_state, erased_at, unstored_value_bytes, ${isUnheld(sql)} as is_unheld,
            ${etag(sql)} as etag
     from dlq.dlq_messages
     where id = ${id} and ${messageInScope(sql, scope)}

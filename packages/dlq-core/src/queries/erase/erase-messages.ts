@@ -41,6 +41,9 @@ export async function eraseMessages(
   const [audit] = await sql<[{ erased: number }]>`
     select dlq.erase_audit(${runId}, 'message', ${sql.array([...done])}::text[]) as erased`
   counts.dlq_audit = audit.erased
+  const [reads] = await sql<[{ erased: number }]>`
+    select dlq.erase_reads(${runId}, ${sql.array([...done])}::uuid[], '{}') as erased`
+  counts.dlq_reads = reads.erased
   if (mode === 'rows') {
     counts.dlq_messages = await deleteMessages(sql, { ids: live, archived: false })
     counts.dlq_messages_archive = await deleteMessages(sql, { ids: archived, archived: true })

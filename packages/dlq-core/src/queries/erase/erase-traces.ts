@@ -9,6 +9,8 @@ export async function eraseGroupTexts(sql: Sql, runId: string): Promise<{ dlq_gr
     update dlq.dlq_groups set title = coalesce(error_class, 'erased'), message = 'erased' where id = any(${groups})`
   const events = await sql`
     update dlq.dlq_events set title = type || ' (erased)' where group_id = any(${groups})`
+  // What was read of topics as a sample and not fetched yet.
+  await sql`delete from dlq.dlq_samples where answer is not null`
   return { dlq_groups: titled.count, dlq_events: events.count }
 }
 
@@ -24,6 +26,17 @@ export async function eraseFrames(sql: Sql, runId: string): Promise<number> {
       select frames_id from dlq.dlq_messages where frames_id = any(${ids}::uuid[])
       union select frames_id from dlq.dlq_messages_archive where frames_id = any(${ids}::uuid[])))`
   return result.count
+}
+
+/** Records of unmasked reads forget filters and reasons that hold one of the texts. */
+export async function eraseReads(
+  sql: Sql,
+  { runId, texts }: { runId: string; texts: readonly string[] },
+): Promise<number> {
+  if (texts.length === 0) return 0
+  const [row] = await sql<[{ erased: number }]>`
+    select dlq.erase_reads(${runId}, '{}', ${sql.array([...texts])}::text[]) as erased`
+  return row.erased
 }
 
 export type NamingRun = { id: string; selection: string; patch: string | null; reason: string | null }

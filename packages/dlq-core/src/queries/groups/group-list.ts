@@ -85,9 +85,17 @@ export async function listGroups(
       having ${hasMessages(sql, filter)}
     ) counted
     ${said}
-    where ${tests} and ${opinionTests(sql, { filter, scope })} and ${behind}
+    where ${tests} and ${amongFew(sql, { filter, scope })} and ${opinionTests(sql, { filter, scope })} and ${behind}
     order by ${time} desc, g.id desc
     limit ${limit}`
+}
+
+/** Few groups belong to one topic, or to one consumer group. Without their ids, all groups would be looked through. */
+function amongFew(sql: Sql, { filter, scope }: Asked) {
+  if (filter.dlqTopic === undefined && filter.consumerGroup === undefined) return sql`true`
+  return sql`g.id = any(array(
+    select distinct group_id from ${lines(sql, { withGroups: true })}
+    where group_id is not null and ${lineTests(sql, { filter, scope })}))`
 }
 
 export type GroupTotals = {

@@ -56,7 +56,8 @@ export function opinionColumns(sql: Sql) {
     case when t.state = 'snoozed' and t.snoozed_until <= now() then 'open' else t.state end as state,
     case when t.state = 'snoozed' and t.snoozed_until > now() then t.snoozed_until end as snoozed_until,
     t.state_changed_at,
-    -- last_seen_at is moved once a minute at most, so the newest messages are asked as well.
+    -- last_seen_at is moved twice a minute at most, so the newest messages are asked as well: those whose ids are later,
+    -- of which there are hardly ever any.
     t.state = 'resolved' and t.state_changed_at is not null and (
       coalesce(t.last_seen_at > t.state_changed_at, false)
       or exists (
@@ -64,6 +65,7 @@ export function opinionColumns(sql: Sql) {
         cross join lateral (
           select m.created_at, m.dlq_topic, m.original_topic from dlq.dlq_messages m
           where m.group_id = any(array[t.group_id]) and m.status = any(array[s.status]) and m.group_id is not null
+            and m.id >= dlq.uuid_floor(t.state_changed_at)
           order by m.group_id desc, m.status desc, m.id desc limit ${newestLookedAt}
         ) newest
         where newest.created_at > t.state_changed_at and coalesce(newest.dlq_topic, newest.original_topic) = t.dlq_topic)

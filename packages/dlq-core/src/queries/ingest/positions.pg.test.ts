@@ -12,7 +12,7 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 
 const partition = { cluster: 'c', topic: 'orders.dlq.v1', partition: 0 }
-const lock = () => service.sql.begin((sql) => lockPosition(sql, partition))
+const lock = async () => (await service.sql.begin((sql) => lockPosition(sql, partition))).next_offset
 
 beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_positions', 'dlq.dlq_topics')

@@ -4,23 +4,26 @@ import type { Sql } from '../sql.ts'
 
 export type PartitionOf = { cluster: string; topic: string; partition: number }
 
+/** `manual_below`: records below it are from before the topic's subscription, and are sent only when somebody asks. */
+export type Position = { next_offset: bigint; manual_below: bigint | null }
+
 /**
- * Locks the partition's position until the transaction ends and returns the next offset to store.
+ * Locks the partition's position until the transaction ends and returns it, with the next offset to store.
  * The lock makes a second writer of the same partition wait. It then sees what the first one has stored.
  */
-export async function lockPosition(sql: Sql, { cluster, topic, partition }: PartitionOf): Promise<bigint> {
-  const [locked] = await sql<{ next_offset: bigint }[]>`
-    select next_offset from dlq.dlq_positions
+export async function lockPosition(sql: Sql, { cluster, topic, partition }: PartitionOf): Promise<Position> {
+  const [locked] = await sql<Position[]>`
+    select next_offset, manual_below from dlq.dlq_positions
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition}
     for update`
-  if (locked) return locked.next_offset
+  if (locked) return locked
   // Two writers may both find no row. The second one's insert waits for the first one's, and then only locks the row.
-  const [made] = await sql<{ next_offset: bigint }[]>`
+  const [made] = await sql<Position[]>`
     insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
     values (${cluster}, ${topic}, ${partition}, 0)
     on conflict (cluster, topic, partition) do update set updated_at = now()
-    returning next_offset`
-  return made!.next_offset
+    returning next_offset, manual_below`
+  return made!
 }
 
 /** Moves a locked position. Call it in the transaction that stores the records before it. */
@@ -54,7 +57,8 @@ export async function beginGeneration(
   { cluster, topic, partition, seen_offset, next_offset }: PartitionOf & { seen_offset: bigint; next_offset: bigint },
 ): Promise<boolean> {
   const result = await sql`
-    update dlq.dlq_positions set generation = generation + 1, next_offset = ${next_offset}, updated_at = now()
+    update dlq.dlq_positions set
+      generation = generation + 1, next_offset = ${next_offset}, manual_below = null, updated_at = now()
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition} and next_offset = ${seen_offset}`
   return result.count > 0
 }

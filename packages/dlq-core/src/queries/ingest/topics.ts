@@ -1,5 +1,6 @@
 // dlq_topics: the DLQ topics that were found in Kafka. Every ingester subscribes to exactly this list.
 
+import { subscribedAmong } from '../discovery/subscriptions.ts'
 import type { Sql } from '../sql.ts'
 
 /** `topicId` is null where Kafka has none. */
@@ -46,7 +47,7 @@ export async function recordTopics(
       order by p.topic, p.partition
       for update of p
     )
-    update dlq.dlq_positions p set generation = p.generation + 1, next_offset = 0, updated_at = now()
+    update dlq.dlq_positions p set generation = p.generation + 1, next_offset = 0, manual_below = null, updated_at = now()
     from stale
     where p.cluster = ${cluster} and p.topic = stale.topic and p.partition = stale.partition
     returning p.topic, p.partition, stale.next_offset as seen_offset`
@@ -84,9 +85,9 @@ export async function isDlqTopic(sql: Sql, topic: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Those of the names that a DLQ topic was ever found under, in any cluster. */
+/** Those of the names that a DLQ topic was ever found under, in any cluster, and those that a subscription names. */
 export async function dlqTopicsAmong(sql: Sql, topics: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ topic: string }[]>`
     select distinct topic from dlq.dlq_topics where topic = any(${sql.array([...topics])}::text[])`
-  return new Set(rows.map(({ topic }) => topic))
+  return new Set([...rows.map(({ topic }) => topic), ...(await subscribedAmong(sql, topics))])
 }

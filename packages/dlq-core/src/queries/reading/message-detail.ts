@@ -104,7 +104,12 @@ async function detailFrom(
   return row ? { ...row, held_topics: JSON.parse(row.held_topics), paused_topics: JSON.parse(row.paused_topics) } : null
 }
 
-export type RecordBytes = { bytes: Buffer | null; payload: string | null }
+export type RecordBytes = {
+  bytes: Buffer | null
+  payload: string | null
+  original_topic: string
+  dlq_topic: string | null
+}
 
 /**
  * The record's key or value. `payload` is the JSON text of a message without a record. Null where the message does
@@ -117,7 +122,8 @@ export async function getRecordBytes(
   for (const archived of [false, true]) {
     const [row] = await sql<RecordBytes[]>`
       select ${sql(part)} as bytes,
-             case when record_headers is null and record_value is null and ${part === 'record_value'} then payload end as payload
+             case when record_headers is null and record_value is null and ${part === 'record_value'} then payload end as payload,
+             original_topic, dlq_topic
       from ${tableOf(sql, archived)}
       where id = ${id} and ${messageInScope(sql, scope)}
       limit 1`

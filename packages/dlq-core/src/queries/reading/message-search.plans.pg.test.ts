@@ -11,6 +11,7 @@ import { listGroups } from '../groups/group-list.ts'
 import { hourlyByGroup } from '../groups/group-trend.ts'
 import { countArrived } from '../history/activity-history.ts'
 import type { Sql } from '../sql.ts'
+import { listNewerDeadLetters } from '../staleness/newer-dead-letters.ts'
 import { countFacets } from './message-facets.ts'
 import type { MessageSort } from './message-scan.ts'
 import { countMessages, searchIds, searchMessages } from './message-search.ts'
@@ -173,6 +174,25 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     const plans = await plansOf(database.url, planCacheMode, (sql) => countMessages(sql, { search, atMost: 100 }))
     const scans = plans.flatMap(nodesOf).filter((node) => node['Relation Name'] !== undefined)
     expect(new Set(scans.map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']))
+  })
+
+  test('newer dead letters of a key are found along the index of keys', async () => {
+    const filled = await partitionsWithRows(database.sql)
+    const message = {
+      ...{ id: '00000000-0000-7000-8000-000000000000', original_topic: 'topic-7', original_partition: 0 },
+      ...{ original_offset: 1n, record_key: Buffer.from('customer-7') },
+    }
+    const plans = await plansOf(database.url, planCacheMode, (sql) =>
+      listNewerDeadLetters(sql, { message, scope: null, limit: 5 }),
+    )
+    const nodes = plans.flatMap(nodesOf)
+    const onFilled = nodes.filter((node) => filled.includes(node['Relation Name'] ?? ''))
+    // Fewer rows than the bound: a bitmap of them is as good.
+    const wanted = /^(Index |Bitmap Heap )Scan$/
+    expect(onFilled.map((node) => node['Node Type']).filter((type) => !wanted.test(type))).toEqual([])
+    const indexes = nodes.flatMap((node) => node['Index Name'] ?? [])
+    expect(indexes.length).toBeGreaterThan(0)
+    expect(indexes.filter((name) => !/substring/.test(name))).toEqual([])
   })
 
   test('the stored topics are read by steps from name to name', async () => {

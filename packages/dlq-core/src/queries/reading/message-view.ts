@@ -21,13 +21,14 @@ export type SpecifiedMessage = {
 }
 
 export type MessageView = SpecifiedMessage & {
+  dlq_topic: string | null
   /** An HTTP entity tag. Every change of the row changes it. */
   etag: string
 }
 
 function viewColumns(sql: Sql) {
   return sql`
-    id, original_topic, error_message, retry_count, max_retries, payload,
+    id, original_topic, dlq_topic, error_message, retry_count, max_retries, payload,
     case when payload is null and octet_length(record_value) between 1 and 1048576 then record_value end as unprojected_value,
     status, created_at, updated_at, last_retry_at, ${etag(sql)} as etag`
 }

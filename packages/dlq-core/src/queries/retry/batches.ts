@@ -16,6 +16,8 @@ export type ClaimedMessage = {
   original_topic_source: string | null
   /** The topic that replaces the original topic, by an edit or by the run. Null where there is none. */
   target_topic: string | null
+  /** Globs of the topics to which the run may redirect; null: any, or the topic is not that of a run. */
+  target_scope: string[] | null
   record_key: Buffer | null
   record_value: Buffer | null
   /** The stored headers as JSON text. Null for a message without a record. */
@@ -39,6 +41,12 @@ export type ClaimedMessage = {
 function targetTopicOf(sql: Sql) {
   return sql`
     coalesce(case when m.run_id is not null then (select r.target_topic from dlq.dlq_runs r where r.id = m.run_id) end, m.target_topic)`
+}
+
+/** To which topics the run of message m may redirect it: those of who started the run. */
+function targetScopeOf(sql: Sql) {
+  return sql`
+    case when m.run_id is not null then (select r.scope from dlq.dlq_runs r where r.id = m.run_id and r.target_topic is not null) end`
 }
 
 /** How much of a topic may be claimed. */
@@ -133,7 +141,7 @@ export async function claimBatch(
     -- join it reads all messages (a topic with 500,000 due messages held up all others for seconds).
     where m.id = any(array(select id from fitting))
     returning m.lease_batch, m.id, m.retry_count, m.max_retries, m.original_topic, m.original_partition,
-      m.original_topic_source, ${targetTopicOf(sql)} as target_topic, m.record_timestamp, m.original_timestamp,
+      m.original_topic_source, ${targetTopicOf(sql)} as target_topic, ${targetScopeOf(sql)} as target_scope, m.record_timestamp, m.original_timestamp,
       case when ${isReadable} then m.record_key end as record_key,
       case when ${isReadable} then m.record_value end as record_value,
       case when ${isReadable} then m.record_headers end as record_headers,
@@ -280,7 +288,7 @@ export async function listOutstanding(sql: Sql, { slot }: Pick<Slot, 'slot'>): P
 
 export type OutstandingMessage = Pick<
   ClaimedMessage,
-  'id' | 'retry_count' | 'original_topic' | 'dlq_topic' | 'target_topic' | 'run_id'
+  'id' | 'retry_count' | 'original_topic' | 'dlq_topic' | 'consumer_group' | 'target_topic' | 'run_id'
 >
 
 /** The messages of one outstanding batch. */
@@ -289,7 +297,7 @@ export async function listOutstandingMessages(
   { slot, batch }: { slot: number; batch: bigint },
 ): Promise<OutstandingMessage[]> {
   return sql<OutstandingMessage[]>`
-    select id, retry_count, original_topic, dlq_topic, ${targetTopicOf(sql)} as target_topic, run_id
+    select id, retry_count, original_topic, dlq_topic, consumer_group, ${targetTopicOf(sql)} as target_topic, run_id
     from dlq.dlq_messages m
     where lease_slot = ${slot} and lease_batch = ${batch} and status = 'RETRYING'
     order by id`

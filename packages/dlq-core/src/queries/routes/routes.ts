@@ -158,6 +158,12 @@ export async function letMessagesGo(
         held_by_route = false,
         next_retry_at = case
           when m.retry_requested or m.status <> 'PENDING' then m.next_retry_at
+          -- From before the subscription of its DLQ topic: only when somebody asks.
+          when exists (
+            select from dlq.dlq_positions p
+            where p.cluster = m.dlq_cluster and p.topic = m.dlq_topic and p.partition = m.dlq_partition
+              and m.dlq_offset < p.manual_below
+          ) then null
           when not ${heldForOrigin(sql, 'm.')} and (m.record_key is not null or m.record_value is not null) and m.error_class is distinct from 'UndecodableBatch'
             then ${nextRetryAt}::timestamptz
         end

@@ -227,12 +227,15 @@ export type RunTopic = {
   /** The topic that the run sends its messages to. Null: their own. */
   target_topic: string | null
   rate_per_second: number | null
+  /** It waits while those who read its target are further behind. Null: it does not. */
+  max_lag: number | null
 }
 
 /** The topics of the messages that running runs have to send. */
 export async function listRunTopics(sql: Sql): Promise<RunTopic[]> {
   return sql<RunTopic[]>`
-    select r.id as run, held.original_topic, first.dlq_topic, r.target_topic, r.rate_per_second::float8 as rate_per_second
+    select r.id as run, held.original_topic, first.dlq_topic, r.target_topic, r.rate_per_second::float8 as rate_per_second,
+           r.max_lag::float8 as max_lag
     from dlq.dlq_runs r
     cross join lateral (${topicsOfRun(sql, sqlWords('r.id'))}) held
     cross join lateral (

@@ -23,6 +23,8 @@ export type NewRun = {
   /** JSON text of a JSON Patch. */
   patch: string | null
   rate_per_second: number | null
+  /** Records that those who read a target may be behind. */
+  max_lag: number | null
   /** JSON text of a Canary. */
   canary: string | null
   on_refailure: 'continue' | 'pause' | 'cancel'
@@ -42,12 +44,12 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     insert into dlq.dlq_runs (
       kind, actor, reason, selection, scope, cutoff, until_id, matched, matched_relation, retry_all_topic, target_topic, patch,
-      rate_per_second, canary, on_refailure, max_refailure, is_forced, erase_mode)
+      rate_per_second, max_lag, canary, on_refailure, max_refailure, is_forced, erase_mode)
     values (
       ${run.kind}, ${run.actor}, ${run.reason}, ${run.selection}::text::json,
       ${run.scope === null ? null : sql.array([...run.scope])}::text[], ${run.cutoff}::text::timestamptz, ${run.until_id},
       ${run.matched}, ${run.matched_relation}, ${run.retry_all_topic}, ${run.target_topic}, ${run.patch}::text::json,
-      ${run.rate_per_second}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure}, ${run.is_forced}, ${run.erase_mode})
+      ${run.rate_per_second}, ${run.max_lag}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure}, ${run.is_forced}, ${run.erase_mode})
     on conflict (retry_all_topic) where ended_at is null do nothing
     returning id`
   return row?.id ?? null
@@ -218,6 +220,7 @@ export type RunView = RunCounts & {
   target_topic: string | null
   patch: string | null
   rate_per_second: number | null
+  max_lag: number | null
   canary: string | null
   on_refailure: 'continue' | 'pause' | 'cancel'
   max_refailure: number
@@ -240,7 +243,7 @@ function viewOf(sql: Sql) {
   // One statement over both tables, so that a count is never missing or doubled while it is folded.
   return sql`
     select r.id, r.kind, r.is_forced, r.status, r.status_reason, r.actor, r.reason, r.selection, r.cutoff, r.matched::float8 as matched,
-           r.matched_relation, r.target_topic, r.patch, r.rate_per_second::float8 as rate_per_second, r.canary, r.on_refailure,
+           r.matched_relation, r.target_topic, r.patch, r.rate_per_second::float8 as rate_per_second, r.max_lag::float8 as max_lag, r.canary, r.on_refailure,
            r.max_refailure::float8 as max_refailure, r.step, r.step_taken::float8 as step_taken, r.step_entered_at, r.judged_at,
            r.last_settled_at, r.saga_id, r.skipped, r.created_at, (r.created_at at time zone 'UTC')::text || '+00' as place, r.started_at, r.ended_at,
            r.taken::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as given_back,

@@ -2,7 +2,7 @@
 // that readers of the file cannot use them.
 
 import * as v from 'valibot'
-import { anyDuration, decimal, duration, text, textList } from './config-values.ts'
+import { anyDuration, boolean, decimal, duration, text, textList } from './config-values.ts'
 
 export const roleNames = ['sys_auditor', 'sys_operator', 'sys_admin'] as const
 
@@ -26,6 +26,9 @@ const role = v.picklist(roleNames, `must be one of ${roleNames.join(', ')}`)
 const grant = v.strictObject({ role, topics: v.optional(topicGlobs) })
 const grants = v.pipe(v.array(grant, 'must be a list of { role, topics }'), v.minLength(1, 'must not be empty'))
 
+/** What a token may see of messages' content. */
+export const payloadSights = ['none', 'masked', 'full'] as const
+
 /** What the actors of JWTs begin with, so that no token of the configuration can be taken for one. */
 export const jwtActorPrefix = 'oidc:'
 
@@ -45,6 +48,10 @@ const tokenEntries = v.strictObject({
   topics: v.optional(topicGlobs),
   /** Several roles, each with topics of its own; instead of role and topics. */
   grants: v.optional(grants),
+  /** What of messages' keys, values, headers and errors it sees. `full` sees masks, too, unless it asks for more. */
+  payloads: v.optional(v.picklist(payloadSights, `must be one of ${payloadSights.join(', ')}`), 'masked'),
+  /** Whether it may export messages. */
+  exports: v.optional(boolean, true),
   expires_at: v.optional(v.pipe(text, v.isoTimestamp('must be a time such as 2027-01-31T00:00:00Z'))),
 })
 
@@ -79,6 +86,8 @@ const jwt = v.strictObject({
   groups_claim: v.optional(text, 'groups'),
   /** What the members of the provider's groups may do. */
   groups: v.optional(v.array(v.strictObject({ group: text, grants }), 'must be a list of { group, grants }'), []),
+  /** The claim that says `none`, `masked` or `full`; a token without it sees masks. */
+  payloads_claim: v.optional(text, 'dlq_payloads'),
   clock_skew: v.optional(duration, '30s'),
 })
 

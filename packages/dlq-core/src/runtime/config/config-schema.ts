@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { routeModes } from '../../domain/failure/topic-routes.ts'
 import { auth } from './auth-schema.ts'
 import { anyDuration, boolean, duration, integer, text, textList } from './config-values.ts'
+import { masksSchema, masksSecret } from './masks-schema.ts'
 import { notifications } from './notification-schema.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
 import { schemas } from './schemas-schema.ts'
@@ -247,6 +248,8 @@ export const auditReads = ['none', 'payloads'] as const
 const audit = v.strictObject({
   /** `payloads`: each request to the API that is shown a payload, a key or a value. */
   reads: v.optional(v.picklist(auditReads, `must be one of ${auditReads.join(', ')}`), 'none'),
+  /** Whether a request with unmask=true must say why. */
+  unmask_reason: v.optional(v.picklist(['optional', 'required'], 'must be one of optional, required'), 'optional'),
 })
 
 /** Links to other tools; `{…}` stands for what the console fills in. */
@@ -298,6 +301,9 @@ export const configSchema = v.strictObject({
   cron: v.optional(cron, {}),
   archive: v.optional(archive, {}),
   names: v.optional(names, {}),
+  /** What of messages the API hides from whom it shows masks; all entries that match a message unite. */
+  masks: v.nullish(masksSchema, []),
+  masks_secret: v.optional(masksSecret),
   /** Without it, only JSON and text are read. */
   schemas: v.optional(schemas),
   audit: v.optional(audit, {}),
@@ -321,6 +327,7 @@ export const secretSettings: readonly (readonly string[])[] = [
   ['kafka', 'tls', 'key_passphrase'],
   ['auth', 'session', 'key'],
   ['auth', 'oidc', 'client_secret'],
+  ['masks_secret'],
 ]
 
 export type Config = v.InferOutput<typeof configSchema>

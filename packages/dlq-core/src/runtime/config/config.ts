@@ -18,6 +18,7 @@ import {
   settingPaths,
 } from './config-schema.ts'
 import { readDescriptorFiles } from './descriptor-files.ts'
+import { maskFaults } from './masks-schema.ts'
 
 /** The configuration is faulty. `faults` name each path and the remedy. */
 export class ConfigError extends Error {
@@ -85,6 +86,7 @@ export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = rea
   if (parsed.success && needs.includes('kafka')) faults.push(...kafkaSecurityFaults(parsed.output.kafka))
   if (parsed.success && needs.includes('database')) faults.push(...databaseTlsFaults(parsed.output.database))
   if (parsed.success && needs.includes('auth-beyond-loopback')) faults.push(...authFaults(parsed.output))
+  if (parsed.success && needs.includes('auth-beyond-loopback')) faults.push(...maskFaults(parsed.output))
   if (parsed.success && parsed.output.schemas) faults.push(...readDescriptorFiles(parsed.output.schemas).faults)
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults)
   if (needs.includes('kafka')) warnings.push(...kafkaSecurityWarnings(parsed.output.kafka))
@@ -170,7 +172,11 @@ function readSecretSettings(raw: Section, { needs, origins, readSecret, faults }
     if (typeof file !== 'string') return section
     const rest = put(section, filePath, undefined)
     // A service that does not talk to Kafka need not be able to read Kafka's secrets, nor one without users theirs.
-    const needOf: Partial<Record<string, Need>> = { kafka: 'kafka', auth: 'auth-beyond-loopback' }
+    const needOf: Partial<Record<string, Need>> = {
+      kafka: 'kafka',
+      auth: 'auth-beyond-loopback',
+      masks_secret: 'auth-beyond-loopback',
+    }
     const need = needOf[path[0]!]
     const isIdle = need !== undefined && !needs.includes(need)
     if (isIdle || origins.has(path.join('.'))) return rest

@@ -2,6 +2,7 @@
 // (db/dlq/migrations/007) have the same bounds, for people who write SQL.
 
 import * as v from 'valibot'
+import { targetTemplate } from '../../domain/retry/fill-target.ts'
 import type { PolicySettings, SettingName } from '../../domain/retry/policy-settings.ts'
 import {
   backoffs,
@@ -75,7 +76,8 @@ export const policyFieldSchemas = {
   redirect_topic: v.nullish(
     v.pipe(
       v.string('must be text'),
-      v.regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{0,249}$/, 'must be a topic name, or empty for none'),
+      v.maxLength(249, 'must be at most 249 characters'),
+      v.regex(targetTemplate, 'must be a topic name, which may hold {topic} and {group}, or empty for none'),
     ),
   ),
   ordering: v.nullish(oneOf(orderings)),

@@ -21,10 +21,34 @@ type Led = { topic: string; partition: number; leader: number }
  * @throws KafkaJSProtocolError where Kafka refuses one of the topics (deleted, forbidden)
  * @throws KafkaJSNumberOfRetriesExceeded where a partition has no leader for longer than the client is patient
  */
-export function fetchLogBounds(cluster: Cluster, topics: readonly string[]): Promise<LogBounds[]> {
+export async function fetchLogBounds(cluster: Cluster, topics: readonly string[]): Promise<LogBounds[]> {
+  const led = await askAgain(cluster, () => askLeaders(cluster, topics, [earliest, latest]))
+  return led.map(({ topic, partition, offsets: [start, end] }) => ({
+    ...{ topic, partition, log_start_offset: start!, log_end_offset: end! },
+  }))
+}
+
+export type OffsetSince = { topic: string; partition: number; offset: bigint | null }
+
+/**
+ * Of every partition of the topics: the first offset whose record has this timestamp (milliseconds since 1970) or a
+ * later one; null where no record has. Throws as `fetchLogBounds` does.
+ */
+export async function fetchOffsetsSince(
+  cluster: Cluster,
+  topics: readonly string[],
+  timestamp: number,
+): Promise<OffsetSince[]> {
+  const led = await askAgain(cluster, () => askLeaders(cluster, topics, [timestamp]))
+  return led.map(({ topic, partition, offsets: [offset] }) => ({
+    ...{ topic, partition, offset: offset! < 0n ? null : offset! },
+  }))
+}
+
+function askAgain<T>(cluster: Cluster, ask: () => Promise<T>): Promise<T> {
   return cluster.retrier(async (bail) => {
     try {
-      return await askForBounds(cluster, topics)
+      return await ask()
     } catch (error) {
       if (isLeaderChange(error)) throw error
       bail(error)
@@ -33,7 +57,13 @@ export function fetchLogBounds(cluster: Cluster, topics: readonly string[]): Pro
   })
 }
 
-async function askForBounds(cluster: Cluster, topics: readonly string[]): Promise<LogBounds[]> {
+type Answered = Led & { offsets: bigint[] }
+
+async function askLeaders(
+  cluster: Cluster,
+  topics: readonly string[],
+  timestamps: readonly number[],
+): Promise<Answered[]> {
   // An empty list would ask for all topics of the cluster.
   if (topics.length === 0) return []
   const seed = await anyBroker(cluster)
@@ -42,11 +72,17 @@ async function askForBounds(cluster: Cluster, topics: readonly string[]): Promis
     partitionMetadata.map(({ partitionId, leader }) => ({ topic, partition: partitionId, leader })),
   )
   const byLeader = Map.groupBy(partitions, ({ leader }) => leader)
-  const answers = await Promise.all(Array.from(byLeader, ([leader, led]) => askLeader(cluster, leader, led)))
+  const answers = await Promise.all(
+    Array.from(byLeader, ([leader, led]) => askLeader(cluster, leader, { led, timestamps })),
+  )
   return answers.flat()
 }
 
-async function askLeader(cluster: Cluster, leader: number, led: readonly Led[]): Promise<LogBounds[]> {
+async function askLeader(
+  cluster: Cluster,
+  leader: number,
+  { led, timestamps }: { led: readonly Led[]; timestamps: readonly number[] },
+): Promise<Answered[]> {
   const broker = await brokerOf(cluster, leader)
   const byTopic = Map.groupBy(led, ({ topic }) => topic)
   const ask = async (timestamp: number) => {
@@ -63,11 +99,9 @@ async function askLeader(cluster: Cluster, leader: number, led: readonly Led[]):
       ),
     )
   }
-  const [starts, ends] = await Promise.all([ask(earliest), ask(latest)])
-  return led.map(({ topic, partition }) => ({
-    topic,
-    partition,
-    log_start_offset: starts.get(`${topic}:${partition}`)!,
-    log_end_offset: ends.get(`${topic}:${partition}`)!,
+  const answers = await Promise.all(timestamps.map(ask))
+  return led.map((place) => ({
+    ...place,
+    offsets: answers.map((answer) => answer.get(`${place.topic}:${place.partition}`)!),
   }))
 }

@@ -3,7 +3,7 @@
 
 import type { Kafka } from 'kafkajs'
 import type { LogBounds } from '../../queries/ingest/topic-partitions.ts'
-import { fetchLogBounds } from './fetch-log-bounds.ts'
+import { fetchLogBounds, fetchOffsetsSince, type OffsetSince } from './fetch-log-bounds.ts'
 import { type FetchedRecords, type FetchPlace, fetchRecords } from './fetch-records.ts'
 import { fetchTopicIds } from './fetch-topic-ids.ts'
 import { createCluster } from './kafkajs-internals.ts'
@@ -11,6 +11,7 @@ import { createCluster } from './kafkajs-internals.ts'
 export type TopicReader = {
   fetchRecords(place: FetchPlace): Promise<FetchedRecords>
   fetchLogBounds(topics: readonly string[]): Promise<LogBounds[]>
+  fetchOffsetsSince(topics: readonly string[], timestamp: number): Promise<OffsetSince[]>
   fetchTopicIds(topics: readonly string[]): Promise<Map<string, string>>
   disconnect(): Promise<void>
 }
@@ -21,6 +22,7 @@ export function createTopicReader(kafka: Kafka): TopicReader {
   return {
     fetchRecords: (place) => fetchRecords(cluster, place),
     fetchLogBounds: (topics) => fetchLogBounds(cluster, topics),
+    fetchOffsetsSince: (topics, timestamp) => fetchOffsetsSince(cluster, topics, timestamp),
     fetchTopicIds: (topics) => fetchTopicIds(cluster, topics),
     disconnect: () => cluster.disconnect(),
   }

@@ -89,6 +89,7 @@ export const cronRoutes = [
       summary: 'The cron jobs, with their last outcome and next tick',
       description: 'Times are in UTC. A job whose `schedule` is null is off, and runs only when somebody asks.',
       role: 'read',
+      masks: 'none',
       allTopics: true,
       answers: {
         200: {
@@ -108,6 +109,7 @@ export const cronRoutes = [
       summary: 'The executions of a cron job, the newest first',
       description: 'Executions are kept for a week, and the last one for ever.',
       role: 'read',
+      masks: 'none',
       allTopics: true,
       params: jobPath,
       query: v.strictObject({ limit: v.optional(wholeNumber('limit', { min: 1, max: 1000 }), '100') }),
@@ -133,6 +135,7 @@ export const cronRoutes = [
         'in `GET /api/v1/cron/:job/runs`.',
       ].join(' '),
       role: 'write',
+      masks: 'none',
       allTopics: true,
       params: jobPath,
       body: v.optional(v.strictObject({ reason }), {}),

@@ -55,6 +55,7 @@ export const dlqStatusRoutes = [
         `listed, also with \`deadCount\` 0. Messages that name no consumer group stand under \`${noConsumer}\`.`,
       ].join(' '),
       role: 'read',
+      masks: 'none',
       answers: {
         200: {
           description: 'The counts.',
@@ -108,6 +109,7 @@ export const dlqStatusRoutes = [
         'deleted what the counts say, and can be repeated for the rest. Messages that were given up with attempts left stay.',
       ].join(' '),
       role: 'write',
+      masks: 'none',
       headers: brokerTokenHeaders,
       params: v.object(consumerPath),
       answers: {
@@ -152,6 +154,7 @@ export const dlqStatusRoutes = [
       path: '/channel/:channelId/consumer/:consumerId/job/:jobId',
       summary: 'Delete one message that is DEAD with its budget spent',
       role: 'write',
+      masks: 'none',
       headers: brokerTokenHeaders,
       params: v.object({ ...consumerPath, jobId: idOf('job') }),
       answers: {

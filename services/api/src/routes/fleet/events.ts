@@ -38,6 +38,7 @@ export const eventRoutes = [
         'token’s topics alone, and ends with the token. Streams are limited as those of runs are.',
       ].join(' '),
       role: 'read',
+      masks: 'none',
       query: eventQuery,
       headers: eventHeaders,
       answers: { 200: { description: 'Server-sent events.', types: ['text/event-stream'] } },

@@ -38,6 +38,7 @@ export const nameRoutes = [
       summary: 'Give a topic a name',
       description: 'A DLQ topic or an original topic. The name is shown beside that of Kafka, which stays the id.',
       role: 'write',
+      masks: 'none',
       params: topicPath,
       body,
       bodyExample: { display_name: 'Order Events' },
@@ -68,6 +69,7 @@ export const nameRoutes = [
       path: '/api/v1/consumer-groups/:group',
       summary: 'Give a consumer group a name',
       role: 'write',
+      masks: 'none',
       // A group may consume topics that the token may not see.
       allTopics: true,
       params: v.object({

@@ -15,6 +15,7 @@ export const operationRoutes = [
       path: '/healthz',
       summary: 'Whether the process lives',
       role: null,
+      masks: 'none',
       answers: {
         200: {
           description: 'The process lives.',
@@ -32,6 +33,7 @@ export const operationRoutes = [
       path: '/readyz',
       summary: 'Whether the process can do its work now',
       role: null,
+      masks: 'none',
       answers: {
         200: {
           description: 'The process can do its work.',
@@ -57,6 +59,7 @@ export const operationRoutes = [
       path: '/metrics',
       summary: 'Metrics for Prometheus',
       role: null,
+      masks: 'none',
       answers: { 200: { description: 'The metrics in the text format.', types: ['text/plain'] } },
     },
     async ({ c, registry }) => c.text(await registry.metrics(), 200, { 'content-type': registry.contentType }),

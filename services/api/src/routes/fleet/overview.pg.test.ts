@@ -84,7 +84,7 @@ describe('one topic', () => {
     expect((await rename('consumer-groups/billing', 'Billing', limited)).status).toBe(403)
     expect((await rename('consumer-groups/billing', 'Billing')).status).toBe(200)
     expect((await rename('topics/pay.in', null)).body).toEqual({ topic: 'pay.in', display_name: null })
-    const entries = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 9 })
+    const { entries } = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 9 })
     expect(entries.map(({ action, before, after }) => [action, before, after])).toEqual([
       ['topic.rename', '{"display_name":"Payments"}', '{"display_name":null}'],
       ['consumer_group.rename', '{"display_name":null}', '{"display_name":"Billing"}'],
@@ -378,7 +378,9 @@ describe('the positions', () => {
       { next_offset: '40' },
       { next_offset: '5' },
     ])
-    const [entry] = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 1 })
+    const {
+      entries: [entry],
+    } = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 1 })
     expect(entry).toMatchObject({
       action: 'position.reset',
       target_id: 'c/orders.dlq.v1/1',

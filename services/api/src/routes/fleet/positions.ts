@@ -48,6 +48,7 @@ export const positionRoutes = [
       path: '/api/v1/positions',
       summary: 'The position of each partition',
       role: 'read',
+      masks: 'none',
       query: v.strictObject({
         topic: v.exactOptional(topicName),
         limit: v.optional(wholeNumber('limit', { min: 1, max: 1000 }), '200'),
@@ -83,6 +84,7 @@ export const positionRoutes = [
       description:
         'Stored messages stay as they are; deleted messages are stored again. Takes effect with the next record. An offset beyond the log’s end counts as a topic that was created again. Needs a token for all topics.',
       role: 'admin',
+      masks: 'none',
       allTopics: true,
       body: v.strictObject({
         cluster: v.pipe(v.string('must be text'), v.minLength(1), v.maxLength(255)),
@@ -111,7 +113,7 @@ export const positionRoutes = [
         if (!known)
           throw new ApiError('SYS_DLQ_NOT_FOUND', `no position of ${topic}/${partition} in cluster ${cluster}`)
         // This waits for an ingester that is storing a batch. The next batch begins at the new position.
-        const before = await lockPosition(sql, place)
+        const { next_offset: before } = await lockPosition(sql, place)
         await resetPosition(sql, { ...place, next_offset: nextOffset })
         await writeAudit(sql, {
           ...by,

@@ -55,6 +55,7 @@ export const readerRoutes = [
       description:
         'Groups of a topic that messages were sent to, as a retrier last saw them; none of other topics, and none outside the token’s topics.',
       role: 'read',
+      masks: 'none',
       params: v.strictObject({ topic: topicName }),
       answers: {
         200: {

@@ -107,6 +107,7 @@ export const statusRoutes = [
         'so far. Rates look at 100,000 rows at most.',
       ].join(' '),
       role: 'read',
+      masks: 'none',
       revalidates: true,
       answers: {
         200: {

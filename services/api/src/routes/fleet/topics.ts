@@ -1,5 +1,8 @@
 // The topics of the dead letters, and the consumer groups that failed.
 
+import { guessOriginalTopic } from 'dlq-core/domain/failure/topic-names.ts'
+import { type Candidate, listCandidates } from 'dlq-core/queries/discovery/candidates.ts'
+import { listTopicFaults } from 'dlq-core/queries/discovery/origins.ts'
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import { countByConsumerGroup, countByValue, listCounterparts } from 'dlq-core/queries/reading/summary.ts'
 import { type DlqTopic, topicSorts } from 'dlq-core/queries/reading/topic-list.ts'
@@ -17,8 +20,10 @@ import { count } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { exampleTopicPause, pauseOf, topicPauseSchema } from '../../pauses/pause-json.ts'
 import { topicPath, wholeNumber } from '../../request/request-schemas.ts'
-import { type FoundTopic, findTopic, findTopics, type TopicKind, topicKinds } from '../../topics/find-topics.ts'
+import { candidateJson, candidateSchema } from '../../topics/candidate-json.ts'
+import { type FoundTopic, findTopic, findTopics, type MessageTopicKind, topicKinds } from '../../topics/find-topics.ts'
 import { namesOf } from '../../topics/names-of.ts'
+import { exampleTopicFault, topicFaultJson, topicFaultSchema } from '../../topics/topic-faults.ts'
 import { groupText } from '../groups.ts'
 
 const time = v.nullable(timestampText)
@@ -61,6 +66,8 @@ const topicSchema = v.pipe(
     ),
     paused: v.pipe(v.nullable(topicPauseSchema), v.description('Somebody has paused its retries.')),
     ingestion_paused: v.pipe(v.nullable(topicPauseSchema), v.description('Somebody has paused its ingestion.')),
+    faults: v.pipe(v.array(topicFaultSchema), v.description('What is wrong with a DLQ topic in Kafka.')),
+    candidate: v.pipe(v.nullable(candidateSchema), v.description('Null unless the kind is candidate.')),
     policy: v.pipe(effectivePolicySchema, v.description('The policy in force, with the first counterpart.')),
   }),
   v.title('Topic'),
@@ -83,6 +90,8 @@ const exampleTopic = {
   ingestion: { stored_at: '2026-02-20T10:30:01.000+00:00', read_to: '4712', loss_clock: exampleLossClock },
   paused: exampleTopicPause,
   ingestion_paused: null,
+  faults: [exampleTopicFault],
+  candidate: null,
   policy: exampleEffectivePolicy,
 }
 
@@ -93,7 +102,9 @@ const maxTopicsPerGroup = 100
 
 const kind = v.pipe(
   v.picklist(topicKinds, `must be one of ${topicKinds.join(', ')}`),
-  v.description('DLQ topics that were found in Kafka, or original topics of the messages.'),
+  v.description(
+    'DLQ topics that were found in Kafka, original topics of the messages, or candidates: topics that look like DLQ topics and that nobody ingests.',
+  ),
 )
 
 /** What the list is sorted by, topic and cluster; the cluster is empty for original topics. */
@@ -110,6 +121,7 @@ export const topicRoutes = [
       path: '/api/v1/topics',
       summary: 'The topics of the dead letters',
       role: 'read',
+      masks: 'none',
       revalidates: true,
       query: v.strictObject({
         kind: v.optional(kind, 'dlq'),
@@ -123,8 +135,10 @@ export const topicRoutes = [
         ),
         only: v.exactOptional(
           v.pipe(
-            v.picklist(['losing'], 'must be losing'),
-            v.description('DLQ topics with records that are not stored and may expire, or that are lost.'),
+            v.picklist(['losing', 'dismissed'], 'must be losing or dismissed'),
+            v.description(
+              'DLQ topics with records that are not stored and may expire, or that are lost; or candidates that somebody has dismissed, which are left out otherwise.',
+            ),
           ),
         ),
         limit: v.optional(wholeNumber('limit', { min: 1, max: 200 }), '50'),
@@ -141,12 +155,29 @@ export const topicRoutes = [
     async (call) => {
       const { c, sql, access, query } = call
       const { kind, q, sort, only, limit, cursor } = query
+      if ((only === 'dismissed') !== (kind === 'candidate') && only !== undefined)
+        throw invalidField(
+          'only',
+          kind === 'candidate' ? 'candidates can be dismissed' : 'only candidates are dismissed',
+        )
+      if (kind === 'candidate' && sort !== 'name') throw invalidField('sort', 'candidates are sorted by name')
       if (kind === 'original' && sort === 'expires')
         throw invalidField('sort', 'only records of DLQ topics expire unread')
       if (kind === 'original' && only !== undefined) throw invalidField('only', 'only DLQ topics lose records')
       const binding = bindingOf('topics', kind, q, sort, only)
       const after = cursor === undefined ? null : decodeCursor(cursor, binding, topicKey)
       // One more than is shown, to know whether there are more.
+      if (kind === 'candidate') {
+        const place = after && { topic: after[1], cluster: after[2] }
+        const asked = { scope: access.topics, q, dismissed: only === 'dismissed', after: place, limit: limit + 1 }
+        const found = await listCandidates(sql, asked)
+        const shown = found.slice(0, limit)
+        const last = found.length > limit ? shown.at(-1)! : null
+        return c.json({
+          topics: await describeCandidates(call, shown),
+          next_cursor: last && encodeCursor(['0', last.topic, last.cluster], binding),
+        })
+      }
       const asked = { scope: access.topics, q, sort, losing: only !== undefined, after, limit: limit + 1 }
       const found = await findTopics(sql, kind, asked)
       const shown = found.slice(0, limit)
@@ -165,6 +196,7 @@ export const topicRoutes = [
       summary: 'One topic',
       description: 'Without `kind`, the name of a known DLQ topic means that, and any other name an original topic.',
       role: 'read',
+      masks: 'none',
       params: topicPath,
       query: v.strictObject({ kind: v.exactOptional(kind) }),
       answers: { 200: { description: 'The topic.', schema: topicSchema, example: exampleTopic } },
@@ -172,6 +204,11 @@ export const topicRoutes = [
     },
     async (call) => {
       const { c, sql, access, params, query } = call
+      if (query.kind === 'candidate') {
+        const found = await listCandidates(sql, { scope: access.topics, topics: [params.topic], limit: 1 })
+        if (found.length === 0) throw new ApiError('SYS_DLQ_NOT_FOUND', `candidate not found: ${params.topic}`)
+        return c.json((await describeCandidates(call, found))[0]!)
+      }
       const one = await findTopic(sql, { ...params, kind: query.kind, scope: access.topics })
       if (!one) throw new ApiError('SYS_DLQ_NOT_FOUND', `topic not found: ${params.topic}`)
       return c.json((await describeTopics(call, one.kind, [one.found]))[0]!)
@@ -185,6 +222,7 @@ export const topicRoutes = [
       summary: 'The consumer groups that failed',
       description: `Groups with the most open messages first, ${maxGroups} at most.`,
       role: 'read',
+      masks: 'none',
       answers: {
         200: {
           description: 'The consumer groups; null stands for messages that do not name theirs.',
@@ -244,18 +282,40 @@ export const topicRoutes = [
   ),
 ]
 
+type Describing = Pick<Call, 'sql' | 'log' | 'names' | 'policies' | 'access'>
+
+async function describeCandidates({ sql, names, policies }: Describing, found: readonly Candidate[]) {
+  const topics = found.map(({ topic }) => topic)
+  const [nameOf] = await Promise.all([namesOf({ sql, names }, 'topic', topics), policies.refresh()])
+  return found.map((candidate) => {
+    const { cluster, topic, partitions, found_at } = candidate
+    const original = guessOriginalTopic(topic)
+    return {
+      ...{ topic, display_name: nameOf(topic), kind: 'candidate' as const, counterparts: [], counts: noMessages },
+      ...{ oldest_pending_at: null, ingestion: null, paused: null, ingestion_paused: null, faults: [] },
+      found: {
+        ...{ cluster, display_name: nameOf(topic), partitions: partitions ?? 0 },
+        ...{ found_at: timestamp(found_at), gone_at: null },
+      },
+      candidate: candidateJson(candidate),
+      policy: effectivePolicyJson(policies.effectivePolicyOf({ original_topic: original ?? topic, dlq_topic: topic })),
+    }
+  })
+}
+
 async function describeTopics(
-  { sql, log, names, policies, access: { topics: scope } }: Pick<Call, 'sql' | 'log' | 'names' | 'policies' | 'access'>,
-  kind: TopicKind,
+  { sql, log, names, policies, access: { topics: scope } }: Describing,
+  kind: MessageTopicKind,
   found: readonly FoundTopic[],
 ) {
   const column = kind === 'dlq' ? 'dlq_topic' : 'original_topic'
   const topics = [...new Set(found.map(({ topic }) => topic))]
-  const [counts, counterparts, oldest, lags, pauses, nameOf] = await Promise.all([
+  const [counts, counterparts, oldest, lags, faults, pauses, nameOf] = await Promise.all([
     countByValue(sql, { column, values: topics, scope }),
     listCounterparts(sql, { column, topics, scope }),
     oldestPendingOf(sql, { column, topics, scope }),
     kind === 'dlq' ? listIngestLag(sql, { topics }) : [],
+    kind === 'dlq' ? listTopicFaults(sql, { topics, scope }) : [],
     listTopicPauses(sql, { scope, topics }),
     namesOf({ sql, names }, 'topic', topics),
     requireExactCounts({ sql, log }),
@@ -284,6 +344,8 @@ async function describeTopics(
         : foundJson(entry, { lag: lagOf.get(`${entry.cluster} ${topic}`), name: nameOf(topic), now })),
       paused: pauseOf(pauses, topic, 'retries'),
       ingestion_paused: pauseOf(pauses, topic, 'ingestion'),
+      faults: faults.filter((of) => of.topic === topic && of.cluster === entry.cluster).map(topicFaultJson),
+      candidate: null,
       policy: effectivePolicyJson(policy),
     }
   })

@@ -51,6 +51,7 @@ export const activityRoutes = [
         'are more. Archived messages are not counted, nor are attempts of messages that do not match the filter.',
       ].join(' '),
       role: 'read',
+      masks: 'shown',
       readsReplica: true,
       query: v.strictObject({
         ...filterEntries,
@@ -94,15 +95,15 @@ export const activityRoutes = [
         },
       },
     },
-    async ({ c, sql, access, query: { from, to = new Date(), step: stepMs = 3_600_000, by, ...filter } }) => {
+    async ({ c, sql, access, sight, query: { from, to = new Date(), step: stepMs = 3_600_000, by, ...filter } }) => {
       const begin = Math.floor((from?.getTime() ?? to.getTime() - dayMs) / stepMs) * stepMs
       const steps = Math.ceil((to.getTime() - begin) / stepMs)
       if (to.getTime() <= (from?.getTime() ?? 0)) throw invalidField('to', 'must come after from')
       if (steps > maxSteps) throw invalidField('step', `this range has ${steps} stretches; at most ${maxSteps}`)
 
-      const { topic, scope } = await searchOf(sql, { filter, sort: 'oldest', scope: access.topics })
+      const search = await searchOf(sql, { filter, sort: 'oldest', scope: access.topics, sight })
       const asked = {
-        search: { filter, topic, scope },
+        search,
         stretches: { from: new Date(begin), stepMs, steps },
         by,
       }

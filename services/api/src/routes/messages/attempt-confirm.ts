@@ -23,6 +23,7 @@ export const attemptConfirmRoutes = [
         'again changes nothing. A message that fails again later has come back all the same.',
       ].join(' '),
       role: 'write',
+      masks: 'none',
       params: v.strictObject({ attempt_id: idOf('attempt') }),
       body: v.strictObject({
         message_id: v.pipe(idOf('message'), v.description('The header `dlq-message-id`.')),

@@ -11,6 +11,7 @@ import {
 import * as v from 'valibot'
 import { defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
+import { type Shown, shown } from '../../masks/shown.ts'
 import { attemptEntries, attemptJson, exampleAttempt } from '../../messages/attempt-json.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
@@ -51,6 +52,7 @@ export const attemptRoutes = [
         `thousand attempts at most: it may have fewer than \`limit\`, even none, and \`next_cursor\` continues behind them.`,
       ].join(' '),
       role: 'read',
+      masks: 'shown',
       readsReplica: true,
       query: v.pipe(
         v.strictObject({
@@ -92,19 +94,19 @@ export const attemptRoutes = [
         },
       },
     },
-    async ({ c, sql, access, query: { outcome, limit, cursor, ...filter } }) => {
+    async ({ c, sql, access, sight, query: { outcome, limit, cursor, ...filter } }) => {
       const binding = bindingOf('attempts', Object.entries({ ...filter, outcome }).sort())
       const key = cursor === undefined ? null : decodeCursor(cursor, binding, attemptKey)
-      const search = await searchOf(sql, { filter, sort: 'newest', scope: access.topics })
+      const search = await searchOf(sql, { filter, sort: 'newest', scope: access.topics, sight })
       const { attempts, examinedTo } = await searchAttempts(sql, {
         ...{ search, outcome: outcome ?? null, after: key && { at: key[0], messageId: key[1], number: key[2] } },
         // One more than is shown, to know whether there are more.
         ...{ limit: limit + 1, examine },
       })
-      const shown = attempts.slice(0, limit)
-      const next = attempts.length > limit ? placeOf(shown.at(-1)!) : examinedTo
+      const listed = attempts.slice(0, limit)
+      const next = attempts.length > limit ? placeOf(listed.at(-1)!) : examinedTo
       return c.json({
-        attempts: shown.map(listedAttemptJson),
+        attempts: listed.map((attempt) => listedAttemptJson(shown(attempt, sight))),
         pagination: {
           limit,
           next_cursor: next && encodeCursor(keyOf(next), binding),
@@ -119,7 +121,7 @@ function keyOf({ at, messageId, number }: AttemptPlace) {
   return [at, messageId, number]
 }
 
-function listedAttemptJson(attempt: ListedAttempt) {
+function listedAttemptJson(attempt: Shown<ListedAttempt>) {
   const { message_id, original_topic, dlq_topic, consumer_group, group_id, status } = attempt
   return { message_id, original_topic, dlq_topic, consumer_group, group_id, status, ...attemptJson(attempt) }
 }

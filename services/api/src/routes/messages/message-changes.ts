@@ -1,5 +1,6 @@
 // One dead letter, changed: retried, given up, revived, edited, deleted.
 
+import type { Mask } from 'dlq-core/domain/masks/create-masks.ts'
 import { applyEdit, sentValue, type Wanted } from 'dlq-core/domain/message/edit-message.ts'
 import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
 import { deleteMessages } from 'dlq-core/queries/change/delete-messages.ts'
@@ -9,6 +10,9 @@ import * as v from 'valibot'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
 import { ApiError, invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
+import { refuseTarget as refuseMaskedTarget, refusePart, refusePatch } from '../../masks/refuse-hidden.ts'
+import { shown } from '../../masks/shown.ts'
+import type { Sight } from '../../masks/sight.ts'
 import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from '../../messages/change-message.ts'
 import { bytesOf, editInput, headersInput, headersOf, isDecoded } from '../../messages/message-content.ts'
 import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../../messages/message-json.ts'
@@ -54,6 +58,7 @@ export const messageChangeRoutes = [
         'reason, the status of the message and what comes next as details.',
       ].join(' '),
       role: 'write',
+      masks: 'shown',
       params: messagePath,
       headers: v.object({ ...preferHeader, ...ifMatchHeader }),
       body: v.optional(
@@ -106,6 +111,7 @@ export const messageChangeRoutes = [
       summary: 'Give a dead letter up',
       description: 'PENDING becomes DEAD: the message is not retried until somebody revives it.',
       role: 'write',
+      masks: 'shown',
       params: messagePath,
       headers: v.object(ifMatchHeader),
       body: reasonBody,
@@ -123,6 +129,7 @@ export const messageChangeRoutes = [
       summary: 'Let a DEAD letter be retried again',
       description: 'DEAD becomes PENDING. The policy decides when it is retried; a spent budget is renewed.',
       role: 'write',
+      masks: 'shown',
       params: messagePath,
       headers: v.object(ifMatchHeader),
       body: reasonBody,
@@ -146,6 +153,7 @@ export const messageChangeRoutes = [
         'with the same schema, frame and compression.',
       ].join(' '),
       role: 'write',
+      masks: 'shown',
       params: messagePath,
       headers: v.object(ifMatchHeader),
       body: v.strictObject({
@@ -184,7 +192,7 @@ export const messageChangeRoutes = [
       faults: [...changeFaults, 'SYS_DLQ_PRECONDITION_REQUIRED', 'SYS_DLQ_NOT_EXACT', 'SYS_DLQ_FORBIDDEN'],
     },
     async (call) => {
-      const { c, sql, access, policies, payloads, body, exactJson, params } = call
+      const { c, sql, access, sight, policies, payloads, body, exactJson, params } = call
       const asked = askedOf(call)
       if (body.patch !== undefined && body.value !== undefined)
         throw invalidField('patch', 'changes the value, so a value cannot be given beside it')
@@ -203,6 +211,7 @@ export const messageChangeRoutes = [
       if (Object.keys(edit).length > 0) await fetchSchemasOf(call, params.id)
       const changed = await sql.begin(async (sql) => {
         const message = await holdAsSeen(sql, asked)
+        refuseUnseen(body, sight.maskOf(message))
         if (message.status === 'RETRYING') throw beingRetried(message.id)
         if (record) {
           requireBothTopics(message, access.topics)
@@ -233,7 +242,7 @@ export const messageChangeRoutes = [
         // Read under the lock. After the transaction the ETag could be that of another client's change.
         return getMessage(sql, { id: params.id, scope: access.topics })
       })
-      return sendMessage(c, changed!)
+      return sendMessage(c, changed!, sight)
     },
   ),
 
@@ -244,6 +253,7 @@ export const messageChangeRoutes = [
       summary: 'Delete a dead letter with its history',
       description: 'The reason, in the query or in the body, goes into the audit.',
       role: 'write',
+      masks: 'none',
       params: messagePath,
       query: v.strictObject({ reason }),
       headers: v.object(ifMatchHeader),
@@ -284,7 +294,7 @@ export function askedOf({ params, access, by, headers, body }: ChangeCall): Aske
 }
 
 async function move(
-  call: ChangeCall & Pick<Call, 'c' | 'sql' | 'policies'>,
+  call: ChangeCall & Pick<Call, 'c' | 'sql' | 'policies' | 'sight'>,
   { event, action }: { event: 'marked_dead' | 'revived'; action: string },
 ): Promise<Response> {
   const { c, sql, access, policies, params } = call
@@ -295,12 +305,26 @@ async function move(
     await changeState(sql, held, { event, action, asked, policies, now: new Date() })
     return getMessage(sql, { id: params.id, scope: access.topics })
   })
-  return sendMessage(c, message!)
+  return sendMessage(c, message!, call.sight)
 }
 
-export function sendMessage(c: Call['c'], message: MessageView): Response {
+export function sendMessage(c: Call['c'], message: MessageView, sight: Sight): Response {
   c.header('ETag', message.etag)
-  return sendJsonText(c, messageJson(message))
+  return sendJsonText(c, messageJson(shown(message, sight)))
+}
+
+type EditBody = Partial<Record<'key' | 'value' | 'headers', unknown>> & {
+  record?: 'origin' | undefined
+  patch?: Parameters<typeof refusePatch>[0] | undefined
+  target_topic?: string | null | undefined
+}
+
+/** @throws {ApiError} 403 where the edit replaces, asks for or sends elsewhere what is hidden from the sender */
+function refuseUnseen(body: EditBody, mask: Mask | null): void {
+  const isReplaced = (part: 'key' | 'value' | 'headers') => body[part] !== undefined || body.record !== undefined
+  for (const part of ['key', 'value', 'headers'] as const) if (isReplaced(part)) refusePart(part, mask)
+  if (body.patch !== undefined) refusePatch(body.patch, mask)
+  if (body.target_topic) refuseMaskedTarget(mask)
 }
 
 type Schedule = { max_retries?: number | undefined; next_retry_at?: Date | null | undefined }

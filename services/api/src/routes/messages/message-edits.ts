@@ -6,12 +6,15 @@ import { getMessage } from 'dlq-core/queries/reading/message-view.ts'
 import * as v from 'valibot'
 import { ApiError, notFound } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
+import { refusePart } from '../../masks/refuse-hidden.ts'
+import { hiddenEntries, shown } from '../../masks/shown.ts'
 import { contentJson, contentSchema, headersSchema, shownHeaders } from '../../messages/message-content.ts'
 import { count, sendJsonText } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { idOf, messagePath, wholeNumberInPath } from '../../request/request-schemas.ts'
 
 const summaryEntries = {
+  ...hiddenEntries,
   number: count,
   at: timestampText,
   actor: v.string(),
@@ -33,6 +36,7 @@ export const messageEditRoutes = [
       path: '/api/v1/dlq/messages/:id/edits',
       summary: 'The edits of a dead letter',
       role: 'read',
+      masks: 'shown',
       params: messagePath,
       answers: {
         200: {
@@ -43,9 +47,10 @@ export const messageEditRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access, params: { id } }) => {
-      if (!(await getMessage(sql, { id, scope: access.topics }))) throw notFound(id)
-      const edits = await listEdits(sql, id)
+    async ({ c, sql, access, sight, params: { id } }) => {
+      const message = await getMessage(sql, { id, scope: access.topics })
+      if (!message) throw notFound(id)
+      const edits = (await listEdits(sql, id)).map((edit) => shown(edit, sight, message))
       return c.json({ edits: edits.map((edit) => ({ ...edit, at: timestamp(edit.at) })) })
     },
   ),
@@ -56,6 +61,7 @@ export const messageEditRoutes = [
       path: '/api/v1/dlq/messages/:id/edits/:number',
       summary: 'One edit, with the values that it replaced',
       role: 'read',
+      masks: 'bytes',
       showsPayloads: true,
       params: v.object({ id: idOf('message'), number: wholeNumberInPath('edit') }),
       answers: {
@@ -83,8 +89,12 @@ export const messageEditRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access, params: { id, number } }) => {
-      if (!(await getMessage(sql, { id, scope: access.topics }))) throw notFound(id)
+    async ({ c, sql, access, sight, params: { id, number } }) => {
+      const message = await getMessage(sql, { id, scope: access.topics })
+      if (!message) throw notFound(id)
+      const mask = sight.maskOf(message)
+      for (const part of ['key', 'value', 'headers'] as const) refusePart(part, mask)
+      sight.unmasked?.note(id, message)
       const edit = await findEdit(sql, { messageId: id, number })
       if (!edit) throw new ApiError('SYS_DLQ_NOT_FOUND', `message ${id} has no edit ${number}`)
       const { at, actor, reason, fields } = edit

@@ -9,7 +9,7 @@ import { listOf } from '../../request/request-schemas.ts'
 import { searchOf } from './message-lists.ts'
 
 /** The newest messages that are looked at. */
-const examine = 10_000
+const examine = 1_000
 const maxValues = 50
 
 const valuesSchema = v.pipe(
@@ -29,6 +29,7 @@ export const messageFacetRoutes = [
       summary: 'Which values the messages of a filter have, and how often',
       description: `Looks at the newest ${examine} messages along the filter's index. Age is counted from created_at.`,
       role: 'read',
+      masks: 'shown',
       readsReplica: true,
       query: v.pipe(
         v.strictObject({
@@ -60,8 +61,8 @@ export const messageFacetRoutes = [
         },
       },
     },
-    async ({ c, sql, access, query: { by = [...facetNames], ...filter } }) => {
-      const search = await searchOf(sql, { filter, sort: 'newest', scope: access.topics })
+    async ({ c, sql, access, sight, query: { by = [...facetNames], ...filter } }) => {
+      const search = await searchOf(sql, { filter, sort: 'newest', scope: access.topics, sight })
       const { values, examined, found } = await countFacets(sql, { search, by, examine, limit: maxValues })
       const of = (name: FacetName) =>
         values.filter(({ facet }) => facet === name).map(({ value, count }) => ({ value, count }))

@@ -15,6 +15,8 @@ import { type Call, defineRoute } from '../../http/define-route.ts'
 import { exportFormats, exportMessages } from '../../lists/export-messages.ts'
 import { findPage } from '../../lists/find-page.ts'
 import { sendMessages } from '../../lists/message-list.ts'
+import { allowedFilter } from '../../masks/refuse-hidden.ts'
+import type { Sight } from '../../masks/sight.ts'
 import {
   count,
   exampleListedMessage,
@@ -124,6 +126,7 @@ export const messageListRoutes = [
       path: '/api/v1/messages',
       summary: 'Dead letters of all topics, by any filter',
       role: 'read',
+      masks: 'shown',
       readsReplica: true,
       showsPayloads: true,
       query: listQuery,
@@ -140,6 +143,7 @@ export const messageListRoutes = [
       description:
         'Streamed as fast as the client reads. Messages that arrive meanwhile may be missing. An answer that breaks off is incomplete. In CSV, an apostrophe precedes text that a spreadsheet would take for a formula.',
       role: 'read',
+      masks: 'shown',
       readsReplica: true,
       showsPayloads: true,
       query: v.pipe(
@@ -158,9 +162,11 @@ export const messageListRoutes = [
         },
       },
     },
-    async ({ c, sql, access, payloads, query: { format, sort = 'newest', ...filter }, signal }) => {
-      const search = await searchOf(sql, { filter, sort, scope: access.topics })
-      return exportMessages(c, sql, { search, payloads, format, signal })
+    async ({ c, sql, access, sight, payloads, query: { format, sort = 'newest', ...filter }, signal }) => {
+      if (!access.exports)
+        throw new ApiError('SYS_DLQ_FORBIDDEN', 'this token may not export messages (exports: false)')
+      const search = await searchOf(sql, { filter, sort, scope: access.topics, sight })
+      return exportMessages(c, sql, { search, payloads, format, sight, signal })
     },
   ),
 
@@ -172,6 +178,7 @@ export const messageListRoutes = [
       description:
         'The name of a known DLQ topic lists the messages that were read from it. Any other name is an original topic. Pages go by page and page_size; with a filter, a sort, a limit or a cursor they go as in GET /api/v1/messages.',
       role: 'read',
+      masks: 'shown',
       readsReplica: true,
       showsPayloads: true,
       params: topicPath,
@@ -188,7 +195,7 @@ export const messageListRoutes = [
       },
     },
     async (call) => {
-      const { c, sql, access, payloads, params, query } = call
+      const { c, sql, access, sight, payloads, params, query } = call
       const { page, page_size: pageSize = defaultLimit, ...rest } = query
       const isPaged = page !== undefined || query.page_size !== undefined
       const isSearch = Object.keys(rest).length > 0
@@ -205,7 +212,7 @@ export const messageListRoutes = [
         page_size: pageSize,
         has_next: offset + pageSize < total,
       }
-      return sendMessages(c, sql, { rows, payloads, archived: false, fields: 'specified', tail: { pagination } })
+      return sendMessages(c, sql, { rows, payloads, archived: false, fields: 'specified', tail: { pagination }, sight })
     },
   ),
 ]
@@ -213,14 +220,14 @@ export const messageListRoutes = [
 type ListQuery = v.InferOutput<typeof listQuery>
 
 async function answerPage(
-  { c, sql, access, payloads, signal }: Pick<Call, 'c' | 'sql' | 'access' | 'payloads' | 'signal'>,
+  { c, sql, access, sight, payloads, signal }: Pick<Call, 'c' | 'sql' | 'access' | 'sight' | 'payloads' | 'signal'>,
   { cursor, limit = defaultLimit, sort = 'newest', show = 'payload', ...filter }: ListQuery,
 ): Promise<Response> {
-  const search = await searchOf(sql, { filter, sort, scope: access.topics })
+  const search = await searchOf(sql, { filter, sort, scope: access.topics, sight })
   const [total, page] = await Promise.all([
     // The client has the total from the first page.
     cursor === undefined ? totalOf(sql, search) : null,
-    findPage(sql, { search, cursor, limit, signal, show }),
+    findPage(sql, { search, asked: filter, cursor, limit, signal, show }),
   ])
   const pagination = {
     total,
@@ -239,6 +246,7 @@ async function answerPage(
     archived,
     fields: show === 'preview' ? 'previewed' : 'listed',
     tail: { pagination },
+    sight,
   })
 }
 
@@ -248,10 +256,12 @@ async function totalOf(sql: Sql, search: MessageSearch): Promise<Total> {
   return counted === null ? countMessages(sql, { search, ...maxTotal }) : { value: counted, relation: 'eq' }
 }
 
+/** @throws {ApiError} 403 where the filter asks for something hidden */
 export async function searchOf(
   sql: Sql,
-  { filter, sort, scope }: { filter: MessageFilter; sort: MessageSort; scope: TopicScope },
+  { filter: asked, sort, scope, sight }: { filter: MessageFilter; sort: MessageSort; scope: TopicScope; sight: Sight },
 ): Promise<MessageSearch> {
+  const filter = allowedFilter(asked, sight)
   if (filter.archived && sort === 'next_due')
     throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'sort: what is archived is never due', [
       { field: 'sort', message: 'what is archived is never due' },

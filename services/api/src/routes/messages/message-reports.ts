@@ -1,7 +1,7 @@
 // Dead letters reported by HTTP.
 
 import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
-import { isDlqTopic } from 'dlq-core/queries/ingest/topics.ts'
+import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
 import * as v from 'valibot'
 import { refuseForeignTopic } from '../../fleet/refuse-target.ts'
 import { invalidField } from '../../http/api-error.ts'
@@ -54,6 +54,7 @@ export const messageReportRoutes = [
         'again within seven days makes no second message.',
       ].join(' '),
       role: 'write',
+      masks: 'none',
       headers: v.object({
         'idempotency-key': v.optional(
           v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(255, 'must be at most 255 characters')),
@@ -89,7 +90,7 @@ export const messageReportRoutes = [
       const { original_topic: topic } = body
       refuseForeignTopic(access.topics, topic)
       const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
-      if (hazard === 'dlq-topic' || (await isDlqTopic(sql, topic)))
+      if (hazard === 'dlq-topic' || (await dlqTopicsAmong(sql, [topic])).has(topic))
         throw invalidField('original_topic', 'is a DLQ topic; name the topic that the record came from')
       const report: Report = {
         ...body,

@@ -11,6 +11,7 @@ import * as v from 'valibot'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
 import { ApiError, notFound } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
+import { refuseTarget as refuseMaskedTarget } from '../../masks/refuse-hidden.ts'
 import { auditMessage, beingRetried, holdAsSeen } from '../../messages/change-message.ts'
 import { idOf, ifMatchHeader, messagePath, wholeNumberInPath } from '../../request/request-schemas.ts'
 import { askedOf, changedAnswer, changeFaults, reasonBody, sendMessage } from './message-changes.ts'
@@ -23,6 +24,7 @@ export const messageUndoRoutes = [
       summary: 'Bring an archived dead letter back',
       description: 'It is live again with its attempts, in the status that it had. A live one answers 409.',
       role: 'write',
+      masks: 'shown',
       params: messagePath,
       headers: v.object(ifMatchHeader),
       body: reasonBody,
@@ -31,7 +33,7 @@ export const messageUndoRoutes = [
       faults: changeFaults,
     },
     async (call) => {
-      const { c, sql, access, params } = call
+      const { c, sql, access, sight, params } = call
       const asked = askedOf(call)
       const message = await sql.begin(async (sql) => {
         if ((await listArchived(sql, { ids: [params.id], scope: access.topics })).length === 0) {
@@ -42,7 +44,7 @@ export const messageUndoRoutes = [
         await auditMessage(sql, held, { action: 'message.restore', asked, after: { status: held.status } })
         return getMessage(sql, { id: params.id, scope: access.topics })
       })
-      return sendMessage(c, message!)
+      return sendMessage(c, message!, sight)
     },
   ),
 
@@ -56,6 +58,7 @@ export const messageUndoRoutes = [
         'nothing is lost. Where the message has that content already, nothing changes.',
       ].join(' '),
       role: 'write',
+      masks: 'shown',
       params: v.object({ id: idOf('message'), number: wholeNumberInPath('edit') }),
       headers: v.object(ifMatchHeader),
       body: reasonBody,
@@ -64,7 +67,7 @@ export const messageUndoRoutes = [
       faults: changeFaults,
     },
     async (call) => {
-      const { c, sql, access, policies, payloads, by, params } = call
+      const { c, sql, access, sight, policies, payloads, by, params } = call
       const { id, number } = params
       const asked = askedOf(call)
       await policies.refresh()
@@ -73,6 +76,8 @@ export const messageUndoRoutes = [
         if (held.status === 'RETRYING') throw beingRetried(id)
         const edit = await findEdit(sql, { messageId: id, number })
         if (!edit) throw new ApiError('SYS_DLQ_NOT_FOUND', `message ${id} has no edit ${number}`)
+        if (edit.target_topic !== null && edit.target_topic !== held.target_topic)
+          refuseMaskedTarget(sight.maskOf(held))
         // The token may be limited to fewer topics than that of whoever chose this target.
         if (edit.target_topic !== null && edit.target_topic !== held.target_topic)
           await refuseTarget(call, edit.target_topic)
@@ -102,7 +107,7 @@ export const messageUndoRoutes = [
         }
         return getMessage(sql, { id, scope: access.topics })
       })
-      return sendMessage(c, message!)
+      return sendMessage(c, message!, sight)
     },
   ),
 ]

@@ -4,12 +4,16 @@ import { isUtf8 } from 'node:buffer'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import { getMessageDetail, getRecordBytes } from 'dlq-core/queries/reading/message-detail.ts'
 import { listAttempts } from 'dlq-core/queries/retry/attempts.ts'
+import { listNewerDeadLetters } from 'dlq-core/queries/staleness/newer-dead-letters.ts'
 import * as v from 'valibot'
 import { notFound } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
+import { refusePart } from '../../masks/refuse-hidden.ts'
+import { shown } from '../../masks/shown.ts'
 import { attemptJson, attemptSchema, exampleAttempt } from '../../messages/attempt-json.ts'
-import { detailJson, detailSchema, exampleDetail } from '../../messages/message-detail-json.ts'
+import { detailJson, detailSchema, exampleDetail, withDecoded } from '../../messages/message-detail-json.ts'
 import { sendJsonText } from '../../messages/message-json.ts'
+import { maxNewer } from '../../messages/staleness-json.ts'
 import { decodeMessage } from '../../payloads/decode-message.ts'
 import { messagePath } from '../../request/request-schemas.ts'
 
@@ -21,6 +25,7 @@ export const messageRoutes = [
       summary: 'One dead letter',
       description: 'Also finds archived messages; archived_at then says since when.',
       role: 'read',
+      masks: 'shown',
       showsPayloads: true,
       params: messagePath,
       answers: {
@@ -33,7 +38,7 @@ export const messageRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access, policies, payloads, params: { id } }) => {
+    async ({ c, sql, access, sight, policies, payloads, params: { id } }) => {
       const [message, attempts] = await Promise.all([
         getMessageDetail(sql, { id, scope: access.topics }),
         listAttempts(sql, id),
@@ -42,7 +47,10 @@ export const messageRoutes = [
       if (!message) throw notFound(id)
       c.header('ETag', message.etag)
       const policy = policies.effectivePolicyOf(message)
-      return sendJsonText(c, detailJson(message, { attempts, policy, decoded: await decodeMessage(payloads, message) }))
+      const newer = await listNewerDeadLetters(sql, { message, scope: access.topics, limit: maxNewer })
+      const decoded = withDecoded(message, await decodeMessage(payloads, message))
+      const ofMessage = attempts.map((attempt) => shown(attempt, sight, message))
+      return sendJsonText(c, detailJson(shown(decoded, sight), { attempts: ofMessage, policy, newer }))
     },
   ),
 
@@ -52,6 +60,7 @@ export const messageRoutes = [
       path: '/api/v1/dlq/messages/:id/attempts',
       summary: 'The attempts of a dead letter',
       role: 'read',
+      masks: 'shown',
       params: messagePath,
       answers: {
         200: {
@@ -62,10 +71,10 @@ export const messageRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access, params: { id } }) => {
+    async ({ c, sql, access, sight, params: { id } }) => {
       const message = await getMessageDetail(sql, { id, scope: access.topics })
       if (!message) throw notFound(id)
-      return c.json({ attempts: (await listAttempts(sql, id)).map(attemptJson) })
+      return c.json({ attempts: (await listAttempts(sql, id)).map((one) => attemptJson(shown(one, sight, message))) })
     },
   ),
 
@@ -80,6 +89,7 @@ function bytesRoute(name: 'key' | 'value', part: 'record_key' | 'record_value', 
       path: `/api/v1/dlq/messages/:id/${name}`,
       summary: `The record’s ${name}, byte for byte, as a download`,
       role: 'read',
+      masks: 'bytes',
       showsPayloads: true,
       params: messagePath,
       answers: {
@@ -93,11 +103,13 @@ function bytesRoute(name: 'key' | 'value', part: 'record_key' | 'record_value', 
 }
 
 async function sendBytes(
-  { c, sql, access, params: { id } }: Call<typeof messagePath>,
-  { name, part }: { name: string; part: 'record_key' | 'record_value' },
+  { c, sql, access, sight, params: { id } }: Call<typeof messagePath>,
+  { name, part }: { name: 'key' | 'value'; part: 'record_key' | 'record_value' },
 ): Promise<Response> {
   const record = await getRecordBytes(sql, { id, scope: access.topics, part })
   if (!record) throw notFound(id)
+  refusePart(name, sight.maskOf(record))
+  sight.unmasked?.note(id, record)
   const bytes = record.payload === null ? record.bytes : Buffer.from(record.payload)
   if (bytes === null) return c.body(null, 204)
   const [type, ending] = kindOf(bytes, part)

@@ -15,6 +15,7 @@ import { channelKinds } from 'dlq-core/runtime/config/notification-schema.ts'
 import * as v from 'valibot'
 import { ApiError } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
+import { hiddenEntries, shown } from '../../masks/shown.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { idOf, instant, reason, wholeNumber } from '../../request/request-schemas.ts'
@@ -25,6 +26,7 @@ const time = v.nullable(timestampText)
 const eventSchema = v.pipe(
   v.strictObject({
     id: v.string(),
+    ...hiddenEntries,
     type: v.picklist(eventTypeNames),
     subject: v.string(),
     severity: v.picklist(severities),
@@ -117,6 +119,7 @@ export const notificationReadRoutes = [
       description:
         'Transitions and conditions of the last 30 days, for the token’s topics. The next page is `before` the last one’s `at`.',
       role: 'read',
+      masks: 'shown',
       query: v.strictObject({
         type: v.optional(v.picklist(eventTypeNames, `must be one of ${eventTypeNames.join(', ')}`)),
         open: v.pipe(v.optional(v.literal('true', 'must be true')), v.description('Only conditions that last.')),
@@ -130,14 +133,16 @@ export const notificationReadRoutes = [
         },
       },
     },
-    async ({ c, sql, access, query: { type = null, open, before = null, limit } }) => {
+    async ({ c, sql, access, sight, query: { type = null, open, before = null, limit } }) => {
       const events = await listEvents(sql, { type, open: open === 'true', before, limit, scope: access.topics })
       return c.json({
-        events: events.map((event) => ({
-          ...event,
-          at: timestamp(event.at),
-          ended_at: event.ended_at && timestamp(event.ended_at),
-        })),
+        events: events
+          .map((event) => shown({ ...event, data: event.data }, sight, 'anywhere'))
+          .map((event) => ({
+            ...event,
+            at: timestamp(event.at),
+            ended_at: event.ended_at && timestamp(event.ended_at),
+          })),
       })
     },
   ),
@@ -150,6 +155,7 @@ export const notificationReadRoutes = [
       description:
         'As the retriers have them in their configuration: name, kind and host. Addresses and secrets are in files.',
       role: 'read',
+      masks: 'none',
       allTopics: true,
       answers: {
         200: {
@@ -184,6 +190,7 @@ export const notificationReadRoutes = [
       description:
         'A retrier sends it; `GET /api/v1/deliveries` shows what became of it. A channel that was disabled is enabled first.',
       role: 'admin',
+      masks: 'none',
       allTopics: true,
       params: v.strictObject({
         name: v.pipe(
@@ -219,6 +226,7 @@ export const notificationReadRoutes = [
       path: '/api/v1/deliveries',
       summary: 'What was sent to which channel, the newest first',
       role: 'read',
+      masks: 'none',
       allTopics: true,
       query: v.strictObject({
         state: v.optional(v.picklist(deliveryStates, `must be one of ${deliveryStates.join(', ')}`)),
@@ -243,6 +251,7 @@ export const notificationReadRoutes = [
       summary: 'Send a delivery that has failed for good once more',
       description: 'With all of its tries.',
       role: 'write',
+      masks: 'none',
       allTopics: true,
       params: v.strictObject({ id: idOf('delivery') }),
       body: v.optional(v.strictObject({ reason }), {}),

@@ -121,6 +121,7 @@ export const notificationRouteRoutes = [
       path: '/api/v1/notifications/routes',
       summary: 'Who hears of what',
       role: 'read',
+      masks: 'none',
       allTopics: true,
       answers: {
         200: {
@@ -144,6 +145,7 @@ export const notificationRouteRoutes = [
         '`quiet` gathers until its end; critical events go through.',
       ].join(' '),
       role: 'admin',
+      masks: 'none',
       allTopics: true,
       params: routePath,
       body: routeBody,
@@ -173,6 +175,7 @@ export const notificationRouteRoutes = [
       path: '/api/v1/notifications/routes/:name',
       summary: 'Delete a route',
       role: 'admin',
+      masks: 'none',
       allTopics: true,
       params: routePath,
       body: v.optional(v.strictObject({ reason }), {}),

@@ -20,7 +20,15 @@ const changeFaults = ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT'] as const
 function changeRoute(change: RunChange, { summary, description }: { summary: string; description: string }) {
   return defineRoute(
     {
-      ...{ method: 'post', path: `/api/v1/runs/:id/${change}`, summary, description, role: 'write', params: runPath },
+      ...{
+        method: 'post',
+        path: `/api/v1/runs/:id/${change}`,
+        summary,
+        description,
+        role: 'write',
+        masks: 'shown',
+        params: runPath,
+      },
       body: v.optional(v.strictObject({ reason }), {}),
       bodyExample: { reason: 'the consumer is down' },
       answers: oneRun,
@@ -58,6 +66,7 @@ export const runChangeRoutes = [
       path: '/api/v1/runs/:id',
       summary: 'Change how fast a run sends',
       role: 'write',
+      masks: 'shown',
       params: runPath,
       body: v.strictObject({ rate_per_second: v.nullable(rateSchema), reason }),
       bodyExample: { rate_per_second: 10 },

@@ -2,6 +2,7 @@
 
 import { patchProblems } from 'dlq-core/domain/message/edit-message.ts'
 import { beyondScope, isSent, type RunMeans, type RunSelection } from 'dlq-core/domain/message/run.ts'
+import { isTemplate } from 'dlq-core/domain/retry/fill-target.ts'
 import * as v from 'valibot'
 import { actAs, roleNames } from '../../access/access.ts'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
@@ -9,6 +10,8 @@ import { refuseWithoutKafka } from '../../fleet/refuse-without-kafka.ts'
 import { totalSchema } from '../../fleet/totals-json.ts'
 import { ApiError } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
+import { allowedFilter, refuseTarget as refuseMaskedTarget, refusePatch } from '../../masks/refuse-hidden.ts'
+import type { Sight } from '../../masks/sight.ts'
 import { createRun } from '../../runs/create-run.ts'
 import { describeRun } from '../../runs/describe-run.ts'
 import { findRun } from '../../runs/find-run.ts'
@@ -82,6 +85,11 @@ async function refuseUnsendable(
   }
 }
 
+/** @throws {ApiError} 403 where the selection asks for something hidden */
+function allowedSelection(selection: RunSelection, sight: Sight): RunSelection {
+  return 'filter' in selection ? { ...selection, filter: allowedFilter(selection.filter, sight) } : selection
+}
+
 export const runCreationRoutes = [
   defineRoute(
     {
@@ -95,6 +103,7 @@ export const runCreationRoutes = [
         'messages too, whatever their budget.',
       ].join(' '),
       role: 'write',
+      masks: 'shown',
       // The dry run of an edit does.
       showsPayloads: true,
       body: runBody,
@@ -128,7 +137,7 @@ export const runCreationRoutes = [
       faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT', 'SYS_DLQ_KAFKA_UNAVAILABLE'],
     },
     async (call) => {
-      const { c, sql, access, payloads, by, body } = call
+      const { c, sql, access, sight, payloads, by, body } = call
       const { kind, force: is_forced, expect_count: expected, expect_tolerance: tolerance } = body
       const scope = access.topics
       // As an admin: who is one of some topics, and a writer of all, purges nothing.
@@ -136,13 +145,19 @@ export const runCreationRoutes = [
       const isForAdmins = kind === 'purge' || kind === 'erase'
       if (isForAdmins && purging === null)
         throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames.admin}`)
+      if (kind === 'erase' && access.payloads !== 'full')
+        throw new ApiError('SYS_DLQ_FORBIDDEN', 'erasing needs a token with payloads: full')
       const fault = beyondScope(body, isForAdmins ? purging!.topics : scope)
       if (fault !== null) throw new ApiError('SYS_DLQ_FORBIDDEN', fault)
-      const selection = toSelection(body.selection, { kind, all: body.all })
+      const selection = allowedSelection(toSelection(body.selection, { kind, all: body.all }), sight)
+      // A run may touch messages of any topic.
+      if (body.patch !== undefined) refusePatch(body.patch, sight.anywhere)
+      if (body.target_topic !== null) refuseMaskedTarget(sight.anywhere)
       const run = { kind, is_forced }
       if ('failed_again_in' in selection) await findRun(sql, { id: selection.failed_again_in, scope })
       if ('changed_in' in selection) await findRun(sql, { id: selection.changed_in, scope })
-      if (body.target_topic !== null) await refuseTarget(call, body.target_topic)
+      // What a template names is only known of each message; the retriers refuse it there.
+      if (body.target_topic !== null && !isTemplate(body.target_topic)) await refuseTarget(call, body.target_topic)
       const patch = body.patch === undefined ? null : call.exactJson('patch')
       if (body.dry_run) {
         await call.policies.refresh()
@@ -150,7 +165,7 @@ export const runCreationRoutes = [
         const blast = { targetTopic, ratePerSecond, policyOf: call.policies.policyOf }
         const survey = await surveySelection(sql, selection, { ...run, scope, blast })
         const diff =
-          patch === null ? {} : { diff: await previewPatch(sql, { ids: survey.sample, patch, scope, payloads }) }
+          patch === null ? {} : { diff: await previewPatch(sql, { ids: survey.sample, patch, scope, payloads, sight }) }
         return c.json({ dry_run: true, ...survey, ...diff })
       }
       if (isSent(kind)) await refuseUnsendable(call, run, selection)
@@ -161,6 +176,7 @@ export const runCreationRoutes = [
           expect: expected === undefined ? null : { expected, tolerance },
           target_topic: body.target_topic,
           rate_per_second: body.rate_per_second,
+          max_lag: body.max_lag,
           canary: body.canary === null ? null : JSON.stringify(body.canary),
           on_refailure: body.on_refailure,
           max_refailure: body.max_refailure,

@@ -6,6 +6,8 @@ import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import { type ItemMessage, type RunItem, type RunOutcome, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
 import type { RunView } from 'dlq-core/queries/runs/runs.ts'
 import * as v from 'valibot'
+import { hiddenEntries, shown } from '../../masks/shown.ts'
+import type { Sight } from '../../masks/sight.ts'
 import { readable } from '../../messages/readable-record.ts'
 
 const text = v.nullable(v.string())
@@ -13,6 +15,7 @@ const text = v.nullable(v.string())
 export const runItemSchema = v.pipe(
   v.strictObject({
     id: v.string(),
+    ...hiddenEntries,
     outcome: v.picklist(runOutcomes),
     detail: v.nullable(v.string()),
     verdict: v.exactOptional(v.pipe(v.picklist(verdicts), v.description('Where the request asks for a verdict.'))),
@@ -29,6 +32,7 @@ export const runItemSchema = v.pipe(
             error_message: v.string(),
             status: v.picklist(statuses),
             group_id: text,
+            ...hiddenEntries,
           }),
         ),
         v.description('With show=message: the message as it is now; null where it is archived or deleted.'),
@@ -49,13 +53,14 @@ export const exampleRunItem = {
   },
 }
 
-/** `shown`: the messages by their ids; null where they were not asked for. */
-export function runItemJson(item: RunItem, shown: ReadonlyMap<string, ItemMessage> | null) {
-  if (shown === null) return item
-  const message = shown.get(item.id)
-  if (message === undefined) return { ...item, message: null }
-  const { id: _, record_key: key, ...rest } = message
-  return { ...item, message: { ...rest, key: key && readable(key) } }
+/** `messages`: the messages by their ids; null where they were not asked for. */
+export function runItemJson(item: RunItem, messages: ReadonlyMap<string, ItemMessage> | null, sight: Sight) {
+  const asShown = shown(item, sight, 'anywhere')
+  if (messages === null) return asShown
+  const message = messages.get(item.id)
+  if (message === undefined) return { ...asShown, message: null }
+  const { id: _, record_key: key, ...rest } = shown(message, sight)
+  return { ...asShown, message: { ...rest, key: key && readable(key) } }
 }
 
 export function outcomeCounts(run: RunView): Record<RunOutcome, number> {

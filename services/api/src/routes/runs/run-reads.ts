@@ -12,6 +12,7 @@ import { actAs } from '../../access/access.ts'
 import { ApiError, invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
+import { shown } from '../../masks/shown.ts'
 import { sendJsonText } from '../../messages/message-json.ts'
 import { idOf, listOf, pageQuery, wholeNumber } from '../../request/request-schemas.ts'
 import { describeRun } from '../../runs/describe-run.ts'
@@ -41,6 +42,7 @@ export const runReadRoutes = [
       path: '/api/v1/runs',
       summary: 'Runs, newest first',
       role: 'read',
+      masks: 'shown',
       description: 'By pages, or from one page to the next along `next_cursor`, which newer runs do not shift.',
       revalidates: true,
       query: v.strictObject({
@@ -64,7 +66,7 @@ export const runReadRoutes = [
         },
       },
     },
-    async ({ c, sql, access, query: { page, page_size: limit, cursor, ...filter } }) => {
+    async ({ c, sql, access, sight, query: { page, page_size: limit, cursor, ...filter } }) => {
       if (cursor !== undefined && page !== 1) throw invalidField('page', 'goes without a cursor')
       const binding = bindingOf('runs', Object.entries(filter).sort())
       const key = cursor === undefined ? null : decodeCursor(cursor, binding, runKey)
@@ -73,10 +75,10 @@ export const runReadRoutes = [
         // One more than is shown, to know whether there are more.
         ...{ limit: limit + 1, offset: (page - 1) * limit },
       })
-      const shown = runs.slice(0, limit)
-      const last = runs.length > limit ? shown.at(-1)! : null
+      const listed = runs.slice(0, limit)
+      const last = runs.length > limit ? listed.at(-1)! : null
       return c.json({
-        runs: shown.map((run) => runJson(run)),
+        runs: listed.map((run) => runJson(shown(run, sight, 'anywhere'))),
         total_count: total,
         next_cursor: last && encodeCursor([last.place, last.id], binding),
       })
@@ -90,6 +92,7 @@ export const runReadRoutes = [
         path: '/api/v1/runs/:id',
         summary: 'One run with its progress',
         role: 'read',
+        masks: 'shown',
         params: runPath,
       },
       description: 'The counts are always exact: `taken` is the sum of `waiting` and of all outcomes.',
@@ -113,6 +116,7 @@ export const runReadRoutes = [
         'after a restore.',
       ].join(' '),
       role: 'admin',
+      masks: 'none',
       allTopics: true,
       params: runPath,
       answers: { 200: { description: 'The proof.', types: ['application/json'] } },
@@ -139,6 +143,7 @@ export const runReadRoutes = [
         'few items, or none, and go on all the same: only a null `next_after` is the end.',
       ].join(' '),
       role: 'read',
+      masks: 'shown',
       showsPayloads: true,
       params: runPath,
       query: v.strictObject({
@@ -173,7 +178,7 @@ export const runReadRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access: { topics: scope }, params: { id }, query }) => {
+    async ({ c, sql, access: { topics: scope }, sight, params: { id }, query }) => {
       const { outcome = null, verdict, after = null, before = null, show, limit } = query
       if (verdict !== undefined && outcome !== null) throw invalidField('verdict', 'goes without outcome')
       if (after !== null && before !== null) throw invalidField('before', 'goes without after')
@@ -186,10 +191,11 @@ export const runReadRoutes = [
           : await listItemsByVerdict(sql, { ...page, verdict })
       const hasMore = found.length > limit
       const items = before === null ? found.slice(0, limit) : found.slice(-limit)
-      const shown = show === undefined ? null : await readItemMessages(sql, { ids: items.map(({ id }) => id), scope })
+      const messages =
+        show === undefined ? null : await readItemMessages(sql, { ids: items.map(({ id }) => id), scope })
       const [first, last] = [items[0]?.id ?? null, items.at(-1)?.id ?? null]
       return c.json({
-        items: items.map((item) => runItemJson(item, shown)),
+        items: items.map((item) => runItemJson(item, messages, sight)),
         counts: outcomeCounts(run),
         next_after: before !== null || hasMore ? last : judgedTo,
         previous_before: before === null ? (after === null ? null : first) : hasMore ? first : judgedTo,
@@ -205,6 +211,7 @@ export const runReadRoutes = [
       description:
         'An event "progress" with the run whenever it has changed, at most one a second; the last one is its end. The stream also ends when the token does. A token holds ten streams at most, and the service 200.',
       role: 'read',
+      masks: 'shown',
       params: runPath,
       answers: { 200: { description: 'Server-sent events.', types: ['text/event-stream'] } },
       faults: ['SYS_DLQ_NOT_FOUND'],

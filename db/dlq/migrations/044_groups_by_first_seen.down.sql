@@ -1,0 +1,3 @@
+-- Loses nothing.
+
+drop index dlq.idx_dlq_groups_first_seen_at;

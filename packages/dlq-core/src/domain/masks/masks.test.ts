@@ -1,0 +1,284 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createMasks, type MaskEntry } from './create-masks.ts'
+import { hiddenMark, maskJson } from './mask-json.ts'
+import { asksForHidden, patchesHidden } from './mask-oracles.ts'
+import { compileMaskPaths, parseMaskPath } from './mask-paths.ts'
+import { createTextMask, detectorFault } from './mask-text.ts'
+import { createKeySeal } from './seal-key.ts'
+
+const stateOf = ({ hide = [], shows = [] }: { hide?: string[]; shows?: string[][] }) =>
+  compileMaskPaths({
+    hide: hide.map((pointer) => parseMaskPath(pointer)!),
+    shows: shows.map((group) => group.map((pointer) => parseMaskPath(pointer)!)),
+  })
+
+const names = ['a', 'b', 'c/d', '~', '0', '*', 'é', '"', '__proto__']
+const json = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(null, true, 1.5, -3, '', 'text', '{"a":1}', '\u2022', '\\"'),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...names.filter((name) => name !== '__proto__')), tie('value'), { maxKeys: 3 }),
+  ),
+})).value
+const step = fc.constantFrom('a', 'b', 'c~1d', '~0', '0', '*', '**', '"')
+const pointer = fc.array(step, { maxLength: 4 }).map((steps) => steps.map((one) => `/${one}`).join(''))
+const mask = fc.record({
+  hide: fc.array(pointer, { maxLength: 3 }),
+  shows: fc.array(fc.array(pointer, { minLength: 1, maxLength: 3 }), { maxLength: 2 }),
+})
+
+/** What a mask means, said in the plainest way: a place is a list of names and of null for positions. */
+function matches(pointerText: string, place: readonly (string | null)[]): boolean {
+  const steps = pointerText.split('/').slice(1)
+  const at = (s: number, p: number): boolean => {
+    if (s === steps.length) return p === place.length
+    if (steps[s] === '**') return at(s + 1, p) || (p < place.length && at(s, p + 1))
+    if (p === place.length) return false
+    const name = steps[s]!.replaceAll('~1', '/').replaceAll('~0', '~')
+    const here = place[p]
+    return (steps[s] === '*' || (here === null ? /^(\d+|-)$/.test(name) : name === here)) && at(s + 1, p + 1)
+  }
+  return at(0, 0)
+}
+
+function plainMask(
+  value: unknown,
+  wanted: { hide: string[]; shows: string[][] },
+  place: (string | null)[] = [],
+): unknown {
+  const above = place.map((_, length) => place.slice(0, length)).concat([place])
+  const isHit = (pointerText: string) => above.some((one) => matches(pointerText, one))
+  const mayHold = (pointerText: string) => {
+    // Whether something beneath this place can match: some longer place does.
+    const steps = pointerText.split('/').slice(1)
+    for (let cut = 0; cut <= steps.length; cut++) {
+      const head = steps.slice(0, cut)
+      const text = head.map((one) => `/${one}`).join('')
+      if (matches(text, place) && cut < steps.length) return true
+      if (head.at(-1) === '**' && matches(text, place)) return true
+    }
+    return false
+  }
+  if (wanted.hide.some(isHit)) return hiddenMark
+  const unmatched = wanted.shows.filter((group) => !group.some(isHit))
+  if (unmatched.some((group) => !group.some(mayHold))) return hiddenMark
+  if (Array.isArray(value)) return value.map((one) => plainMask(one, wanted, [...place, null]))
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, one]) => [name, plainMask(one, wanted, [...place, name])]),
+    )
+  return unmatched.length > 0 ? hiddenMark : value
+}
+
+describe('masks of JSON', () => {
+  test('hide what their pointers name, whatever the value and the pointers', () => {
+    fc.assert(
+      fc.property(json, mask, (value, wanted) => {
+        const { json: masked, hidden } = maskJson(JSON.stringify(value), stateOf(wanted))
+        expect(JSON.parse(masked)).toEqual(plainMask(value, wanted))
+        expect(hidden.length > 0).toBe(masked !== JSON.stringify(value) || masked.includes(hiddenMark))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('keep every digit and all white space of what they show', () => {
+    const text = '{ "n" : 12345678901234567890.10, "secret":{"x":[1,{}]}, "list":[ 1e2 ,2 ] }'
+    expect(maskJson(text, stateOf({ hide: ['/secret'] }))).toEqual({
+      json: '{ "n" : 12345678901234567890.10, "secret":"•••", "list":[ 1e2 ,2 ] }',
+      hidden: ['/secret'],
+    })
+  })
+
+  test('hide a member whose name is written with escapes, and every one of a name that repeats', () => {
+    const { json: masked, hidden } = maskJson('{"\\u0065mail":"x","email":"y"}', stateOf({ hide: ['/email'] }))
+    expect([masked, hidden]).toEqual(['{"\\u0065mail":"•••","email":"•••"}', ['/email']])
+  })
+
+  test('of several entries with "show", what all of them show is shown', () => {
+    const state = stateOf({
+      shows: [
+        ['/id', '/customer'],
+        ['/id', '/customer/name'],
+      ],
+    })
+    expect(maskJson('{"id":1,"customer":{"name":"a","mail":"b"},"total":2}', state).json).toBe(
+      '{"id":1,"customer":{"name":"a","mail":"•••"},"total":"•••"}',
+    )
+  })
+
+  test('refuse what is no JSON', () => {
+    for (const text of ['', '{', '{"a":1', '[1', '{"a" 1}', '"a', '1 2', '{"a":}'])
+      expect(() => maskJson(text, stateOf({ hide: ['/b'] })), text).toThrow(SyntaxError)
+  })
+})
+
+describe('what asks for hidden values', () => {
+  const state = stateOf({ hide: ['/customer/email', '/cards/*/number', '/**/iban'] })
+
+  test('a filter does where one of its leaves lies at a hidden place', () => {
+    const asks = (filter: unknown) => asksForHidden(JSON.stringify(filter), state)
+    expect(
+      [{ customer: { email: 'a' } }, { cards: [{ number: 1 }] }, { any: { where: [{ iban: 1 }] } }].map(asks),
+    ).toEqual([true, true, true])
+    expect([{ customer: {} }, { customer: { name: 'a' } }, { cards: [{}] }, 5, {}].map(asks)).toEqual(
+      Array.from({ length: 5 }, () => false),
+    )
+    expect(asksForHidden('"a"', stateOf({ hide: ['/*'] }))).toBe(true)
+  })
+
+  test('a filter that is allowed finds the same, whatever the hidden values are', () => {
+    const contains = (value: unknown, asked: unknown): boolean => {
+      if (Array.isArray(asked))
+        return Array.isArray(value) && asked.every((one) => value.some((other) => contains(other, one)))
+      if (typeof asked !== 'object' || asked === null) return value === asked
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+      return Object.entries(asked).every(
+        ([name, one]) => Object.hasOwn(value, name) && contains((value as never)[name], one),
+      )
+    }
+    fc.assert(
+      fc.property(json, json, mask, json, (value, filter, wanted, other) => {
+        const state = stateOf(wanted)
+        if (asksForHidden(JSON.stringify(filter), state)) return
+        // Another value that is the same to whom it is masked.
+        const { json: masked } = maskJson(JSON.stringify(value), state)
+        const twin = masked.replaceAll(`"${hiddenMark}"`, JSON.stringify(other))
+        if (maskJson(twin, state).json === masked)
+          expect(contains(JSON.parse(twin), filter)).toBe(contains(value, filter))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each([
+    [{ op: 'replace', path: '/order_id', value: 1 }, null],
+    [{ op: 'add', path: '/customer/name', value: 1 }, null],
+    [{ op: 'test', path: '/order_id', value: 1 }, null],
+    [{ op: 'replace', path: '/customer/email', value: 1 }, '/customer/email'],
+    [{ op: 'add', path: '/customer/email/x', value: 1 }, '/customer/email/x'],
+    [{ op: 'remove', path: '/customer' }, '/customer'],
+    [{ op: 'remove', path: '/cards/0' }, '/cards/0'],
+    [{ op: 'replace', path: '', value: {} }, ''],
+    [{ op: 'test', path: '/cards/0/number', value: 1 }, '/cards/0/number'],
+    [{ op: 'test', path: '/order', value: { iban: 1 } }, '/order'],
+    // A mask with ** may hide something beneath.
+    [{ op: 'copy', from: '/order', path: '/copy' }, '/order'],
+    [{ op: 'move', from: '/customer/email', path: '/note' }, '/customer/email'],
+  ] as const)('the patch %j overlaps at %s', (operation, found) => {
+    expect(patchesHidden([operation], state)).toBe(found)
+  })
+})
+
+describe('detectors', () => {
+  const masked = (text: string, ...detectors: string[]) => createTextMask(detectors)!(text)
+
+  test('email', () => {
+    expect(masked('from <a.b+c@mail.example.com>, "ü@bücher.example"; root@localhost @ a@', 'email')).toBe(
+      'from <•••>, "•••"; root@localhost @ a@',
+    )
+  })
+
+  test('IBAN, by its checksum', () => {
+    expect(masked('DE89 3704 0044 0532 0130 00, gb29nwbk60161331926819. NO9386011117947!', 'iban')).toBe(
+      '•••, •••. •••!',
+    )
+    expect(masked('DE88370400440532013000 DE893704004405320130', 'iban')).toBe(
+      'DE88370400440532013000 DE893704004405320130',
+    )
+  })
+
+  test('card, by Luhn', () => {
+    expect(masked('4111 1111 1111 1111 and 5500-0000-0000-0004, 378282246310005', 'card')).toBe('••• and •••, •••')
+    expect(masked('4111 1111 1111 1112 at 1708425000000, offset 90210', 'card')).toBe(
+      '4111 1111 1111 1112 at 1708425000000, offset 90210',
+    )
+  })
+
+  test('patterns, together with others', () => {
+    expect(masked('cust-12 of a@b.example', 'cust-[0-9]+', 'email')).toBe('••• of •••')
+  })
+
+  test('bad patterns have a fault that says what is wrong', () => {
+    expect(detectorFault('(a')).toMatch(
+      /neither one of email, iban, card nor a pattern in RE2's syntax \(.*missing closing \)/,
+    )
+    expect(detectorFault('a*')).toMatch(/matches the empty text/)
+    expect(['email', 'iban', 'card', 'cust-[0-9]+'].map(detectorFault)).toEqual([null, null, null, null])
+  })
+
+  test('take time that is linear in the text', () => {
+    const hostile = ['a@'.repeat(10_000), 'DE00 '.repeat(5000), '4 '.repeat(10_000), 'a'.repeat(20_000)]
+    for (const text of hostile) {
+      const began = performance.now()
+      masked(text, 'email', 'iban', 'card', '(a+)+b')
+      expect(performance.now() - began, text.slice(0, 10)).toBeLessThan(5000)
+    }
+  })
+})
+
+describe('pseudonyms of keys', () => {
+  const seal = createKeySeal('a secret of thirty-two characters')
+
+  test('are equal for equal keys, and open to the key', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        const key = Buffer.from(bytes)
+        expect(seal.seal(key)).toBe(seal.seal(Buffer.from(bytes)))
+        expect(seal.open(seal.seal(key))).toEqual(key)
+      }),
+    )
+  })
+
+  test('cannot be made or changed without the secret', () => {
+    const sealed = seal.seal(Buffer.from('customer-7'))
+    expect(sealed).not.toContain(Buffer.from('customer-7').toString('base64url'))
+    expect(createKeySeal('another secret of thirty-two characters').open(sealed)).toBeNull()
+    for (const other of [
+      'sealed:',
+      'customer-7',
+      `${sealed}A`,
+      sealed.replace(/.$/, (last) => (last === 'A' ? 'Q' : 'A')),
+    ])
+      expect(seal.open(other), other).toBeNull()
+  })
+})
+
+describe('masks of topics', () => {
+  const entry = (topics: string[], rest: Partial<MaskEntry>): MaskEntry => ({
+    topics,
+    key: 'show',
+    headers: [],
+    errors: [],
+    ...rest,
+  })
+  const masks = createMasks(
+    [
+      entry(['orders.*'], { hide: ['/email'], key: 'pseudonym', headers: ['X-User-*'] }),
+      entry(['orders.eu'], { hide: ['/iban'], key: 'hide', errors: ['email'] }),
+      entry(['*.dlq'], { show: ['/id', '/iban'] }),
+    ],
+    undefined,
+  )!
+
+  test('all entries that match the original topic or the DLQ topic are united', () => {
+    const mask = masks.maskOf({ original_topic: 'orders.eu', dlq_topic: 'x.dlq' })!
+    expect(maskJson('{"id":1,"email":2,"iban":3,"sum":4}', mask.paths!).json).toBe(
+      '{"id":1,"email":"•••","iban":"•••","sum":"•••"}',
+    )
+    expect([mask.key, mask.hidesHeader!('x-user-id'), mask.hidesHeader!('trace'), mask.text!('a@b.de')]).toEqual([
+      'hide',
+      true,
+      false,
+      hiddenMark,
+    ])
+    expect(masks.maskOf({ original_topic: 'orders.us', dlq_topic: null })!.key).toBe('pseudonym')
+    expect(masks.maskOf({ original_topic: 'payments', dlq_topic: 'payments' })).toBeNull()
+  })
+
+  test('without entries there are none', () => {
+    expect(createMasks([], undefined)).toBeNull()
+  })
+})

@@ -1,0 +1,218 @@
+// Topics that nobody ingests, as the ingester finds them in Kafka, and what a subscription does: where it begins, which
+// records are its backlog, and that a crash in between leaves nothing half begun.
+
+import { listCandidates } from 'dlq-core/queries/discovery/candidates.ts'
+import { askForSample, takeSampleAnswer } from 'dlq-core/queries/discovery/samples.ts'
+import { addSubscription } from 'dlq-core/queries/discovery/subscriptions.ts'
+import { takeOn } from 'dlq-core/queries/discovery/take-on.ts'
+import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readFixture } from '../../../../packages/dlq-core/fixtures/dead-letter.ts'
+import { discoverTopics } from '../read/discover-topics.ts'
+import { registerCodecs } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
+import { lookAtCandidates } from './look-at-candidates.ts'
+import { answerSamples } from './sample-topics.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const topics = useTopics()
+const cluster = 'c'
+const log = createLog({ service: 'test', level: 'silent' })
+
+beforeAll(() => registerCodecs())
+beforeEach(() =>
+  emptyTables(
+    database.sql,
+    ...['dlq.dlq_positions', 'dlq.dlq_topics', 'dlq.dlq_candidates', 'dlq.dlq_subscriptions', 'dlq.dlq_samples'],
+  ),
+)
+
+type Sent = { key?: Buffer | null; value: Buffer | string | null; headers?: Record<string, Buffer>; timestamp?: string }
+
+async function send(topic: string, messages: Sent[]): Promise<void> {
+  const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
+  await producer.connect()
+  await producer.send({ topic, messages: messages.map((message) => ({ ...message, partition: 0 })) })
+  await producer.disconnect()
+}
+
+const discover = () =>
+  discoverTopics({
+    ...{ admin: topics.admin, reader: topics.reader, sql: service.sql, log, cluster },
+    ...{ patterns: ['nothing.matches'], ledgerTopic: 'dlq-manager.ledger' },
+  })
+const createNamed = (topic: string) => createTopics(topics.admin, [{ topic, numPartitions: 1 }])
+/** Other tests have topics on the broker too. */
+async function look(): Promise<void> {
+  const deps = { admin: topics.admin, reader: topics.reader, sql: service.sql, log }
+  while ((await lookAtCandidates(deps, cluster)).more);
+}
+const candidate = async (topic: string) =>
+  (await listCandidates(service.sql, { scope: null, topics: [topic], limit: 2 }))[0]
+const subscribe = (pattern: string, more = {}) =>
+  addSubscription(service.sql, {
+    ...{ cluster: null, pattern, mode: 'ingest' as const, original: null, start: 'earliest' as const, start_at: null },
+    ...{ backlog: 'manual' as const, created_by: 'test', reason: null, ...more },
+  })
+const placesOf = (topic: string) => database.sql<{ next_offset: string; manual_below: string | null }[]>`
+  select next_offset, manual_below from dlq.dlq_positions where topic = ${topic} order by partition`
+const yearsAgo = String(Date.UTC(2023, 0))
+
+describe('a topic that looks like a DLQ topic', () => {
+  test.each([
+    ['spring4-custom', '-dlt', 'spring-dlt'],
+    ['connect-json', '_error', 'kafka-connect'],
+  ])('with records of %s is a candidate by their headers', async (source, suffix, family) => {
+    const { record } = readFixture(source)[0]!
+    const topic = topics.topicName('shop', suffix)
+    await createNamed(topic)
+    const headers = Object.fromEntries(record.headers.flatMap(([name, value]) => (value ? [[name, value]] : [])))
+    await send(topic, [{ value: record.value, headers, timestamp: yearsAgo }])
+    await discover()
+    expect(await candidate(topic)).toMatchObject({ confidence: suffix === '-dlt' ? 'name' : 'weak', looked_at: null })
+    await look()
+    expect(await candidate(topic)).toMatchObject({
+      ...{ confidence: 'headers', family, records_at_most: 1n, partitions: 1, cleanup_policy: 'delete' },
+      oldest_at: new Date(Number(yearsAgo)),
+    })
+  })
+
+  test('is none where it is ingested, ignored, or the parent of another', async () => {
+    const parent = topics.topicName('form', '_errors')
+    const child = topics.claimTopic(`${parent}-dlt`)
+    const ignored = topics.topicName('other', '-dlt')
+    for (const name of [parent, child, ignored]) await createNamed(name)
+    await subscribe(ignored, { mode: 'ignore' })
+    await discover()
+    expect(await candidate(parent)).toBeUndefined()
+    expect(await candidate(ignored)).toBeUndefined()
+    expect(await candidate(child)).toMatchObject({ confidence: 'name' })
+    await subscribe(child)
+    const { topics: consumed } = await discover()
+    expect(consumed.map(({ topic }) => topic)).toEqual([child])
+    expect(await candidate(child)).toBeUndefined()
+  })
+
+  test('shows some records as they would be understood, and no values', async () => {
+    const topic = topics.topicName('shop', '-dlt')
+    await createNamed(topic)
+    await send(
+      topic,
+      Array.from({ length: 50 }, (_, n) => ({
+        ...{ key: Buffer.from('k'), value: `secret-${n}`, timestamp: String(Number(yearsAgo) + n) },
+        headers: { 'kafka_dlt-original-topic': Buffer.from('shop') },
+      })),
+    )
+    const id = await askForSample(service.sql, { cluster, topic, atMost: 5 })
+    expect(await answerSamples({ reader: topics.reader, sql: service.sql, log, mappings: [] }, cluster)).toEqual({
+      more: true,
+    })
+    const text = await takeSampleAnswer(service.sql, id!)
+    expect(text).not.toContain('secret-')
+    const { oldest, newest, readable } = JSON.parse(text!)
+    expect(readable).toBe(true)
+    const offsets = (of: { offset: string }[]) => of.map(({ offset }) => Number(offset))
+    expect(offsets(oldest)).toEqual(Array.from({ length: 20 }, (_, n) => n))
+    expect(offsets(newest)).toEqual(Array.from({ length: 20 }, (_, n) => 49 - n))
+    expect(oldest[0]).toMatchObject({ original_topic: 'shop', original_topic_source: 'header', value_bytes: 8 })
+    expect(await database.sql`select from dlq.dlq_samples`).toHaveLength(0)
+  })
+})
+
+describe('a subscription', () => {
+  test('begins with all that Kafka holds as its backlog, and the loop guard knows its topic before', async () => {
+    const topic = topics.topicName('odd-name')
+    await createNamed(topic)
+    await send(topic, [{ value: 'a', timestamp: yearsAgo }, { value: 'b' }])
+    await subscribe(topic)
+    expect([...(await dlqTopicsAmong(service.sql, [topic, 'other']))]).toEqual([topic])
+    await discover()
+    expect(await placesOf(topic)).toEqual([{ next_offset: '0', manual_below: '2' }])
+    // Looking again changes nothing.
+    await database.sql`update dlq.dlq_positions set next_offset = 1`
+    await discover()
+    expect(await placesOf(topic)).toEqual([{ next_offset: '1', manual_below: '2' }])
+  })
+
+  test('of a time begins at the first record of that time', async () => {
+    const topic = topics.topicName('odd-name')
+    await createNamed(topic)
+    const at = Number(yearsAgo)
+    await send(
+      topic,
+      [0, 1, 2].map((n) => ({ value: 'x', timestamp: String(at + n * 1000) })),
+    )
+    await subscribe(topic, { start: 'time', start_at: new Date(at + 500) })
+    await discover()
+    expect(await placesOf(topic)).toEqual([{ next_offset: '1', manual_below: '3' }])
+  })
+
+  test('that meets a topic made after it reads all of it, and its records are no backlog', async () => {
+    const topic = topics.topicName('odd-name')
+    await subscribe(`${topic}*`, { start: 'latest' })
+    await createNamed(topic)
+    await send(topic, [{ value: 'a', timestamp: String(Date.now() + 1000) }])
+    await discover()
+    expect(await placesOf(topic)).toEqual([{ next_offset: '0', manual_below: null }])
+  })
+
+  test('leaves neither topic nor positions where it is interrupted, and begins whole the next time', async () => {
+    const topic = topics.topicName('odd-name')
+    await createNamed(topic)
+    await send(topic, [
+      { value: 'a', timestamp: yearsAgo },
+      { value: 'b', timestamp: yearsAgo },
+    ])
+    await subscribe(topic, { start: 'latest' })
+    const crashing = service.sql.begin(async (sql) => {
+      const found = { topic, topic_id: null, partitions: 1 }
+      await takeOn(sql, {
+        cluster,
+        found,
+        places: [{ partition: 0, next_offset: 2n, manual_below: 2n }],
+        subscribedAt: new Date(),
+      })
+      throw new Error('killed')
+    })
+    await expect(crashing).rejects.toThrow('killed')
+    expect(await database.sql`select from dlq.dlq_topics where topic = ${topic}`).toHaveLength(0)
+    // Several ingesters at once: one of them begins it.
+    await Promise.all([discover(), discover(), discover()])
+    expect(await placesOf(topic)).toEqual([{ next_offset: '2', manual_below: '2' }])
+  })
+
+  test('goes on where the topic was left', async () => {
+    const topic = topics.topicName('odd-name')
+    await createNamed(topic)
+    await send(
+      topic,
+      [0, 1, 2].map(() => ({ value: 'x', timestamp: yearsAgo })),
+    )
+    const first = await subscribe(topic)
+    await discover()
+    await database.sql`update dlq.dlq_positions set next_offset = 2`
+    await database.sql`delete from dlq.dlq_subscriptions where id = ${first!.id}`
+    expect((await discover()).topics).toEqual([])
+    await subscribe(topic)
+    await discover()
+    expect(await placesOf(topic)).toEqual([{ next_offset: '2', manual_below: '3' }])
+  })
+
+  test('whose topic was out of sight for a moment goes on as if it had not been', async () => {
+    const topic = topics.topicName('odd-name')
+    await createNamed(topic)
+    await send(topic, [{ value: 'a', timestamp: yearsAgo }])
+    await subscribe(topic)
+    await discover()
+    await send(topic, [{ value: 'b' }])
+    await database.sql`update dlq.dlq_topics set gone_at = now() where topic = ${topic}`
+    expect((await discover()).topics.map((of) => of.topic)).toEqual([topic])
+    expect(await placesOf(topic)).toEqual([{ next_offset: '0', manual_below: '1' }])
+  })
+})

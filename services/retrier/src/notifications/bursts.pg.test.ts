@@ -1,0 +1,90 @@
+// Error groups that fail more often than usual, and topics that nobody ingests, as events.
+
+import { recordCandidates } from 'dlq-core/queries/discovery/candidates.ts'
+import { listBursts } from 'dlq-core/queries/notifications/bursts.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { findEvents } from './find-events.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const group = '00000000-0000-8000-8000-000000000001'
+const now = new Date()
+
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_groups', 'dlq.dlq_group_topics', 'dlq.dlq_candidates')
+  await database.sql`insert into dlq.dlq_groups (id, version, message, title) values (${group}, 1, 'no card', 'no card')`
+  await database.sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id, last_seen_at) values ('orders.dlq.v1', ${group}, ${now})`
+})
+
+/** So many failures of the group in the minutes before `minutesAgo`. */
+const fail = (count: number, { minutesAgo, within }: { minutesAgo: number; within: number }) => database.sql`
+  insert into dlq.dlq_messages (id, original_topic, dlq_topic, error_message, group_id, status)
+  select (left(dlq.uuid_floor(${now}::timestamptz - (${minutesAgo}::float8 + ${within}::float8 * n / ${count}::float8) * interval '1 minute')::text, 13)
+          || '-7' || right(gen_random_uuid()::text, 21))::uuid,
+         'orders', 'orders.dlq.v1', 'no card', ${group}, case when n % 2 = 0 then 'DEAD' else 'PENDING' end
+  from generate_series(1, ${count}::int) n`
+const bursts = async (open: string[] = []) =>
+  (await listBursts(service.sql, { now, open })).map(({ in_5m: count }) => count)
+
+test('twenty failures in five minutes are a burst where the day was quiet, and nineteen are none', async () => {
+  await fail(19, { minutesAgo: 0.5, within: 3 })
+  expect(await bursts()).toEqual([])
+  await fail(1, { minutesAgo: 0.5, within: 3 })
+  expect(await bursts()).toEqual([20])
+})
+
+test('what fails as often all day does not burst', async () => {
+  await fail(20, { minutesAgo: 0.5, within: 4 })
+  // 20 in five minutes are five times four, and 288 times four are a day.
+  await fail(1100, { minutesAgo: 20, within: 1300 })
+  expect(await bursts()).toEqual([20])
+  await fail(200, { minutesAgo: 20, within: 1300 })
+  expect(await bursts()).toEqual([])
+})
+
+test('a burst lasts while a quarter of an hour has twice the usual', async () => {
+  await fail(30, { minutesAgo: 7, within: 7 })
+  expect(await bursts()).toEqual([])
+  expect(await bursts([group])).toEqual([0])
+  // 15 minutes have usually 16 of them then, and the last ones had 30.
+  await fail(1500, { minutesAgo: 20, within: 1300 })
+  expect(await bursts([group])).toEqual([])
+})
+
+test('a backlog that is ingested now is no burst: its records are old', async () => {
+  await fail(500, { minutesAgo: 30 * 24 * 60, within: 60 })
+  expect(await bursts()).toEqual([])
+})
+
+test('a burst and a found topic become events, and a weak or dismissed candidate does not', async () => {
+  await fail(20, { minutesAgo: 0.5, within: 3 })
+  await recordCandidates(service.sql, {
+    cluster: 'c',
+    found: [
+      { topic: 'orders-dlt', confidence: 'name' },
+      { topic: 'orders_error', confidence: 'weak' },
+      { topic: 'form-dlt', confidence: 'name' },
+    ],
+  })
+  await database.sql`update dlq.dlq_candidates set dismissed_at = now() where topic = 'form-dlt'`
+  const { happened, conditions } = await findEvents(service.sql, {
+    ...{ after: new Date(now.getTime() - 60_000), now, thresholds: [], openDead: new Set<string>(), openBursts: [] },
+    includeMessages: false,
+  })
+  expect(happened.filter(({ type }) => type === 'topic.found')).toMatchObject([
+    { subject: 'topic/c/orders-dlt', dlq_topic: 'orders-dlt', severity: 'info' },
+  ])
+  expect(conditions).toMatchObject([
+    {
+      type: 'group.burst',
+      subject: `group/${group}`,
+      group_id: group,
+      dlq_topic: 'orders.dlq.v1',
+      data: { in_5m: 20 },
+    },
+  ])
+})

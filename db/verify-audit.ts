@@ -19,12 +19,21 @@ export type AuditProof = {
   forgotten: { day: string; at: string }[]
   /** Entries from before there was a chain; nothing proves them. */
   unchained: number
+  /** Runs that erased what entries said, and how many: the proofs of these runs say why. Their place in the chain holds. */
+  erased: { run: string; entries: number }[]
   /** Sentences that say what is wrong. */
   faults: string[]
 }
 
 type DayRow = AuditDay & { forgotten_at: string | null }
-type Entry = { id: string; day: string; number: string; hash: string | null; fields: (string | null)[] }
+type Entry = {
+  id: string
+  day: string
+  number: string
+  hash: string | null
+  fields: (string | null)[]
+  erased_by: string | null
+}
 
 const pageSize = 5000
 /** Of one day: what follows the first ones is mostly their consequence. */
@@ -42,7 +51,9 @@ export async function verifyAudit(
       rows.filter(({ forgotten_at }) => forgotten_at === null).map((row) => [row.day, startChain(row, since)]),
     )
     const faults: string[] = []
+    const erased = new Map<string, number>()
     for await (const entry of entriesInOrder(client)) {
+      if (entry.erased_by !== null) erased.set(entry.erased_by, (erased.get(entry.erased_by) ?? 0) + 1)
       const chain = chains.get(entry.day)
       if (chain) chain.add(entry)
       else if (!rows.some(({ day }) => day === entry.day))
@@ -60,6 +71,7 @@ export async function verifyAudit(
         .map(({ day, entries, hash }) => ({ day, entries, hash })),
       forgotten: rows.flatMap(({ day, forgotten_at }) => (forgotten_at === null ? [] : [{ day, at: forgotten_at }])),
       unchained: unchained.earlier,
+      erased: [...erased].map(([run, entries]) => ({ run, entries })),
       faults,
     }
   } finally {
@@ -79,6 +91,7 @@ async function* entriesInOrder(client: pg.ClientBase): AsyncGenerator<Entry> {
   await client.query(`
     declare entries no scroll cursor for
     select id::text, chain_day::text as day, chain_number::text as number, encode(chain_hash, 'hex') as hash,
+           erased_by::text,
            array[id::text, (extract(epoch from at) * 1000000)::bigint::text, actor, role, action, target_type, target_id,
                  original_topic, dlq_topic, reason, before::text, after::text, request_id] as fields
     from dlq.dlq_audit
@@ -126,7 +139,8 @@ function startChain({ day, entries, hash }: DayRow, since: readonly AuditDay[]) 
       )
     }
     const computed = sha256(before, textOf(entry.fields))
-    if (computed.toString('hex') !== entry.hash)
+    // What was erased cannot be computed again; that the next entry follows it can.
+    if (entry.erased_by === null && computed.toString('hex') !== entry.hash)
       faults.push(`${day}: entry ${entry.id} (number ${entry.number}) is not what was written, or follows another one`)
     if (earlier?.entries === Number(entry.number) && earlier.hash !== entry.hash)
       faults.push(`${day}: entry ${entry.id} had another hash before: the day was written again`)
@@ -163,9 +177,10 @@ async function main(): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrlOf(process.env), application_name: 'dlq-verify-audit' })
   await client.connect()
   try {
-    const { days, forgotten, unchained, faults } = await verifyAudit(client, { since })
+    const { days, forgotten, unchained, erased, faults } = await verifyAudit(client, { since })
     for (const { day, at } of forgotten) console.log(`${day} forgotten since ${at}`)
     if (unchained > 0) console.log(`${unchained} entries are older than the chain; nothing proves them`)
+    for (const { run, entries } of erased) console.log(`${entries} entries were emptied by the erasing run ${run}`)
     for (const { day, entries, hash } of days) console.log(`${day} ${entries} ${hash}`)
     for (const fault of faults) console.error(fault)
     if (faults.length === 0) console.log('the audit is as it was written')

@@ -373,6 +373,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/dlq/messages/{id}/origin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How a dead letter compares with the record that failed
+         * @description As it was last compared. The patch is from the message as it is now. A token needs both topics of it.
+         *
+         *     Needs the role `sys_auditor`.
+         */
+        get: operations["getDlqMessagesByIdOrigin"];
+        put?: never;
+        /**
+         * Compare a dead letter with the record that failed
+         * @description A retrier fetches the record at the original place, and the answer waits for it, at most ten seconds. Nothing of the message changes. A token needs both topics of the message.
+         *
+         *     Needs the role `sys_operator`.
+         */
+        post: operations["postDlqMessagesByIdOrigin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/dlq/messages/{id}/restore": {
         parameters: {
             query?: never;
@@ -1455,6 +1483,28 @@ export interface paths {
         patch: operations["patchRunsById"];
         trace?: never;
     };
+    "/api/v1/runs/{id}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The proof of a run that erased
+         * @description Who, why and when, HMACs in place of keys, ids, rows by table, what a second search found, and where copies remain in Kafka. It holds no key and no text of a message. Keep it outside of the database: db/erase-again.ts needs it after a restore.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        get: operations["getRunsByIdProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{id}/items": {
         parameters: {
             query?: never;
@@ -1761,6 +1811,8 @@ export interface components {
             record_timestamp_type: ("create" | "append") | null;
             /** @enum {string} */
             record_source: "dlq" | "origin";
+            /** @description How the copy on the DLQ topic compares with the record that failed, where somebody has compared. value_lost: the copy has no value, and the original has one. wanted: it could not be read, and is looked for again. */
+            origin_state: ("same" | "different" | "mismatch" | "unproved" | "gone" | "unreachable" | "wanted" | "value_lost") | null;
             failure_count: number;
             /**
              * Format: date-time
@@ -1779,6 +1831,8 @@ export interface components {
             /** @description The number of edits. */
             edits: number;
             archived_at: string | null;
+            /** @description Since when its contents are erased; then nothing of it can be sent or changed. */
+            erased_at: string | null;
             staleness: components["schemas"]["Staleness"];
             attempts: components["schemas"]["Attempt"][];
             policy: components["schemas"]["EffectivePolicy"];
@@ -1924,6 +1978,65 @@ export interface components {
             actor: string;
             reason: string | null;
             fields: ("key" | "value" | "headers" | "target_topic")[];
+        };
+        /** Origin */
+        Origin: {
+            /**
+             * @description mismatch: another record stands there, because the topic was made anew. unproved: neither key nor value say that it is the record that failed. gone: Kafka has no record there any more, or the dead letter does not say where it failed. unreachable: it could not be read.
+             * @enum {string}
+             */
+            state: "same" | "different" | "mismatch" | "unproved" | "gone" | "unreachable";
+            /** @description When they were compared. Headers that describe the failure, and ours, do not count. */
+            differs: ("key" | "value" | "headers")[];
+            /** Format: date-time */
+            compared_at: string;
+            tries: number;
+            next_try_at: string | null;
+            /** @description Why it could not be read. */
+            problem: string | null;
+            copy: {
+                key: {
+                    bytes: number;
+                    /** @description In hexadecimal digits. */
+                    sha256: string;
+                } | null;
+                value: {
+                    bytes: number;
+                    /** @description In hexadecimal digits. */
+                    sha256: string;
+                } | null;
+                headers: {
+                    name: string;
+                    value: ({
+                        text: string;
+                    } | {
+                        base64: string;
+                    }) | null;
+                }[] | null;
+            };
+            origin: {
+                key: {
+                    bytes: number;
+                    /** @description In hexadecimal digits. */
+                    sha256: string;
+                } | null;
+                value: {
+                    bytes: number;
+                    /** @description In hexadecimal digits. */
+                    sha256: string;
+                } | null;
+                headers: {
+                    name: string;
+                    value: ({
+                        text: string;
+                    } | {
+                        base64: string;
+                    }) | null;
+                }[] | null;
+                timestamp: string | null;
+            } | null;
+            /** @description The JSON Patch (RFC 6902) that makes the original’s value of the copy’s. Null where one of them cannot be shown as JSON. */
+            patch: unknown[] | null;
         };
         /** MessagePage */
         MessagePage: {
@@ -2632,6 +2745,8 @@ export interface components {
             /** @enum {string} */
             payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
+            record?: "dlq" | "origin" | "origin-if-available";
+            /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
             refailure_share?: number;
@@ -2669,6 +2784,8 @@ export interface components {
             /** @enum {string} */
             payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
+            record?: "dlq" | "origin" | "origin-if-available";
+            /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
             refailure_share?: number;
@@ -2703,6 +2820,8 @@ export interface components {
             /** @enum {string} */
             payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
+            record?: "dlq" | "origin" | "origin-if-available";
+            /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
             refailure_share?: number;
@@ -2719,14 +2838,14 @@ export interface components {
             dlq_topic: string | null;
             /** @description The PENDING messages of these topics. */
             pending: number;
-            decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention")[];
+            decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "record" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention")[];
             /** @description What PUT changes, or would change; empty where the policy is only read. */
             changes: components["schemas"]["PolicyChange"][];
         };
         /** PolicyChange */
         PolicyChange: {
             /** @enum {string} */
-            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention";
+            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "record" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention";
             before: null | boolean | number | string | string[];
             after: null | boolean | number | string | string[];
         };
@@ -2980,7 +3099,7 @@ export interface components {
             /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
             hidden?: string[];
             /** @enum {string} */
-            kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
+            kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase";
             /** @enum {string} */
             status: "queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed";
             status_reason: string | null;
@@ -3108,6 +3227,8 @@ export interface components {
             ids?: number;
             failed_again_in?: string;
             changed_in?: string;
+            /** @description How many keys were named. */
+            keys?: number;
         };
         /** Canary */
         Canary: {
@@ -3284,6 +3405,10 @@ export interface components {
                 }[] | null;
                 target_topic: string | null;
             };
+        };
+        PostDlqMessagesByIdOriginAnswer: {
+            id: string;
+            message: string;
         };
         PostDlqMessagesAnswer: {
             /** Format: uuid */
@@ -4540,6 +4665,13 @@ export interface operations {
                             base64: string;
                         }) | null;
                     }[];
+                    /**
+                     * @description Puts the record that failed in the place of the copy, as POST …/origin found it. One that is unproved needs `force` and a reason.
+                     * @constant
+                     */
+                    record?: "origin";
+                    /** @default false */
+                    force?: boolean;
                     target_topic?: string | null;
                     max_retries?: number;
                     next_retry_at?: string | null;
@@ -5670,6 +5802,252 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/dlq/messages/:id/edits/:number */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getDlqMessagesByIdOrigin: {
+        parameters: {
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The comparison. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/origin */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/dlq/messages/:id/origin */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/dlq/messages/:id/origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id/origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/dlq/messages/:id/origin */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/origin */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/origin */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/dlq/messages/:id/origin */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postDlqMessagesByIdOrigin: {
+        parameters: {
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
+            header?: {
+                /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
+                prefer?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The comparison. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Origin"];
+                };
+            };
+            /** @description No retrier has compared it within the time to wait: ask with GET. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostDlqMessagesByIdOriginAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/dlq/messages/:id/origin */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/dlq/messages/:id/origin */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/dlq/messages/:id/origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/dlq/messages/:id/origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/dlq/messages/:id/origin */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/dlq/messages/:id/origin */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/dlq/messages/:id/origin */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/dlq/messages/:id/origin */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/dlq/messages/:id/origin */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/origin */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/origin */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE or SYS_DLQ_KAFKA_UNAVAILABLE, of /api/v1/dlq/messages/:id/origin */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10121,6 +10499,7 @@ export interface operations {
                     timestamp?: ("keep" | "now") | null;
                     weight?: (number | string) | null;
                     payload?: ("stored" | "derived" | "auto") | null;
+                    record?: ("dlq" | "origin" | "origin-if-available") | null;
                     refailure_threshold?: (number | string) | null;
                     refailure_share?: (number | string) | null;
                     refailure_window?: (number | string) | null;
@@ -11872,7 +12251,7 @@ export interface operations {
                 page?: number;
                 page_size?: number;
                 status?: ("queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed") | ("queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed")[];
-                kind?: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
+                kind?: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase";
                 /** @description Who created it. */
                 actor?: string;
                 target_topic?: string;
@@ -11989,7 +12368,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit";
+                    kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase";
                     selection: {
                         filter?: {
                             status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
@@ -12024,6 +12403,14 @@ export interface operations {
                         group?: string;
                         /** @description The id of a run: its messages that were sent and failed again. */
                         failed_again_in?: string;
+                        /** @description For kind "erase": all messages of these record keys, live and archived, also former keys. */
+                        keys?: ({
+                            text: string;
+                        } | {
+                            base64: string;
+                        })[];
+                        /** @description With keys: original topics. */
+                        topics?: string[];
                         /** @description The id of a run of kind dead or archive: what it changed, to undo that. */
                         changed_in?: string;
                     };
@@ -12092,6 +12479,11 @@ export interface operations {
                      * @default false
                      */
                     force?: boolean;
+                    /**
+                     * @description Of a run that erases: the messages stay as empty rows, or are deleted.
+                     * @enum {string}
+                     */
+                    mode?: "contents" | "rows";
                     reason?: string;
                     /** @default false */
                     dry_run?: boolean;
@@ -12460,6 +12852,109 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/runs/:id */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRunsByIdProof: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/runs/:id/proof */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/runs/:id/proof */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/runs/:id/proof */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/runs/:id/proof */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_CONFLICT, of /api/v1/runs/:id/proof */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/runs/:id/proof */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs/:id/proof */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs/:id/proof */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/runs/:id/proof */
             503: {
                 headers: {
                     [name: string]: unknown;

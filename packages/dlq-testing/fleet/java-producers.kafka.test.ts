@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
+import { registerCodecs } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
 import { compileJava, type JavaProgram } from 'dlq-testing/kafka/java.ts'
 import kafkajs, { type Producer } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { registerCodecs } from '../../../services/ingester/src/read/kafka-codecs.ts'
 
 const { CompressionTypes } = kafkajs
 const soak = process.env.DLQ_SOAK === '1'

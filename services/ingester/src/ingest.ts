@@ -11,6 +11,8 @@ import { createMessagePartitions } from 'dlq-core/queries/ingest/message-insert.
 import { beginGeneration } from 'dlq-core/queries/ingest/positions.ts'
 import type { SharedTopic } from 'dlq-core/queries/ingest/topics.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { DecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
+import { fetchOriginals } from 'dlq-core/runtime/fetching/fetch-originals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { type PolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
@@ -25,9 +27,7 @@ import { answerSamples } from './discovery/sample-topics.ts'
 import type { IngesterMetrics } from './ingester-metrics.ts'
 import { completeRecords } from './read/complete-records.ts'
 import { consumeTopics } from './read/consume-topics.ts'
-import type { DecodePools } from './read/decode-budget.ts'
 import { discoverTopics } from './read/discover-topics.ts'
-import { fetchOriginals } from './read/fetch-originals.ts'
 import { isRefused } from './read/missing-acl.ts'
 import { createFramesRegister } from './registers/frames-register.ts'
 import { createGroupRegister } from './registers/group-register.ts'
@@ -87,7 +87,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const routes = createRouteRegister(sql, { mappings: settings.mappings, mode: deps.routeMode, now: Date.now })
   const complete = (records: readonly DeadLetterRecord[]) => completeRecords({ ...deps, routes }, records)
   const store: StoreDeps = {
-    ...{ sql, settings, groups, frames, routes, complete },
+    ...{ sql, settings, groups, frames, routes, complete, payloads, maxValueBytes },
     decode: async (records, letters) =>
       payloads === null ? letters : decodeLetters({ reader: payloads, policyOf: settings.policyOf }, records, letters),
     fetchOriginals: (places) => fetchOriginals(reader, places, { log }),

@@ -6,6 +6,8 @@ import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
+import { createDecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
+import { registerCodecs } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import { connectKafka } from 'dlq-core/runtime/kafka/kafka.ts'
 import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
@@ -17,8 +19,6 @@ import { createSchemaFetcher, schemasPollMs } from 'dlq-core/runtime/schemas/fet
 import { createPayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { ingest } from './ingest.ts'
 import { createIngesterMetrics } from './ingester-metrics.ts'
-import { createDecodePools } from './read/decode-budget.ts'
-import { registerCodecs } from './read/kafka-codecs.ts'
 
 await runService(
   { name: 'ingester', needs: ['database', 'kafka'] },

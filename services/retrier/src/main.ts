@@ -8,11 +8,13 @@ import { deliverTask } from 'dlq-core/queries/notifications/deliveries.ts'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { countJobDeaths } from 'dlq-core/queries/upkeep/workers.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
-import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
+import type { Config, KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
+import { createDecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
+import { registerCodecs } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import { createGroupReader } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
 import { connectKafka } from 'dlq-core/runtime/kafka/kafka.ts'
-import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
+import { createTopicReader, type TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
@@ -29,6 +31,7 @@ import { createDeliver } from './notifications/deliver.ts'
 import { createHeartbeatCall, heartbeatMs } from './notifications/heartbeat.ts'
 import { createNotificationMetrics } from './notifications/notification-metrics.ts'
 import { createEventWatch } from './notifications/watch-events.ts'
+import { type OriginDeps, originJob, originTasks } from './origins/origin-jobs.ts'
 import { createReaderWatch } from './readers/reader-watch.ts'
 import { createVerdictMetrics } from './readers/verdict-counter.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
@@ -91,6 +94,13 @@ await runService(
       payloads,
       now: () => new Date(),
     })
+    const originals: OriginDeps | null = kafka && {
+      ...{ sql, policies, payloads, log, now: () => new Date(), maxValueBytes: config.ingest.max_value_bytes },
+      reader: originalsReader(
+        stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
+        config,
+      ),
+    }
     const jobs = [
       ...upkeepJobs({
         ...{ sql, log, policies, payloads, dlqPatterns: config.kafka.dlq_topic_pattern },
@@ -98,6 +108,7 @@ await runService(
         retentions: config.archive,
       }),
       recoveryJob({ sql, log, workflows, schedule: config.cron.sagas }),
+      ...(originals ? [originJob({ ...originals, schedule: config.cron.origin })] : []),
     ]
     const watchUpkeep = createUpkeepWatch({
       ...{ sql, log, jobs },
@@ -148,6 +159,7 @@ await runService(
             ...{ sql, log, source: config.app.name, now: () => new Date(), metrics: notificationMetrics },
             ...{ settings, consoleUrl: config.server.public_url?.replace(/\/$/, '') ?? null },
           }),
+          ...(originals && originTasks(originals)),
           ...cronTasks(jobs, { sql, log, retrierId }),
           ...sagaTasks({ sql, workflows, countDeaths: (jobId) => countJobDeaths(sql, jobId) }),
         },
@@ -157,3 +169,10 @@ await runService(
     ])
   },
 )
+
+/** Reads records in any compression, and within the same bounds as an ingester. */
+function originalsReader(reader: TopicReader, { ingest }: Config): TopicReader {
+  const pools = createDecodePools({ maxValueBytes: ingest.max_value_bytes })
+  registerCodecs({ maxBatchBytes: pools.fetches.maxBytes })
+  return { ...reader, fetchRecords: (place) => pools.originals.within(() => reader.fetchRecords(place)) }
+}

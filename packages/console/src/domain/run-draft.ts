@@ -163,6 +163,7 @@ const ineligible: Readonly<Record<string, string>> = {
   archived: 'in the archive',
   in_another_run: 'held by another run',
   held_by_route: 'held by a route',
+  held_for_origin: 'held because of their original',
   budget_spent: 'out of attempts',
 }
 

@@ -111,6 +111,10 @@ export async function plantCanary({ sql }: TestDatabase, service: Sql): Promise<
     values (${id}, 1, 'maria', ${`asked by ${canary}`}, '{value}', ${columns.record_key}, ${columns.record_value},
             ${json(plantedHeaders(canary).filter(([, value]) => typeof value === 'string'))}, ${columns.payload})`
   await sql`update dlq.dlq_messages set edits = 1 where id = ${id}`
+  await sql`
+    insert into dlq.dlq_message_origins (message_id, state, record_key, record_value, record_headers, problem)
+    values (${id}, 'different', ${columns.record_key}, ${columns.record_value},
+            ${json(plantedHeaders(canary).filter(([, value]) => typeof value === 'string'))}, ${canary})`
   const filter = { key: canary, payload: JSON.stringify({ customer: { email: canary } }), q: canary }
   await sql`
     insert into dlq.dlq_runs (id, kind, status, status_reason, actor, reason, selection, until_id, matched, matched_relation, patch, saga_id)

@@ -24,16 +24,18 @@ export type Asked = {
 
 /**
  * Locks the message, also an archived one. A RETRYING message that nobody holds is PENDING, or DEAD, from now on: else
- * nobody could change it before the retriers' sweep. @throws {ApiError} 404 where the scope hides it, 412 where its ETag is another */
+ * nobody could change it before the retriers' sweep. @throws {ApiError} 404 where the scope hides it, 412 where its ETag is another, 409 where it was erased */
 export async function holdAsSeen(
   sql: Sql,
-  { id, scope, ifMatch }: Pick<Asked, 'id' | 'scope' | 'ifMatch'>,
+  { id, scope, ifMatch, evenErased = false }: Pick<Asked, 'id' | 'scope' | 'ifMatch'> & { evenErased?: boolean },
 ): Promise<HeldMessage> {
   let message = await holdMessage(sql, { id, scope })
   // An archived message is restored first. If the change is refused, the rollback archives it again.
   if (!message && (await restoreArchived(sql, [id])).length > 0) message = await holdMessage(sql, { id, scope })
   if (!message) throw notFound(id)
   requireTag(ifMatch, message.etag, 'the message')
+  if (message.erased_at !== null && !evenErased)
+    throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} was erased: nothing of it is left to change or send`)
   return message.is_unheld ? { ...message, ...(await releaseUnheldNow(sql, id)), is_unheld: false } : message
 }
 

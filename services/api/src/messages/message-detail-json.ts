@@ -1,6 +1,7 @@
 // Everything stored about one message, as JSON: the specification's fields first, then the others.
 
 import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
+import { originStateOf, originStates } from 'dlq-core/domain/origin/origin-state.ts'
 import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
 import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import type { EffectivePolicy } from 'dlq-core/domain/retry/effective-policy.ts'
@@ -63,6 +64,12 @@ export const detailSchema = v.pipe(
     record_timestamp: time,
     record_timestamp_type: v.nullable(v.picklist(['create', 'append'])),
     record_source: v.picklist(['dlq', 'origin']),
+    origin_state: v.pipe(
+      v.nullable(v.picklist(originStates)),
+      v.description(
+        'How the copy on the DLQ topic compares with the record that failed, where somebody has compared. value_lost: the copy has no value, and the original has one. wanted: it could not be read, and is looked for again.',
+      ),
+    ),
     failure_count: count,
     first_failed_at: v.pipe(timestampText, v.description('When its dead letter was written.')),
     last_failed_at: v.pipe(timestampText, v.description('The same, until it fails again; then when that was stored.')),
@@ -76,6 +83,10 @@ export const detailSchema = v.pipe(
     ),
     edits: v.pipe(count, v.description('The number of edits.')),
     archived_at: time,
+    erased_at: v.pipe(
+      time,
+      v.description('Since when its contents are erased; then nothing of it can be sent or changed.'),
+    ),
     staleness: stalenessSchema,
     attempts: v.array(attemptSchema),
     policy: effectivePolicySchema,
@@ -114,6 +125,7 @@ export const exampleDetail = {
   record_timestamp: '2026-02-20T10:30:00.000+00:00',
   record_timestamp_type: 'create',
   record_source: 'dlq',
+  origin_state: null,
   failure_count: 1,
   first_failed_at: '2026-02-20T10:30:00.000+00:00',
   last_failed_at: '2026-02-20T10:30:00.000+00:00',
@@ -122,6 +134,7 @@ export const exampleDetail = {
   related_to: null,
   edits: 0,
   archived_at: null,
+  erased_at: null,
   staleness: stalenessJson([], { status: 'PENDING', consumer_group: null }),
   attempts: [exampleAttempt],
   policy: exampleEffectivePolicy,
@@ -167,6 +180,7 @@ export function detailJson(
         ? notAllowed({ dlq_topic: m.dlq_topic, original_topic: m.original_topic })
         : null,
     unstoredValueBytes: m.unstored_value_bytes,
+    origin: originStateOf(m.origin_state),
     unheld: m.is_unheld,
     topicUncertain: m.dlq_topic !== null && (m.original_topic_source ?? 'guessed') === 'guessed',
     lastRefusal:
@@ -206,6 +220,7 @@ export function detailJson(
     record_timestamp: time(m.record_timestamp),
     record_timestamp_type: m.record_timestamp_type,
     record_source: m.record_source,
+    origin_state: facts.origin?.state ?? null,
     failure_count: m.failure_count,
     first_failed_at: timestamp(m.first_failed_at),
     last_failed_at: timestamp(m.last_failed_at),
@@ -214,6 +229,7 @@ export function detailJson(
     related_to: m.related_to,
     edits: m.edits,
     archived_at: time(m.archived_at),
+    erased_at: time(m.erased_at),
     staleness: stalenessJson(newer, m),
     attempts: attempts.map(attemptJson),
     policy: effectivePolicyJson(policy),

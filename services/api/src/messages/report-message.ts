@@ -66,6 +66,7 @@ export function toReportedMessage(
     unstored_value_bytes: null,
     value_schema: null,
     decode_state: null,
+    origin_state: null,
   }
 }
 

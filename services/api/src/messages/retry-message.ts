@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
+import { originStateOf } from 'dlq-core/domain/origin/origin-state.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import { topicsOfMessage } from 'dlq-core/queries/change/audit.ts'
@@ -14,6 +15,7 @@ import { ApiError, notFound } from '../http/api-error.ts'
 import type { ApiDeps, Call } from '../http/define-route.ts'
 import { shownText } from '../masks/shown.ts'
 import { type Asked, changeState, holdAsSeen } from './change-message.ts'
+import { whyHeldForOrigin } from './why-not-retried.ts'
 
 const pollMs = 25
 
@@ -96,6 +98,8 @@ async function requestNext(
       : (['retry_requested', 'message.retry'] as const)
     const policy = policies.policyOf(message)
     if (message.held_by_route) refuseHeld(message, { ...request, redirectTopic: policy.redirectTopic })
+    const origin = originStateOf(message.origin_state)
+    if (origin?.isHeld && !force) throw new ApiError('SYS_DLQ_CONFLICT', whyHeldForOrigin(origin.state))
     await changeState(sql, message, { event, action, asked: request, policies, now: new Date() })
     if (policy.delivery !== 'pull') await refuseWithoutKafka(sql)
     const number = message.retry_count + 1

@@ -14,6 +14,7 @@ const waiting: RetryFacts = {
   groupPaused: null,
   topicsPaused: [],
   routeClosed: null,
+  origin: null,
   unstoredValueBytes: null,
   topicHeld: null,
 }

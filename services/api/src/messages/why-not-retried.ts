@@ -1,5 +1,6 @@
 // Tells people why a message may not be retried, and why a message that may be retried is not sent yet.
 
+import type { OriginState } from 'dlq-core/domain/origin/origin-state.ts'
 import { isRetryable, type Status } from 'dlq-core/domain/retry/message-state.ts'
 import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 
@@ -24,6 +25,8 @@ export type RetryFacts = {
   readonly topicHeld: { readonly topic: string; readonly reason: string } | null
   /** Why its route holds it; null where it does not. */
   readonly routeClosed: string | null
+  /** What is known of its original, where somebody has compared. */
+  readonly origin: { readonly state: OriginState; readonly isHeld: boolean } | null
   /** The size of its value, where that was too large to be stored. */
   readonly unstoredValueBytes: bigint | null
 }
@@ -35,7 +38,9 @@ export function valueIsNotStored(bytes: bigint): string {
 
 /** Null where it may be retried. The wording is the specification's. */
 export function whyNotRetryable(facts: RetryFacts): string | null {
-  return whyNotPossible(facts) ?? (facts.routeClosed && `${facts.routeClosed}; approve the route, or force the retry`)
+  const { routeClosed, origin } = facts
+  if (routeClosed) return whyNotPossible(facts) ?? `${routeClosed}; approve the route, or force the retry`
+  return whyNotPossible(facts) ?? (origin?.isHeld ? whyHeldForOrigin(origin.state) : null)
 }
 
 function whyNotPossible(facts: RetryFacts): string | null {
@@ -64,8 +69,25 @@ export function heldUpBy(facts: RetryFacts, policy: Pick<RetryPolicy, 'paused' |
   if (facts.groupPaused !== null && !facts.retryRequested && policy.delivery !== 'pull')
     reasons.push(`automatic retries of the error group are paused: ${facts.groupPaused}`)
   if (facts.routeClosed !== null) reasons.push(facts.routeClosed)
+  else if (facts.origin?.isHeld && !facts.retryRequested) reasons.push(whyHeldForOrigin(facts.origin.state))
   else if (facts.nextRetryAt === null) reasons.push(whyUnscheduled(facts, policy))
   return reasons
+}
+
+/** Why a message is sent by force only. It begins with the state's name, for programs. */
+export function whyHeldForOrigin(state: OriginState): string {
+  return `${state}: ${originHolds[state]}; adopt the original, edit the value, or force the retry with a reason`
+}
+
+const originHolds: Readonly<Record<OriginState, string>> = {
+  value_lost: 'the dead letter has no value, but the record that failed has one, and without it a retry would delete',
+  wanted: 'the record that failed could not be read yet, and is looked for again',
+  unreachable: 'the record that failed could not be read, so nobody knows what it held',
+  gone: 'the record that failed is gone, so nobody knows what it held',
+  mismatch: 'another record stands where the one that failed stood',
+  unproved: 'nothing proves that the record at the original place is the one that failed',
+  same: 'the record that failed holds the same',
+  different: 'the record that failed holds something else',
 }
 
 const nobodyHoldsIt =

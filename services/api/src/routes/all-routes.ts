@@ -20,6 +20,7 @@ import { groupListRoutes } from './group-list.ts'
 import { groupResumeRoutes } from './group-resume.ts'
 import { groupRoutes } from './groups.ts'
 import { meRoutes } from './me.ts'
+import { messageOriginRoutes } from './message-origins.ts'
 import { activityRoutes } from './messages/activity.ts'
 import { attemptConfirmRoutes } from './messages/attempt-confirm.ts'
 import { attemptRoutes } from './messages/attempts.ts'
@@ -49,6 +50,7 @@ export const allRoutes: readonly Route[] = [
   ...messageRoutes,
   ...messageChangeRoutes,
   ...messageEditRoutes,
+  ...messageOriginRoutes,
   ...messageUndoRoutes,
   ...messageReportRoutes,
   ...attemptConfirmRoutes,

@@ -9,6 +9,7 @@ import {
   deliveries,
   orderings,
   payloadChoices,
+  recordChoices,
   timestampChoices,
 } from 'dlq-core/domain/retry/retry-policy.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
@@ -56,6 +57,7 @@ const settingEntries = {
   timestamp: v.optional(v.picklist(timestampChoices)),
   weight: number,
   payload: v.optional(v.picklist(payloadChoices)),
+  record: v.optional(v.picklist(recordChoices)),
   delivery: v.optional(v.picklist(deliveries)),
   refailure_threshold: number,
   refailure_share: number,

@@ -26,6 +26,7 @@ export type WantedRun = Pick<
   | 'max_refailure'
   | 'canary'
   | 'patch'
+  | 'erase_mode'
 > & {
   selection: RunSelection
   scope: TopicScope
@@ -54,7 +55,8 @@ export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']
       ...{ cutoff, until_id, matched: matched.value, matched_relation: matched.relation },
     })
     if (id === null) throw await alreadyRunning(sql, wanted.retry_all_topic!)
-    const workflow = { name: isSent(kind) ? runWorkflows.sent : runWorkflows.touched, priority: runPriority }
+    const name = kind === 'erase' ? runWorkflows.erasing : isSent(kind) ? runWorkflows.sent : runWorkflows.touched
+    const workflow = { name, priority: runPriority }
     const saga = await startSaga(sql, workflow, { payload: { run_id: id }, correlationId: id, initiatedBy: by.actor })
     await noteSaga(sql, { id, sagaId: saga.id })
     await auditRun(

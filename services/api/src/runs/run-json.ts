@@ -49,6 +49,7 @@ export const runSchema = v.pipe(
         ids: v.exactOptional(v.pipe(count, v.description('How many ids were named.'))),
         failed_again_in: v.exactOptional(v.string()),
         changed_in: v.exactOptional(v.string()),
+        keys: v.exactOptional(v.pipe(count, v.description('How many keys were named.'))),
       }),
       v.description('The frozen selection, exactly one of these; an error group is a filter by `group_id`.'),
       v.title('FrozenSelection'),
@@ -149,7 +150,7 @@ export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtr
     status_reason: run.status_reason,
     actor: run.actor,
     reason: run.reason,
-    selection: 'ids' in selection ? { ids: selection.ids.length } : selection,
+    selection: selectionJson(run.kind, selection),
     cutoff: run.cutoff.toISOString(),
     matched: { value: run.matched, relation: run.matched_relation },
     target_topic: run.target_topic,
@@ -247,4 +248,11 @@ export const exampleRun: RunJson = {
   created_at: '2026-02-20T10:30:00.000Z',
   started_at: '2026-02-20T10:30:00.100Z',
   ended_at: null,
+}
+
+/** What a run erases is not shown by the run. */
+function selectionJson(kind: RunView['kind'], selection: RunSelection) {
+  if ('ids' in selection) return { ids: selection.ids.length }
+  if ('keys' in selection) return { keys: selection.keys.length }
+  return kind === 'erase' ? { filter: {} } : selection
 }

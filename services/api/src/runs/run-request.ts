@@ -100,6 +100,12 @@ export const runBody = v.pipe(
       ),
       false,
     ),
+    mode: v.optional(
+      v.pipe(
+        v.picklist(['contents', 'rows'], 'must be contents or rows'),
+        v.description('Of a run that erases: the messages stay as empty rows, or are deleted.'),
+      ),
+    ),
     reason,
     dry_run: v.optional(v.boolean('must be true or false'), false),
   }),
@@ -116,6 +122,25 @@ export const runBody = v.pipe(
       'belongs to kind "edit", and may go with "retry" and "redirect"',
     ),
     ['patch'],
+  ),
+  v.forward(
+    v.check(({ kind, mode }) => kind === 'erase' || mode === undefined, 'belongs to kind "erase"'),
+    ['mode'],
+  ),
+  v.forward(
+    v.check(({ kind, reason }) => kind !== 'erase' || Boolean(reason?.trim()), 'is required with kind "erase"'),
+    ['reason'],
+  ),
+  v.forward(
+    v.check(
+      ({ kind, expect_count, dry_run }) => kind !== 'erase' || dry_run || expect_count !== undefined,
+      'is required with kind "erase": a dry run says how many match',
+    ),
+    ['expect_count'],
+  ),
+  v.forward(
+    v.check(({ kind, selection }) => kind === 'erase' || selection.keys === undefined, 'belong to kind "erase"'),
+    ['selection', 'keys'],
   ),
   v.forward(
     v.check(({ kind, max_lag }) => max_lag === null || isSent(kind), 'goes with kind "retry" or "redirect"'),

@@ -5,6 +5,7 @@ import {
   archiveKinds,
   archiveOnlyKinds,
   eligibleStatuses,
+  heldReason,
   ineligibility,
   isSent,
   type RunKind,
@@ -13,6 +14,7 @@ import {
   remedyOf,
 } from 'dlq-core/domain/message/run.ts'
 import { greatestId, isUuid } from 'dlq-core/domain/record/message-id.ts'
+import { findByKeys } from 'dlq-core/queries/erase/erase-items.ts'
 import { countMessages, searchIds, type Total } from 'dlq-core/queries/reading/message-search.ts'
 import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
 import { countFailedAgain, listFailedAgain } from 'dlq-core/queries/runs/run-items.ts'
@@ -22,6 +24,8 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
 import { invalidField } from '../http/api-error.ts'
+import { base64 } from '../messages/message-content.ts'
+import { topicName } from '../request/request-schemas.ts'
 import { type BlastOf, blastOf } from '../topics/blast.ts'
 
 const mostIds = 10_000
@@ -32,6 +36,17 @@ const mostSurveyed = 20_000
 const sampleSize = 20
 
 const uuid = v.pipe(v.string('must be an id'), v.check(isUuid, 'must be an id'), v.toLowerCase())
+
+const mostKeys = 1000
+
+/** A record key, in text or base64. */
+const eraseKey = v.union(
+  [
+    v.strictObject({ text: v.pipe(v.string('must be text'), v.minLength(1, 'must not be empty')) }),
+    v.strictObject({ base64: v.pipe(base64, v.minLength(4, 'must not be empty')) }),
+  ],
+  'must be {"text": …} or {"base64": …}',
+)
 
 /** Exactly one of these fields. */
 export const selectionSchema = v.pipe(
@@ -44,13 +59,24 @@ export const selectionSchema = v.pipe(
     failed_again_in: v.exactOptional(
       v.pipe(uuid, v.description('The id of a run: its messages that were sent and failed again.')),
     ),
+    keys: v.exactOptional(
+      v.pipe(
+        v.array(eraseKey),
+        v.minLength(1, 'must not be empty'),
+        v.maxLength(mostKeys, `at most ${mostKeys} keys`),
+        v.description('For kind "erase": all messages of these record keys, live and archived, also former keys.'),
+      ),
+    ),
+    topics: v.exactOptional(
+      v.pipe(v.array(topicName), v.minLength(1, 'must not be empty'), v.description('With keys: original topics.')),
+    ),
     changed_in: v.exactOptional(
       v.pipe(uuid, v.description('The id of a run of kind dead or archive: what it changed, to undo that.')),
     ),
   }),
   v.check(
-    (selection) => Object.keys(selection).length === 1,
-    'name exactly one of filter, ids, group, failed_again_in, changed_in',
+    ({ topics, ...selection }) => Object.keys(selection).length === 1,
+    'name exactly one of filter, ids, group, keys, failed_again_in, changed_in',
   ),
 )
 
@@ -59,6 +85,11 @@ export type SelectionInput = v.InferOutput<typeof selectionSchema>
 /** @throws {ApiError} 400 where it would match everything without "all", or names the wrong tables */
 export function toSelection(input: SelectionInput, { kind, all }: { kind: RunKind; all: boolean }): RunSelection {
   if (input.ids) return { ids: [...new Set(input.ids)].sort() }
+  if (input.topics && !input.keys) throw invalidField('selection.topics', 'go with keys')
+  if (input.keys) {
+    const keys = input.keys.map((key) => ('text' in key ? Buffer.from(key.text).toString('base64') : key.base64))
+    return { keys: [...new Set(keys)], ...(input.topics && { topics: input.topics }) }
+  }
   if (input.failed_again_in) return { failed_again_in: input.failed_again_in }
   if (input.changed_in) return { changed_in: input.changed_in }
   const filter: MessageFilter = input.group ? { group_id: input.group } : input.filter!
@@ -81,6 +112,7 @@ export async function countSelection(
   { scope, literally = false, ...run }: RunMeans & { scope: TopicScope; literally?: boolean },
 ): Promise<Total> {
   if ('ids' in selection) return { value: selection.ids.length, relation: 'eq' }
+  if ('keys' in selection) return { value: (await idsOfKeys(sql, selection)).length, relation: 'eq' }
   if ('failed_again_in' in selection)
     return { value: await countFailedAgain(sql, selection.failed_again_in), relation: 'eq' }
   if ('changed_in' in selection) return { value: await countChanged(sql, selection.changed_in), relation: 'eq' }
@@ -107,6 +139,12 @@ async function searchOf(
   return { filter: statuses ? { ...filter, status: statuses } : filter, topic, scope }
 }
 
+/** Those of live messages; the archive has no index of keys, and the run reads it. */
+function idsOfKeys(sql: Sql, { keys, topics }: { keys: readonly string[]; topics?: readonly string[] }) {
+  const bytes = keys.map((key) => Buffer.from(key, 'base64'))
+  return findByKeys(sql, { keys: bytes, topics: topics ?? null, until: 'infinity' })
+}
+
 async function listIds(
   sql: Sql,
   selection: RunSelection,
@@ -114,6 +152,7 @@ async function listIds(
 ): Promise<{ ids: readonly string[]; isAll: boolean }> {
   const limit = mostSurveyed
   if ('ids' in selection) return { ids: selection.ids, isAll: true }
+  if ('keys' in selection) return { ids: await idsOfKeys(sql, selection), isAll: true }
   if ('failed_again_in' in selection) {
     const ids = await listFailedAgain(sql, { runId: selection.failed_again_in, after: null, limit })
     return { ids, isAll: ids.length < limit }
@@ -148,8 +187,8 @@ export async function surveySelection(
   const rows = await surveyMessages(sql, { ids, scope, archived, sampleSize })
   const ineligible: Record<string, number> = {}
   const eligible = rows.filter((row) => {
-    // Archived messages are RESOLVED or DEAD; the run sends them all the same.
-    const reason = archived ? heldReason(row, run) : ineligibility(run, candidateOf(row))
+    // Archived messages are RESOLVED or DEAD; the run sends them all the same. A held one stays held.
+    const reason = archived ? (isSent(run.kind) ? heldReason(row) : null) : ineligibility(run, candidateOf(row))
     if (reason !== null) ineligible[reason] = (ineligible[reason] ?? 0) + row.count
     return reason === null
   })
@@ -183,13 +222,9 @@ export async function surveySelection(
   }
 }
 
-/** Archived messages are restored before they are sent; a held one stays held. */
-function heldReason({ held_by_route }: SurveyRow, { kind }: RunMeans): string | null {
-  return isSent(kind) && held_by_route ? 'held_by_route' : null
-}
-
-function candidateOf({ status, is_spent, is_held, held_by_route }: SurveyRow) {
-  return { status, retry_count: is_spent ? 1 : 0, max_retries: 1, run_id: is_held ? 'another' : null, held_by_route }
+function candidateOf({ status, is_spent, is_held, held_by_route, origin_state }: SurveyRow) {
+  const run_id = is_held ? 'another' : null
+  return { status, retry_count: is_spent ? 1 : 0, max_retries: 1, run_id, held_by_route, origin_state }
 }
 
 function ageOf({ age_days }: SurveyRow): string {

@@ -2,13 +2,14 @@
 // letter whose original cannot be fetched is marked, so that its row can say so.
 
 import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
+import type { FetchedOriginal } from 'dlq-core/domain/origin/compare-origin.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import { fetchOriginals } from 'dlq-core/runtime/fetching/fetch-originals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
-import { type FetchedOriginal, fetchOriginals } from './fetch-originals.ts'
 import { needsOriginal } from './needs-original.ts'
 import { withinBounds } from './value-bounds.ts'
 

@@ -4,10 +4,10 @@
 
 import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
 import { claimOf, type DeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import type { FetchedOriginal } from 'dlq-core/domain/origin/compare-origin.ts'
 import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
 import { findAttemptsByPlace, findTopicsOfUnplaced } from 'dlq-core/queries/ingest/message-correlate.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
-import type { FetchedOriginal } from '../read/fetch-originals.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
 import { originOf } from './correlate-by-place.ts'
 

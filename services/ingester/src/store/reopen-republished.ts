@@ -160,6 +160,7 @@ async function reopenRound(
   { messages, deciding }: Reopening,
 ): Promise<number> {
   if (round.size === 0) return 0
+  const isErased = (id: string) => messages.get(id)!.erased_at !== null
   const news = await recordFailedAgain(
     sql,
     [...round].map(([id, { message, republished }]) => ({
@@ -170,8 +171,8 @@ async function reopenRound(
       topic: message.dlq_topic,
       partition: message.dlq_partition,
       offset: message.dlq_offset,
-      error_class: message.error_class,
-      error_message: message.error_message,
+      error_class: isErased(id) ? null : message.error_class,
+      error_message: isErased(id) ? null : message.error_message,
       error_changed: hasOtherError(message, messages.get(id)!),
     })),
   )
@@ -216,7 +217,7 @@ function reopen(
 ): ReopenedMessage | null {
   const before = messages.get(id)!
   const after = nextState(before, event, { policy: policyOf(before), now, random: random() })
-  if (after === null) return null
+  if (after === null || before.erased_at !== null) return null
   const { dlq_topic, original_topic } = before
   const isHeld = dlq_topic !== null && !isOpen({ dlq_topic, original_topic })
   const isManual = isHeld || (manualBelow !== null && message.dlq_offset < manualBelow)

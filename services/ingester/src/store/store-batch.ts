@@ -8,11 +8,15 @@ import {
   readDeadLetter,
 } from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { markErased } from 'dlq-core/queries/erase/erasures.ts'
 import { copyMessages, ensureMessagePartition } from 'dlq-core/queries/ingest/message-insert.ts'
 import { lockPosition, movePosition, type PartitionOf } from 'dlq-core/queries/ingest/positions.ts'
 import { deferPayloads } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import { isDatabaseAway, isMissingPartition } from 'dlq-core/runtime/database/database-errors.ts'
+import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
+import { type ComparedOrigin, compareOriginals } from '../read/compare-originals.ts'
+import { type Erasures, ErasuresChanged, forgetErased, requireSameErasures } from '../read/forget-erased.ts'
 import { FramesGone, type FramesRegister } from '../registers/frames-register.ts'
 import type { GroupRegister } from '../registers/group-register.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
@@ -20,6 +24,7 @@ import { type CorrelateDeps, correlateByAttempt } from './correlate-by-attempt.t
 import { correlateByPlace } from './correlate-by-place.ts'
 import { insertReducing } from './insert-reducing.ts'
 import { reopenRepublished } from './reopen-republished.ts'
+import { storeOrigins } from './store-origins.ts'
 
 export type Batch = PartitionOf & {
   /** Where the fetch began. `records` has every committed record from there to `nextOffset`. */
@@ -59,6 +64,10 @@ export type StoreDeps = {
   /** Decodes values that are not JSON. */
   decode: (records: readonly DeadLetterRecord[], letters: readonly DeadLetter[]) => Promise<readonly DeadLetter[]>
   fetchOriginals: CorrelateDeps['fetchOriginals']
+  /** Null where only JSON is read. */
+  payloads: PayloadReader | null
+  /** Larger values are not stored. */
+  maxValueBytes: number
   now: () => Date
   random: () => number
 }
@@ -71,18 +80,19 @@ const backlogFrom = 1000n
  * before they were read: a position below it is then no hole.
  */
 export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n } = {}): Promise<StoreOutcome> {
-  const work = await readWork(deps, batch, lowOffset)
-  const { letters } = work
+  let work = await readWork(deps, batch, lowOffset)
   for (let partitionsMade = false, framesStored = false; ; ) {
     try {
       return await deps.sql.begin((sql) => storeLetters(sql, work))
     } catch (error) {
       if (isMissingPartition(error) && !partitionsMade) {
-        await makePartitions(deps.sql, letters)
+        await makePartitions(deps.sql, work.letters)
         partitionsMade = true
       } else if (error instanceof FramesGone && !framesStored) {
-        await learnFrames(deps, letters)
+        await learnFrames(deps, work.letters)
         framesStored = true
+      } else if (error instanceof ErasuresChanged) {
+        work = await readWork(deps, batch, lowOffset)
       } else if (!isDatabaseAway(error) && !work.mayRefuse) {
         // Rare: PostgreSQL refuses a row, or has it already. COPY does not say which; inserting finds out.
         work.mayRefuse = true
@@ -120,24 +130,38 @@ async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promi
   const hasBacklog = batch.highWatermark - batch.nextOffset > backlogFrom
   const records = await complete(batch.records)
   const read = records.map((record) => readDeadLetter(record, { ...settings, hasBacklog }, now(), random()))
-  const letters = await correlateByAttempt(deps, await decode(records, read))
+  const correlated = await correlateByAttempt(deps, await decode(records, read))
+  const { letters, erasures } = await forgetErased(deps.sql, correlated)
+  const compared = await compareOriginals(deps, letters)
   await groups.assign(letters)
   await routes.admit(letters)
   await learnFrames(deps, letters)
-  return { deps, batch, letters, lowOffset, mayRefuse: false }
+  return { deps, batch, letters, compared, erasures, lowOffset, mayRefuse: false }
 }
 
 function learnFrames({ frames }: StoreDeps, letters: readonly DeadLetter[]): Promise<void> {
   return frames.learn(letters.map(({ message }) => message))
 }
 
-type Work = { deps: StoreDeps; batch: Batch; letters: readonly DeadLetter[]; lowOffset: bigint; mayRefuse: boolean }
+type Work = {
+  deps: StoreDeps
+  batch: Batch
+  letters: readonly DeadLetter[]
+  compared: ReadonlyMap<string, ComparedOrigin>
+  erasures: Erasures
+  lowOffset: bigint
+  mayRefuse: boolean
+}
 
 async function storeLetters(
   sql: Transaction,
-  { deps, batch, letters, lowOffset, mayRefuse }: Work,
+  { deps, batch, letters, compared, erasures, lowOffset, mayRefuse }: Work,
 ): Promise<StoreOutcome> {
-  const { next_offset: position, manual_below: manualBelow } = await lockPosition(sql, batch)
+  // Sent together.
+  const [{ next_offset: position, manual_below: manualBelow }] = await Promise.all([
+    lockPosition(sql, batch),
+    requireSameErasures(sql, erasures),
+  ])
   if (position > batch.highWatermark) return { kind: 'recreated', seenOffset: position }
   const expectedOffset = lowOffset > position ? lowOffset : position
   if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
@@ -163,6 +187,11 @@ async function storeLetters(
     { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random, manualBelow },
   )
   const second = await store(added)
+  await markErased(
+    sql,
+    [...fresh, ...added].map(({ id }) => id).filter((id) => erasures.erased.has(id)),
+  )
+  await storeOrigins(sql, [...fresh, ...added], { ...deps, ...deps.settings, compared })
   await deferOf(sql, batch, unseen)
   if (batch.nextOffset > position) await movePosition(sql, { ...batch, next_offset: batch.nextOffset })
   return {

@@ -71,7 +71,7 @@ export function batchOf(records: readonly DeadLetterRecord[], more: Partial<Batc
 
 export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDeps {
   return {
-    sql,
+    ...{ sql, payloads: null, maxValueBytes: 1024 * 1024 },
     // The batches of these tests look as if a backlog followed.
     settings: {
       policyOf: () => ({ ...defaultRetryPolicy, payload: 'stored' }),

@@ -2,6 +2,7 @@
 
 import { listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
+import { registerCodecs } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
@@ -11,7 +12,6 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { Registry } from 'prom-client'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createIngesterMetrics } from '../ingester-metrics.ts'
-import { registerCodecs } from '../read/kafka-codecs.ts'
 import { createLogWatch } from './watch-logs.ts'
 
 const database = useDatabase()

@@ -19,6 +19,7 @@ import { forgetUndo } from 'dlq-core/queries/runs/run-undo.ts'
 import { admitRun, type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { type Chunk, defineWorkflow, PermanentStepError, type Step, type Workflow } from 'saga-core/workflow.ts'
+import { eraseWorkflow } from '../erase/erase-workflow.ts'
 import { canaryAnswer } from './canary-answer.ts'
 import { type ChunkDeps, runChunk } from './run-chunk.ts'
 
@@ -66,6 +67,7 @@ export function createRunWorkflows(deps: RunWorkflowDeps): Workflow<RunPayload>[
         },
       ],
     }),
+    eraseWorkflow(admit(deps)),
   ]
 }
 

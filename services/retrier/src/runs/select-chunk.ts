@@ -26,6 +26,7 @@ export async function selectChunk(sql: Transaction, run: HeldRun, limit: number)
 
   if ('changed_in' in selection)
     return chunkOf(await listChanged(sql, { runId: selection.changed_in, after: run.cursor, limit }), limit)
+  if ('keys' in selection) throw new Error('keys are found by the run that erases')
   const statuses = eligibleStatuses(run, selection.filter)
   if (statuses.length === 0) return { ids: [], cursor: run.cursor, isExhausted: true }
   const filter: MessageFilter = { ...selection.filter, status: statuses }

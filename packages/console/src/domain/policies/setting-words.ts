@@ -36,6 +36,11 @@ export const settingWords: Readonly<Record<SettingName, SettingWords>> = {
     kind: ['stored', 'derived', 'auto'],
     note: 'derived: made from the bytes when it is read; auto: stored, in a backlog afterwards',
   },
+  record: {
+    label: 'Record',
+    kind: ['dlq', 'origin', 'origin-if-available'],
+    note: 'what is sent: the copy on the DLQ, or the record that failed',
+  },
   for_group_header: { label: 'Says for which group', kind: 'switch', note: 'in dlq-for-group, which others may skip' },
   verdict_group: { label: 'Judged by', kind: 'topic', note: 'the group whose reading counts where none is known' },
   verdict_horizon: { label: 'May come back for', kind: 'duration', note: 'after it was read; then it is consumed' },
@@ -67,7 +72,7 @@ export const settingGroups: readonly { readonly title: string; readonly settings
   },
   { title: 'How often', settings: ['max_retries', 'refailure_threshold', 'refailure_share', 'refailure_window'] },
   { title: 'How fast', settings: ['rate_per_second', 'max_in_flight', 'run_limit', 'weight'] },
-  { title: 'Where to', settings: ['redirect_topic', 'delivery'] },
+  { title: 'Where to', settings: ['redirect_topic', 'delivery', 'record'] },
   { title: 'In which order', settings: ['ordering', 'timestamp'] },
   {
     title: 'Did it help',

@@ -79,6 +79,15 @@ export function stripFailureHeaders<H extends readonly [name: string, value: unk
   })
 }
 
+/** The others: those that describe a failure. */
+export function failureHeadersOf<H extends readonly [name: string, value: unknown]>(
+  headers: readonly H[],
+  family: Family | null,
+): H[] {
+  const own = new Set(stripFailureHeaders(headers, family))
+  return headers.filter((header) => !own.has(header))
+}
+
 export type Republishing = {
   /** The message's id, a UUID. */
   readonly messageId: string

@@ -11,13 +11,16 @@ import {
   resolveOriginalTopic,
   type TopicMapping,
 } from '../failure/topic-names.ts'
+import type { Copy } from '../origin/compare-origin.ts'
+import { mayBeLost } from '../origin/origin-state.ts'
 import { encodeHeaders } from '../record/header-json.ts'
 import { deriveMessageId } from '../record/message-id.ts'
 import { orderKey } from '../record/order-key.ts'
 import { projectPayload } from '../record/payload-projection.ts'
 import type { DeadLetterRecord } from '../record/record.ts'
+import type { RecordPlace } from '../record/record-place.ts'
 import type { PolicyOf } from '../retry/effective-policy.ts'
-import { nextRetryAt } from '../retry/retry-policy.ts'
+import { nextRetryAt, type RetryPolicy } from '../retry/retry-policy.ts'
 
 /** A row of dlq_messages that is not stored yet. Timestamps of records are ISO 8601 text. */
 export type NewMessage = {
@@ -38,7 +41,8 @@ export type NewMessage = {
   consumer_group: string | null
   record_key: Buffer | null
   record_value: Buffer | null
-  record_headers: string
+  /** Null for an erased one. */
+  record_headers: string | null
   record_timestamp: string | null
   record_timestamp_type: 'create' | 'append' | null
   /** Where the bytes come from: the dead letter, or the original record that it only names. */
@@ -61,6 +65,8 @@ export type NewMessage = {
   value_schema: number | null
   /** See stored-decoding.ts. */
   decode_state: number | null
+  /** See origin-state.ts. */
+  origin_state: number | null
 }
 
 /** What a dead letter says about itself: that it is this attempt of this message. Whoever writes a DLQ topic may say so. */
@@ -73,6 +79,16 @@ export type DeadLetter = {
   republished: Claim | null
   /** The payload is to be stored later. */
   isPayloadDeferred: boolean
+  /** Its original is to be compared with it before it is stored. */
+  originWanted: OriginWanted | null
+}
+
+export type OriginWanted = {
+  copy: Copy
+  /** Null where the dead letter does not say for certain where it failed. */
+  place: RecordPlace | null
+  record: RetryPolicy['record']
+  mayBeLost: boolean
 }
 
 export type ReadingSettings = {
@@ -141,8 +157,38 @@ export function readDeadLetter(
     unstored_value_bytes: record.unstoredValueBytes === undefined ? null : BigInt(record.unstoredValueBytes),
     value_schema: null,
     decode_state: null,
+    origin_state: null,
   }
-  return { message, republished: claimOf(ours), isPayloadDeferred }
+  const originWanted = wantedOrigin(record, message, { family, context, record: policy.record })
+  return { message, republished: claimOf(ours), isPayloadDeferred, originWanted }
+}
+
+/** Null where nothing is to be compared, which is so for nearly all. */
+function wantedOrigin(
+  dead: DeadLetterRecord,
+  message: NewMessage,
+  { family, context, record }: Pick<Failure, 'family' | 'context'> & Pick<OriginWanted, 'record'>,
+): OriginWanted | null {
+  const isLost = mayBeLost(family, dead.value)
+  if (record === 'dlq' && !isLost) return null
+  if (!hasBytes(dead) || dead.original !== undefined) return null
+  const { key, value, headers } = dead
+  const timestamp = dead.timestamp === -1n ? null : dead.timestamp
+  const copy = { key, value, headers, family, timestamp, originalTimestamp: context.originalTimestamp }
+  return { copy, place: originPlace(message), record, mayBeLost: isLost }
+}
+
+/** Where the original stands; null where that is not certain. */
+export function originPlace({
+  original_topic: topic,
+  original_topic_source: source,
+  original_partition: partition,
+  original_offset: offset,
+}: Pick<NewMessage, 'original_topic' | 'original_partition' | 'original_offset'> & {
+  original_topic_source: string | null
+}): RecordPlace | null {
+  if (source !== 'header' && source !== 'mapping') return null
+  return partition === null || offset === null ? null : { topic, partition, offset }
 }
 
 /** What our own headers claim; null where they do not name an attempt. */

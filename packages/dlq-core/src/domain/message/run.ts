@@ -2,12 +2,13 @@
 // mean; decisions only.
 
 import { matchesTopicGlobs } from '../failure/topic-globs.ts'
+import { originStateOf } from '../origin/origin-state.ts'
 import { isTemplate } from '../retry/fill-target.ts'
-import type { Status } from '../retry/message-state.ts'
+import { type Status, statuses } from '../retry/message-state.ts'
 import type { MessageFilter } from './message-filter.ts'
 
 // biome-ignore format: one line
-export const runKinds = ['retry', 'redirect', 'dead', 'revive', 'delete', 'archive', 'restore', 'purge', 'edit'] as const
+export const runKinds = ['retry', 'redirect', 'dead', 'revive', 'delete', 'archive', 'restore', 'purge', 'edit', 'erase'] as const
 export type RunKind = (typeof runKinds)[number]
 
 /** `cancelling`: nothing more is claimed, and the run gives back the messages that it did not send. */
@@ -23,6 +24,8 @@ export type RunSelection =
   | { readonly ids: readonly string[] }
   | { readonly failed_again_in: string }
   | { readonly changed_in: string }
+  /** Record keys in base64, of these original topics, live and archived. Only for runs that erase. */
+  | { readonly keys: readonly string[]; readonly topics?: readonly string[] }
 
 export type Canary = {
   /** This many messages first … */
@@ -36,7 +39,7 @@ export type Canary = {
 }
 
 /** The names of the workflows that carry out runs in the retriers. */
-export const runWorkflows = { sent: 'run.send', touched: 'run.touch' } as const
+export const runWorkflows = { sent: 'run.send', touched: 'run.touch', erasing: 'run.erase' } as const
 
 /** Jobs of runs come after other jobs, as their messages come after single retries. */
 export const runPriority = 10
@@ -56,6 +59,8 @@ const touchable: Readonly<Record<RunKind, readonly Status[]>> = {
   archive: ['RESOLVED', 'DEAD'],
   restore: ['RESOLVED', 'DEAD'],
   purge: ['RESOLVED', 'DEAD'],
+  // One that is being sent is waited for.
+  erase: statuses,
 }
 
 function touchableBy({ kind, is_forced: isForced }: RunMeans): readonly Status[] {
@@ -73,13 +78,13 @@ export function canPatch(kind: RunKind): boolean {
 }
 
 /** Kinds that accept archived messages. A message is restored before it is sent. */
-export const archiveKinds: readonly RunKind[] = ['retry', 'redirect', 'restore', 'purge']
+export const archiveKinds: readonly RunKind[] = ['retry', 'redirect', 'restore', 'purge', 'erase']
 
 /** Kinds that are about the archive alone. */
 export const archiveOnlyKinds: readonly RunKind[] = ['restore', 'purge']
 
 /** They reach what the archive keeps of all topics, so only those who may see all topics may ask for them. */
-const unlimitedKinds: readonly RunKind[] = ['archive', 'purge']
+const unlimitedKinds: readonly RunKind[] = ['archive', 'purge', 'erase']
 
 /** Why somebody who is limited to the topics may not have such a run; null where they may. `scope` null: all topics. */
 export function beyondScope(
@@ -107,18 +112,29 @@ export type Candidate = {
   readonly run_id: string | null
   /** Its DLQ topic has not been allowed to send to its original topic. */
   readonly held_by_route: boolean
+  /** See origin-state.ts. */
+  readonly origin_state: number | null
 }
 
 /** Why such a run leaves the message alone; null where it does not. */
 export function ineligibility(
   run: RunMeans,
-  { status, retry_count: retryCount, max_retries: maxRetries, run_id: runId, held_by_route: isHeld }: Candidate,
+  { status, retry_count: retryCount, max_retries: maxRetries, run_id: runId, ...row }: Candidate,
 ): string | null {
   if (!touchableBy(run).includes(status)) return status.toLowerCase()
   if (runId !== null) return 'in_another_run'
-  if (isSent(run.kind) && isHeld) return 'held_by_route'
+  if (isSent(run.kind)) {
+    const held = heldReason(row)
+    if (held !== null) return held
+  }
   if (isSent(run.kind) && !run.is_forced && retryCount >= maxRetries) return 'budget_spent'
   return null
+}
+
+/** Why a message is not sent by a run, nor by itself. */
+export function heldReason(row: Pick<Candidate, 'held_by_route' | 'origin_state'>): string | null {
+  if (row.held_by_route) return 'held_by_route'
+  return originStateOf(row.origin_state)?.isHeld ? 'held_for_origin' : null
 }
 
 /** What to do about messages that such a run leaves alone for this reason, as a sentence with their number. */
@@ -132,6 +148,8 @@ export function remedyOf({ kind }: Pick<RunMeans, 'kind'>, reason: string, count
       return `${have} no attempts left: send with force`
     case 'held_by_route':
       return `${are} held by a route: approve it, or retry singly by force`
+    case 'held_for_origin':
+      return `${are} held because the original is missing or has another value: adopt it, edit the value, or retry singly by force`
     case 'in_another_run':
       return `${are} held by another run: wait for it, or cancel it`
     case 'retrying':

@@ -24,6 +24,7 @@ type Setting = {
   timestamp: RetryPolicy['timestamp']
   weight: number
   payload: RetryPolicy['payload']
+  record: RetryPolicy['record']
   delivery: RetryPolicy['delivery']
   /** 0: never. */
   refailure_threshold: number
@@ -65,6 +66,7 @@ export const fieldOfSetting: { readonly [Name in SettingName]: PolicyField } = {
   timestamp: 'timestamp',
   weight: 'weight',
   payload: 'payload',
+  record: 'record',
   delivery: 'delivery',
   refailure_threshold: 'refailureThreshold',
   refailure_share: 'refailureShare',

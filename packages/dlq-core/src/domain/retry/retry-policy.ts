@@ -5,6 +5,8 @@ export const backoffs = ['exponential', 'fixed', 'list'] as const
 export const orderings = ['none', 'per-key'] as const
 export const timestampChoices = ['keep', 'now'] as const
 export const payloadChoices = ['stored', 'derived', 'auto'] as const
+/** What is sent: what stands on the DLQ, or the record that failed. */
+export const recordChoices = ['dlq', 'origin', 'origin-if-available'] as const
 export const deliveries = ['republish', 'pull'] as const
 
 export type RetryPolicy = {
@@ -45,6 +47,11 @@ export type RetryPolicy = {
    * off only afterwards.
    */
   readonly payload: (typeof payloadChoices)[number]
+  /**
+   * What is sent: the copy on the DLQ topic (`dlq`), or the record that failed. Where that one cannot be had or proved, the
+   * message waits for a person (`origin`), or the copy is sent (`origin-if-available`).
+   */
+  readonly record: (typeof recordChoices)[number]
   /** `pull`: the application claims its dead letters by SQL; retriers leave them alone. */
   readonly delivery: (typeof deliveries)[number]
   /**
@@ -86,6 +93,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   timestamp: 'keep',
   weight: 1,
   payload: 'auto',
+  record: 'dlq',
   delivery: 'republish',
   refailureThreshold: 20,
   refailureShare: 0.5,

@@ -33,6 +33,9 @@ export async function deleteMessages(
     edits as (
       delete from dlq.dlq_message_edits where message_id = ${gone}
     ),
+    origins as (
+      delete from dlq.dlq_message_origins where message_id = ${gone}
+    ),
     siblings as (
       delete from dlq.dlq_siblings where message_id = ${gone}
     ),

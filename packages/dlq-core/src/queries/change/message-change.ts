@@ -3,6 +3,7 @@
 
 import type { AfterEdit, MessageContent } from '../../domain/message/edit-message.ts'
 import type { RetryState } from '../../domain/retry/message-state.ts'
+import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { etag } from '../reading/message-view.ts'
 import { isUnheld } from '../retry/expired-leases.ts'
 import type { Sql } from '../sql.ts'
@@ -15,6 +16,9 @@ export type HeldMessage = RetryState & {
   target_topic: string | null
   consumer_group: string | null
   held_by_route: boolean
+  /** See origin-state.ts. */
+  origin_state: number | null
+  erased_at: Date | null
   etag: string
   /** It is RETRYING, and no retrier and no lease holds it. */
   is_unheld: boolean
@@ -29,7 +33,7 @@ export async function holdMessage(
 ): Promise<HeldMessage | null> {
   const [row] = await sql<HeldMessage[]>`
     select id, status::text as status, retry_count, max_retries,
-           next_retry_at, original_topic, dlq_topic, target_topic, consumer_group, held_by_route, unstored_value_bytes, ${isUnheld(sql)} as is_unheld,
+           next_retry_at, original_topic, dlq_topic, target_topic, consumer_group, held_by_route, origin_state, erased_at, unstored_value_bytes, ${isUnheld(sql)} as is_unheld,
            ${etag(sql)} as etag
     from dlq.dlq_messages
     where id = ${id} and ${messageInScope(sql, scope)}
@@ -56,7 +60,7 @@ export async function writeState(
       status = ${status}, max_retries = ${maxRetries}, retry_requested = ${requested},
       -- A request for one message does not wait for a run that holds it.
       run_id = null,
-      next_retry_at = case when ${requested} then now() when not held_by_route then ${nextRetryAt}::timestamptz end
+      next_retry_at = case when ${requested} then now() when not held_by_route and not ${heldForOrigin(sql)} then ${nextRetryAt}::timestamptz end
     where id = ${id}`
 }
 
@@ -112,6 +116,8 @@ export async function editMessage(sql: Sql, { id, actor, reason, request_id, fie
       record_headers = ${after.record_headers}::text::json, payload = ${after.payload}::text::jsonb,
       target_topic = ${after.target_topic}, order_key = ${after.order_key}, edits = edits + 1,
       value_schema = ${after.value_schema}, decode_state = ${after.decode_state},
+      -- A value that somebody has given is no copy any more.
+      origin_state = case when ${fields.includes('value')} then null else origin_state end,
       unstored_value_bytes = case when ${fields.includes('value')} then null else unstored_value_bytes end
     where id = ${id}`
 }
@@ -129,7 +135,8 @@ export async function writeSchedule(
   await sql`
     update dlq.dlq_messages set
       max_retries = coalesce(${max_retries}::int, max_retries),
-      next_retry_at = case when ${keep} then next_retry_at when not held_by_route then ${next_retry_at ?? null}::timestamptz end,
+      next_retry_at = case when ${keep} then next_retry_at when not held_by_route and not ${heldForOrigin(sql)}
+        then ${next_retry_at ?? null}::timestamptz end,
       retry_requested = retry_requested and ${keep}
     where id = ${id}`
 }

@@ -1,6 +1,7 @@
 // dlq_messages and dlq_attempts: records that a retry failed again, and reopens its message.
 
 import type { RetryState, Status } from '../../domain/retry/message-state.ts'
+import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { type Sql, toJson } from '../sql.ts'
 
 export type LockedMessage = RetryState & {
@@ -13,6 +14,8 @@ export type LockedMessage = RetryState & {
   target_topic: string | null
   error_class: string | null
   error_message: string
+  /** Its contents were erased: a failure is counted, and not stored. */
+  erased_at: Date | null
 }
 
 /** Locks the messages that exist, in the order of their ids, as every statement that locks several does. */
@@ -36,7 +39,7 @@ function claimedColumns(sql: Sql) {
   return sql`
     id, status::text as status, retry_count, max_retries, next_retry_at, original_topic, dlq_cluster, dlq_topic, consumer_group,
     coalesce((select r.target_topic from dlq.dlq_runs r where r.id = m.run_id), target_topic) as target_topic,
-    error_class, error_message`
+    error_class, error_message, erased_at`
 }
 
 export type ClaimedAttempt = { message_id: string; number: number; target_topic: string | null }
@@ -66,7 +69,7 @@ export type FailedAgain = {
   partition: number
   offset: bigint
   error_class: string | null
-  error_message: string
+  error_message: string | null
   error_changed: boolean
 }
 
@@ -146,7 +149,7 @@ export async function reopenMessages(sql: Sql, messages: readonly ReopenedMessag
     update dlq.dlq_messages m set
       record_headers = case when m.error_stacktrace is null or m.error_stacktrace = r.error_stacktrace then m.record_headers
         else replace(m.record_headers::text, '{"column":"error_stacktrace"}', to_json(m.error_stacktrace)::text)::json end,
-      status = r.status, retry_count = r.retry_count, next_retry_at = r.next_retry_at, retry_requested = false, run_id = null,
+      status = r.status, retry_count = r.retry_count, next_retry_at = case when not ${heldForOrigin(sql, 'm.')} then r.next_retry_at end, retry_requested = false, run_id = null,
       error_class = r.error_class, error_message = r.error_message, error_stacktrace = r.error_stacktrace,
       group_id = r.group_id, consumer_group = coalesce(r.consumer_group, m.consumer_group), held_by_route = r.held_by_route,
       failure_count = m.failure_count + 1, last_failed_at = now(),

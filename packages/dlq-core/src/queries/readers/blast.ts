@@ -1,5 +1,6 @@
 // Whom a retry of many messages reaches: the topics that they would be sent to, and the groups that read these.
 
+import { heldForOrigin } from '../origin/held-for-origin.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
@@ -45,7 +46,8 @@ function takenOf(sql: Sql, { ids, scope, isForced }: { ids: readonly string[]; s
     cross join lateral (
       select original_topic, dlq_topic, target_topic, consumer_group, original_partition, original_offset, record_value, record_key
       from dlq.dlq_messages
-      where id = chosen.id and run_id is null and not held_by_route and ${messageInScope(sql, scope)}
+      where id = chosen.id and run_id is null and not held_by_route and not ${heldForOrigin(sql)}
+        and ${messageInScope(sql, scope)}
         and (${isForced} and status in ('PENDING', 'DEAD') or status = 'PENDING' and retry_count < max_retries)
     ) m`
 }

@@ -2,6 +2,7 @@
 // same statement. Settling also checks slot and batch. So a late statement of a dead process, or of one that lost its
 // slot, changes no row.
 
+import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { type Sql, toArray, toJson } from '../sql.ts'
 import { beginsPaused, bytesOf, dueMessages } from './due-messages.ts'
 import type { Slot } from './slots.ts'
@@ -219,7 +220,8 @@ export async function settleMessages(
     ),
     updated as (
       update dlq.dlq_messages m set
-        status = held.status, next_retry_at = held.next_retry_at, retry_requested = false, run_id = null, updated_at = now(),
+        status = held.status, retry_requested = false, run_id = null, updated_at = now(),
+        next_retry_at = case when not ${heldForOrigin(sql, 'm.')} then held.next_retry_at end,
         lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
       from held
       where m.id = held.id

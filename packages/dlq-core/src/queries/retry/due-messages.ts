@@ -2,6 +2,7 @@
 // of one topic, by itself or for one run; `m` is a row of dlq_messages.
 
 import type postgres from 'postgres'
+import { heldForOrigin } from '../origin/held-for-origin.ts'
 import type { Sql } from '../sql.ts'
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>
@@ -49,8 +50,10 @@ type Source = {
 }
 
 function sourcesOf(sql: Sql): Source[] {
-  const due = sql`m.status = 'PENDING' and m.run_id is null and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}`
-  const held = sql`m.status = 'PENDING' and m.run_id = s.run and m.retry_count < m.max_retries and not m.held_by_route`
+  const due = sql`m.status = 'PENDING' and m.run_id is null and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}
+    and (m.retry_requested or not ${heldForOrigin(sql, 'm.')})`
+  const held = sql`m.status = 'PENDING' and m.run_id = s.run and m.retry_count < m.max_retries and not m.held_by_route
+    and not ${heldForOrigin(sql, 'm.')}`
   return [
     // Messages that are due by themselves and in no run.
     {

@@ -29,6 +29,7 @@ const everything: Required<PolicySettings> = {
   timestamp: 'now',
   weight: 7,
   payload: 'derived',
+  record: 'origin',
   delivery: 'pull',
   refailure_threshold: 0,
   refailure_share: 0.25,

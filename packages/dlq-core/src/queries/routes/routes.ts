@@ -1,6 +1,7 @@
 // dlq_routes, as people see them and decide about them; and their messages, which follow the decision.
 
 import type { Route, RouteState } from '../../domain/failure/topic-routes.ts'
+import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 import { inScope, type TopicScope } from '../topic-scope.ts'
@@ -163,7 +164,7 @@ export async function letMessagesGo(
             where p.cluster = m.dlq_cluster and p.topic = m.dlq_topic and p.partition = m.dlq_partition
               and m.dlq_offset < p.manual_below
           ) then null
-          when (m.record_key is not null or m.record_value is not null) and m.error_class is distinct from 'UndecodableBatch'
+          when not ${heldForOrigin(sql, 'm.')} and (m.record_key is not null or m.record_value is not null) and m.error_class is distinct from 'UndecodableBatch'
             then ${nextRetryAt}::timestamptz
         end
       from chunk

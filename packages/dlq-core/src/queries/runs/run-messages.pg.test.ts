@@ -43,10 +43,42 @@ test('takes messages that can be retried, and describes the rest', async () => {
   const taken = await take(ids, { scope: ['orders*'] })
   expect(taken).toMatchObject({ taken: 2, handed_over: 0 })
   expect(taken.left.toSorted((a, b) => left.indexOf(a.id) - left.indexOf(b.id))).toEqual([
-    { id: left[0], status: 'DEAD', retry_count: 0, max_retries: 3, run_id: null, held_by_route: false },
-    { id: left[1], status: 'PENDING', retry_count: 3, max_retries: 3, run_id: null, held_by_route: false },
-    { id: left[2], status: 'PENDING', retry_count: 0, max_retries: 3, run_id: otherRun, held_by_route: false },
-    { id: left[3], status: 'RETRYING', retry_count: 1, max_retries: 3, run_id: null, held_by_route: false },
+    {
+      id: left[0],
+      status: 'DEAD',
+      retry_count: 0,
+      max_retries: 3,
+      run_id: null,
+      held_by_route: false,
+      origin_state: null,
+    },
+    {
+      id: left[1],
+      status: 'PENDING',
+      retry_count: 3,
+      max_retries: 3,
+      run_id: null,
+      held_by_route: false,
+      origin_state: null,
+    },
+    {
+      id: left[2],
+      status: 'PENDING',
+      retry_count: 0,
+      max_retries: 3,
+      run_id: otherRun,
+      held_by_route: false,
+      origin_state: null,
+    },
+    {
+      id: left[3],
+      status: 'RETRYING',
+      retry_count: 1,
+      max_retries: 3,
+      run_id: null,
+      held_by_route: false,
+      origin_state: null,
+    },
   ])
   const held = await database.sql`select id from dlq.dlq_messages where run_id = ${runId} order by id`
   expect(held.map(({ id }) => id)).toEqual(free.toSorted())
@@ -56,6 +88,9 @@ test('takes messages that can be retried, and describes the rest', async () => {
 test('leaves what its route holds, and says so', async () => {
   const held = await insert({ dlq_topic: 'evil.dlq.v1', held_by_route: true })
   expect(await take([held])).toMatchObject({ taken: 0, left: [{ id: held, held_by_route: true }] })
+  // A forced run leaves it alone as well: without its value it would be a deletion.
+  const lost = await insert({ origin_state: 18 })
+  expect(await take([lost])).toMatchObject({ taken: 0, left: [{ id: lost, origin_state: 18 }] })
   expect(await readMessageRow(database.sql, held)).toMatchObject({ run_id: null })
 })
 

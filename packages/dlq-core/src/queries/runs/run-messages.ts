@@ -2,6 +2,7 @@
 
 import type { RetryState, Status } from '../../domain/retry/message-state.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
+import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { idsAsFew, type Sql, toJson } from '../sql.ts'
 import { type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
@@ -13,6 +14,7 @@ export type CandidateRow = {
   max_retries: number
   run_id: string | null
   held_by_route: boolean
+  origin_state: number | null
 }
 
 type Chosen = { ids: readonly string[]; cutoff: string; scope: TopicScope }
@@ -21,10 +23,10 @@ type Chosen = { ids: readonly string[]; cutoff: string; scope: TopicScope }
 function lockChosen(sql: Sql, { ids, cutoff, scope }: Chosen) {
   // "lateral", because PostgreSQL then looks each id up in its own partition.
   return sql`
-    select m.id, m.status, m.retry_count, m.max_retries, m.run_id, m.original_topic, m.held_by_route
+    select m.id, m.status, m.retry_count, m.max_retries, m.run_id, m.original_topic, m.held_by_route, m.origin_state
     from (select id from unnest(${sql.array([...ids])}::uuid[]) as chosen (id) order by id) chosen
     cross join lateral (
-      select id, status, retry_count, max_retries, run_id, original_topic, held_by_route from dlq.dlq_messages
+      select id, status, retry_count, max_retries, run_id, original_topic, held_by_route, origin_state from dlq.dlq_messages
       where id = chosen.id and created_at <= ${cutoff}::text::timestamptz and ${messageInScope(sql, scope)}
       for update
     ) m`
@@ -46,12 +48,13 @@ type Taking = Chosen & {
 
 /** The condition for taking a message as it is. It uses the table's own columns only, because it decides which rows are locked. */
 function takeable(sql: Sql) {
-  return sql`(status = 'PENDING' and run_id is null and retry_count < max_retries and not held_by_route)`
+  return sql`(status = 'PENDING' and run_id is null and retry_count < max_retries and not held_by_route
+    and not ${heldForOrigin(sql)})`
 }
 
 /** The condition for taking a message by force. */
 function forceable(sql: Sql) {
-  return sql`(status in ('PENDING', 'DEAD') and run_id is null and not held_by_route)`
+  return sql`(status in ('PENDING', 'DEAD') and run_id is null and not held_by_route and not ${heldForOrigin(sql)})`
 }
 
 /**
@@ -122,7 +125,7 @@ async function takeRest(sql: Sql, { runId, redirects, isForced, ...chosen }: Tak
     select (select count(*)::int from taken where not is_pulled) as taken,
            (select count(*)::int from taken where is_pulled) as handed_over,
            (select json_agg(json_build_object('id', id, 'status', status, 'retry_count', retry_count, 'max_retries', max_retries, 'run_id', run_id,
-                                               'held_by_route', held_by_route))
+                                               'held_by_route', held_by_route, 'origin_state', origin_state))
             from locked where not ${takes}) as left`
   const { taken, handed_over: handedOver, left } = row!
   return { taken, handed_over: handedOver, left: left === null ? [] : JSON.parse(left) }
@@ -140,7 +143,7 @@ export async function reviveRestored(sql: Sql, ids: readonly string[]): Promise<
 /** Locks the messages and returns their rows. */
 export async function lockCandidates(sql: Sql, chosen: Chosen): Promise<CandidateRow[]> {
   return sql<CandidateRow[]>`
-    select id, status, retry_count, max_retries, run_id, held_by_route
+    select id, status, retry_count, max_retries, run_id, held_by_route, origin_state
     from (${lockChosen(sql, chosen)}) locked`
 }
 
@@ -175,7 +178,7 @@ export async function dropUnsendable(sql: Sql, { runId, limit }: { runId: string
     with lost as materialized (
       select id from dlq.dlq_messages
       where run_id = ${runId}
-        and (status in ('RESOLVED', 'DEAD') or (status = 'PENDING' and (retry_count >= max_retries or held_by_route)))
+        and (status in ('RESOLVED', 'DEAD') or (status = 'PENDING' and (retry_count >= max_retries or held_by_route or ${heldForOrigin(sql)})))
       limit ${limit}
       for update skip locked
     )
@@ -286,7 +289,7 @@ export async function writeRevived(
   const result = await sql`
     update dlq.dlq_messages m set
       status = revived.status, max_retries = revived.max_retries, retry_requested = false,
-      next_retry_at = case when not m.held_by_route then revived.next_retry_at end
+      next_retry_at = case when not m.held_by_route and not ${heldForOrigin(sql, 'm.')} then revived.next_retry_at end
     from json_to_recordset(${toJson(states)}::json)
       as revived (id uuid, status text, max_retries int, next_retry_at timestamptz)
     where m.id = revived.id and m.id = any(${idsAsFew(
@@ -314,6 +317,7 @@ export type SurveyRow = {
   is_spent: boolean
   is_held: boolean
   held_by_route: boolean
+  origin_state: number | null
   original_topic: string
   group_id: string | null
   /** Full days since the message was created. */
@@ -329,13 +333,13 @@ type SurveyOf = { ids: readonly string[]; scope: TopicScope; archived: boolean; 
 export async function surveyMessages(sql: Sql, { ids, scope, archived, sampleSize }: SurveyOf): Promise<SurveyRow[]> {
   const table = archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`
   return sql<SurveyRow[]>`
-    select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, held_by_route, original_topic, group_id,
+    select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, held_by_route, origin_state, original_topic, group_id,
            greatest(0, extract(epoch from now() - created_at) / 86400)::int as age_days, count(*)::int as count,
            (array_agg(chosen.id order by chosen.id))[1:${sampleSize}::int] as sample
     from unnest(${sql.array([...ids])}::uuid[]) as chosen (id)
     cross join lateral (
-      select status, retry_count, max_retries, run_id, held_by_route, original_topic, group_id, created_at from ${table}
+      select status, retry_count, max_retries, run_id, held_by_route, origin_state, original_topic, group_id, created_at from ${table}
       where id = chosen.id and ${messageInScope(sql, scope)}
     ) m
-    group by 1, 2, 3, 4, 5, 6, 7`
+    group by 1, 2, 3, 4, 5, 6, 7, 8`
 }

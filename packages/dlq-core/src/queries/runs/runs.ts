@@ -29,6 +29,8 @@ export type NewRun = {
   canary: string | null
   on_refailure: 'continue' | 'pause' | 'cancel'
   max_refailure: number
+  /** Of a run that erases; null for others. */
+  erase_mode: 'contents' | 'rows' | null
 }
 
 /** The database's present time, as text with microseconds. A run ignores messages that arrive later. */
@@ -42,12 +44,12 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     insert into dlq.dlq_runs (
       kind, actor, reason, selection, scope, cutoff, until_id, matched, matched_relation, retry_all_topic, target_topic, patch,
-      rate_per_second, max_lag, canary, on_refailure, max_refailure, is_forced)
+      rate_per_second, max_lag, canary, on_refailure, max_refailure, is_forced, erase_mode)
     values (
       ${run.kind}, ${run.actor}, ${run.reason}, ${run.selection}::text::json,
       ${run.scope === null ? null : sql.array([...run.scope])}::text[], ${run.cutoff}::text::timestamptz, ${run.until_id},
       ${run.matched}, ${run.matched_relation}, ${run.retry_all_topic}, ${run.target_topic}, ${run.patch}::text::json,
-      ${run.rate_per_second}, ${run.max_lag}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure}, ${run.is_forced})
+      ${run.rate_per_second}, ${run.max_lag}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure}, ${run.is_forced}, ${run.erase_mode})
     on conflict (retry_all_topic) where ended_at is null do nothing
     returning id`
   return row?.id ?? null

@@ -216,6 +216,7 @@ const cron = v.strictObject({
   reconcile: v.optional(schedule, '0 4 * * *'),
   sweep: v.optional(schedule, '* * * * *'),
   decode: v.optional(schedule, '* * * * *'),
+  origin: v.optional(schedule, '* * * * *'),
   sagas: v.optional(schedule, '* * * * *'),
 })
 

@@ -4,7 +4,14 @@
 import * as v from 'valibot'
 import { targetTemplate } from '../../domain/retry/fill-target.ts'
 import type { PolicySettings, SettingName } from '../../domain/retry/policy-settings.ts'
-import { backoffs, deliveries, orderings, payloadChoices, timestampChoices } from '../../domain/retry/retry-policy.ts'
+import {
+  backoffs,
+  deliveries,
+  orderings,
+  payloadChoices,
+  recordChoices,
+  timestampChoices,
+} from '../../domain/retry/retry-policy.ts'
 import {
   anyDuration,
   anyLength,
@@ -77,6 +84,7 @@ export const policyFieldSchemas = {
   timestamp: v.nullish(oneOf(timestampChoices)),
   weight: v.nullish(integer('a weight', 1, 1000)),
   payload: v.nullish(oneOf(payloadChoices)),
+  record: v.nullish(oneOf(recordChoices)),
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
   refailure_share: v.nullish(share),
   refailure_window: v.nullish(v.pipe(longDelay, v.minValue(1000, 'must be at least 1s'))),

@@ -5,7 +5,7 @@ import { eventually } from 'dlq-testing/eventually.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import kafkajs, { type ConsumerConfig, type KafkaMessage, type Message, type Producer } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { registerCodecs } from '../../../../../services/ingester/src/read/kafka-codecs.ts'
+import { registerCodecs } from '../fetching/kafka-codecs.ts'
 
 const { CompressionTypes } = kafkajs
 const topics = useTopics()

@@ -11,7 +11,7 @@ import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
 import kafkajs, { type Kafka, type KafkaMessage, type Message } from 'kafkajs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { registerCodecs } from '../../../../../services/ingester/src/read/kafka-codecs.ts'
+import { registerCodecs } from '../fetching/kafka-codecs.ts'
 
 const { CompressionCodecs, CompressionTypes } = kafkajs
 const attributesAt = 21

@@ -5,7 +5,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import kafkajs, { type KafkaMessage } from 'kafkajs'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { registerCodecs } from '../../../../../services/ingester/src/read/kafka-codecs.ts'
+import { registerCodecs } from '../fetching/kafka-codecs.ts'
 
 const require = createRequire(import.meta.url)
 const Batch = require('kafkajs/src/consumer/batch')

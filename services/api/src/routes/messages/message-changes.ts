@@ -17,6 +17,7 @@ import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from 
 import { bytesOf, editInput, headersInput, headersOf, isDecoded } from '../../messages/message-content.ts'
 import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../../messages/message-json.ts'
 import { retryMessage } from '../../messages/retry-message.ts'
+import { adoptStored } from '../../origins/adopt-stored.ts'
 import { type DecodedEdit, encodeEdit, fetchSchemasOf } from '../../payloads/edit-decoded.ts'
 import {
   ifMatchHeader,
@@ -28,6 +29,7 @@ import {
   topicName,
   waitMsOf,
 } from '../../request/request-schemas.ts'
+import { requireBothTopics } from '../message-origins.ts'
 
 const retryAnswer = v.strictObject({ id: v.string(), status: v.string(), message: v.string() })
 const exampleId = exampleMessage.id
@@ -170,6 +172,15 @@ export const messageChangeRoutes = [
           false,
         ),
         headers: v.optional(headersInput),
+        record: v.optional(
+          v.pipe(
+            v.literal('origin', 'must be "origin"'),
+            v.description(
+              'Puts the record that failed in the place of the copy, as POST …/origin found it. One that is unproved needs `force` and a reason.',
+            ),
+          ),
+        ),
+        force: v.optional(v.boolean('must be true or false'), false),
         target_topic: v.optional(v.nullable(topicName)),
         max_retries: v.optional(maxRetries),
         next_retry_at: v.optional(v.nullable(instant)),
@@ -178,13 +189,16 @@ export const messageChangeRoutes = [
       bodyExample: { value: { json: { order_id: '123', amount: 10 } }, reason: 'the amount was missing' },
       maxBodyBytes: 6 * 1024 * 1024,
       answers: changedAnswer,
-      faults: [...changeFaults, 'SYS_DLQ_PRECONDITION_REQUIRED', 'SYS_DLQ_NOT_EXACT'],
+      faults: [...changeFaults, 'SYS_DLQ_PRECONDITION_REQUIRED', 'SYS_DLQ_NOT_EXACT', 'SYS_DLQ_FORBIDDEN'],
     },
     async (call) => {
       const { c, sql, access, sight, policies, payloads, body, exactJson, params } = call
       const asked = askedOf(call)
       if (body.patch !== undefined && body.value !== undefined)
         throw invalidField('patch', 'changes the value, so a value cannot be given beside it')
+      const { record } = body
+      if (record && [body.patch, body.key, body.value, body.headers].some((given) => given !== undefined))
+        throw invalidField('record', 'replaces key, value and headers, so none of them can be given beside it')
       if (asked.ifMatch === undefined)
         throw new ApiError('SYS_DLQ_PRECONDITION_REQUIRED', 'send the ETag of the message as If-Match')
       if (body.target_topic) await refuseTarget(call, body.target_topic)
@@ -199,6 +213,10 @@ export const messageChangeRoutes = [
         const message = await holdAsSeen(sql, asked)
         refuseUnseen(body, sight.maskOf(message))
         if (message.status === 'RETRYING') throw beingRetried(message.id)
+        if (record) {
+          requireBothTopics(message, access.topics)
+          await adoptStored(sql, message, { asked, force: body.force, policies, payloads })
+        }
         const content = await readContent(sql, message.id)
         const { record_headers, record_key: key } = content
         const current = { ...message, record_headers, key, value: sentValue(content) }
@@ -254,7 +272,7 @@ export const messageChangeRoutes = [
       const { c, sql, query } = call
       const asked = { ...askedOf(call), reason: call.body.reason ?? query.reason ?? null }
       await sql.begin(async (sql) => {
-        const message = await holdAsSeen(sql, asked)
+        const message = await holdAsSeen(sql, { ...asked, evenErased: true })
         if (message.status === 'RETRYING')
           throw new ApiError('SYS_DLQ_CONFLICT', `message ${asked.id} is being retried; delete it when that is settled`)
         await deleteMessages(sql, { ids: [asked.id], archived: false })
@@ -296,13 +314,15 @@ export function sendMessage(c: Call['c'], message: MessageView, sight: Sight): R
 }
 
 type EditBody = Partial<Record<'key' | 'value' | 'headers', unknown>> & {
+  record?: 'origin' | undefined
   patch?: Parameters<typeof refusePatch>[0] | undefined
   target_topic?: string | null | undefined
 }
 
 /** @throws {ApiError} 403 where the edit replaces, asks for or sends elsewhere what is hidden from the sender */
 function refuseUnseen(body: EditBody, mask: Mask | null): void {
-  for (const part of ['key', 'value', 'headers'] as const) if (body[part] !== undefined) refusePart(part, mask)
+  const isReplaced = (part: 'key' | 'value' | 'headers') => body[part] !== undefined || body.record !== undefined
+  for (const part of ['key', 'value', 'headers'] as const) if (isReplaced(part)) refusePart(part, mask)
   if (body.patch !== undefined) refusePatch(body.patch, mask)
   if (body.target_topic) refuseMaskedTarget(mask)
 }

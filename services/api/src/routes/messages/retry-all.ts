@@ -76,6 +76,7 @@ const plainRetry = {
   max_lag: null,
   canary: null,
   patch: null,
+  erase_mode: null,
   on_refailure: 'continue',
   max_refailure: 0.05,
 } as const

@@ -142,9 +142,12 @@ export const runCreationRoutes = [
       const scope = access.topics
       // As an admin: who is one of some topics, and a writer of all, purges nothing.
       const purging = actAs(c.get('access'), 'admin')
-      if (kind === 'purge' && purging === null)
+      const isForAdmins = kind === 'purge' || kind === 'erase'
+      if (isForAdmins && purging === null)
         throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames.admin}`)
-      const fault = beyondScope(body, kind === 'purge' ? purging!.topics : scope)
+      if (kind === 'erase' && access.payloads !== 'full')
+        throw new ApiError('SYS_DLQ_FORBIDDEN', 'erasing needs a token with payloads: full')
+      const fault = beyondScope(body, isForAdmins ? purging!.topics : scope)
       if (fault !== null) throw new ApiError('SYS_DLQ_FORBIDDEN', fault)
       const selection = allowedSelection(toSelection(body.selection, { kind, all: body.all }), sight)
       // A run may touch messages of any topic.
@@ -177,6 +180,7 @@ export const runCreationRoutes = [
           canary: body.canary === null ? null : JSON.stringify(body.canary),
           on_refailure: body.on_refailure,
           max_refailure: body.max_refailure,
+          erase_mode: kind === 'erase' ? (body.mode ?? 'contents') : null,
         },
         by,
       )

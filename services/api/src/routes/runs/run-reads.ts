@@ -2,16 +2,18 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runKinds, runStatuses } from 'dlq-core/domain/message/run.ts'
+import { readErasingRun } from 'dlq-core/queries/erase/erase-traces.ts'
 import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import { listItemsByVerdict, listRunItems, readItemMessages, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
 import { listRuns } from 'dlq-core/queries/runs/runs.ts'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as v from 'valibot'
 import { actAs } from '../../access/access.ts'
-import { invalidField } from '../../http/api-error.ts'
+import { ApiError, invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
 import { shown } from '../../masks/shown.ts'
+import { sendJsonText } from '../../messages/message-json.ts'
 import { idOf, listOf, pageQuery, wholeNumber } from '../../request/request-schemas.ts'
 import { describeRun } from '../../runs/describe-run.ts'
 import { findRun } from '../../runs/find-run.ts'
@@ -100,6 +102,32 @@ export const runReadRoutes = [
     async (call) => {
       const { c, sql, access, params } = call
       return c.json(await describeRun(call, await findRun(sql, { id: params.id, scope: access.topics })))
+    },
+  ),
+
+  defineRoute(
+    {
+      method: 'get',
+      path: '/api/v1/runs/:id/proof',
+      summary: 'The proof of a run that erased',
+      description: [
+        'Who, why and when, HMACs in place of keys, ids, rows by table, what a second search found, and where copies remain',
+        'in Kafka. It holds no key and no text of a message. Keep it outside of the database: db/erase-again.ts needs it',
+        'after a restore.',
+      ].join(' '),
+      role: 'admin',
+      masks: 'none',
+      allTopics: true,
+      params: runPath,
+      answers: { 200: { description: 'The proof.', types: ['application/json'] } },
+      faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT'],
+    },
+    async ({ c, sql, params: { id } }) => {
+      const run = await readErasingRun(sql, id)
+      if (run === null) throw new ApiError('SYS_DLQ_NOT_FOUND', `there is no run ${id} that erases`)
+      if (run.status !== 'completed' || run.proof === null)
+        throw new ApiError('SYS_DLQ_CONFLICT', `run ${id} is ${run.status}: it has no proof yet`)
+      return sendJsonText(c, run.proof)
     },
   ),
 

@@ -2,26 +2,12 @@
 // (needs-original.ts). An original that cannot be fetched must not delay its dead letter: everything here is bounded, and
 // nothing throws.
 
-import type { Header } from 'dlq-core/domain/record/record.ts'
-import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
-import { refusalOf } from 'dlq-core/runtime/kafka/refusals.ts'
-import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
-import type { Log } from 'dlq-core/runtime/log.ts'
 import type { KafkaMessage } from 'kafkajs'
-
-export type Original = {
-  key: Buffer | null
-  value: Buffer | null
-  headers: readonly Header[]
-  /** Milliseconds since the epoch; −1 where the record has none. */
-  timestamp: bigint
-}
-
-/**
- * `gone`: Kafka has no committed record there (deleted, compacted away, aborted, its topic deleted).
- * `unreachable`: it could not be read now, or not within the bounds, or its batch cannot be decoded.
- */
-export type FetchedOriginal = Original | 'gone' | 'unreachable'
+import type { FetchedOriginal, OriginalRecord } from '../../domain/origin/compare-origin.ts'
+import { placeKey, type RecordPlace } from '../../domain/record/record-place.ts'
+import { refusalOf } from '../kafka/refusals.ts'
+import type { TopicReader } from '../kafka/topic-reader.ts'
+import type { Log } from '../log.ts'
 
 export type FetchLimits = {
   /** For all fetches together. */
@@ -47,7 +33,16 @@ const oneBatch = 1
 export async function fetchOriginals(
   reader: Pick<TopicReader, 'fetchRecords'>,
   wanted: readonly RecordPlace[],
-  { log, limits = {} }: { log?: Pick<Log, 'warn'>; limits?: Partial<FetchLimits> } = {},
+  {
+    log,
+    limits = {},
+    onProblem,
+  }: {
+    log?: Pick<Log, 'warn'>
+    limits?: Partial<FetchLimits>
+    /** Told why a topic's records are unreachable. */
+    onProblem?: (topic: string, problem: string) => void
+  } = {},
 ): Promise<Map<string, FetchedOriginal>> {
   const { timeoutMs, maxFetches, maxBytes } = { ...defaultLimits, ...limits }
   const originals = new Map<string, FetchedOriginal>(wanted.map((place) => [placeKey(place), 'unreachable']))
@@ -60,7 +55,9 @@ export async function fetchOriginals(
         await fetchPartition({ reader, budget, originals }, next)
       } catch (error) {
         log?.warn({ topic: next.topic, partition: next.partition, error }, 'originals_unreachable')
-        if (refusalOf(error) !== null) log?.warn({ missing: `Read on Topic ${next.topic}` }, 'acl_missing')
+        const missing = refusalOf(error) === null ? null : `missing: Read on Topic ${next.topic}`
+        onProblem?.(next.topic, missing ?? (error as Error).message)
+        if (missing !== null) log?.warn({ missing: `Read on Topic ${next.topic}` }, 'acl_missing')
       }
     }
   }
@@ -146,7 +143,7 @@ function sizeOf({ key, value, headerPairs }: KafkaMessage): number {
 }
 
 /** kafkajs's buffers are views of the whole fetch; a copy lets that memory go. */
-function copyOf({ key, value, headerPairs, timestamp }: KafkaMessage): Original {
+function copyOf({ key, value, headerPairs, timestamp }: KafkaMessage): OriginalRecord {
   const copy = (bytes: Buffer | null) => (bytes === null ? null : Buffer.from(bytes))
   return {
     key: copy(key),

@@ -1,11 +1,11 @@
 // Fetches original records from the shared broker, for dead letters that have only their coordinates.
 import { randomBytes } from 'node:crypto'
-import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
-import { createTopicReader, type TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import kafkajs, { type Message, type Producer } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { placeKey, type RecordPlace } from '../../domain/record/record-place.ts'
+import { createTopicReader, type TopicReader } from '../kafka/topic-reader.ts'
 import { type FetchLimits, fetchOriginals } from './fetch-originals.ts'
 import { registerCodecs } from './kafka-codecs.ts'
 

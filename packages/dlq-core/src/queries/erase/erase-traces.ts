@@ -1,0 +1,126 @@
+// What other rows hold of erased messages: error groups, events, frames, and runs that name a key.
+
+import type { Sql } from '../sql.ts'
+
+/** Groups and events of the run's messages forget their texts; the next failure writes them again. Returns how many. */
+export async function eraseGroupTexts(sql: Sql, runId: string): Promise<{ dlq_groups: number; dlq_events: number }> {
+  const groups = sql`array(select distinct group_id from dlq.dlq_erase_items where run_id = ${runId} and group_id is not null)`
+  const titled = await sql`
+    update dlq.dlq_groups set title = coalesce(error_class, 'erased'), message = 'erased' where id = any(${groups})`
+  const events = await sql`
+    update dlq.dlq_events set title = type || ' (erased)' where group_id = any(${groups})`
+  // What was read of topics as a sample and not fetched yet.
+  await sql`delete from dlq.dlq_samples where answer is not null`
+  return { dlq_groups: titled.count, dlq_events: events.count }
+}
+
+/** Deletes stack frames that no message uses any more. Reads both tables once if the run's messages had any. */
+export async function eraseFrames(sql: Sql, runId: string): Promise<number> {
+  const rows = await sql<{ id: string }[]>`
+    select distinct frames_id as id from dlq.dlq_erase_items where run_id = ${runId} and frames_id is not null`
+  if (rows.length === 0) return 0
+  const ids = sql.array(rows.map(({ id }) => id))
+  const result = await sql`
+    delete from dlq.dlq_stack_frames f
+    where f.id = any(${ids}::uuid[]) and f.id <> all(array(
+      select frames_id from dlq.dlq_messages where frames_id = any(${ids}::uuid[])
+      union select frames_id from dlq.dlq_messages_archive where frames_id = any(${ids}::uuid[])))`
+  return result.count
+}
+
+/** Records of unmasked reads forget filters and reasons that hold one of the texts. */
+export async function eraseReads(
+  sql: Sql,
+  { runId, texts }: { runId: string; texts: readonly string[] },
+): Promise<number> {
+  if (texts.length === 0) return 0
+  const [row] = await sql<[{ erased: number }]>`
+    select dlq.erase_reads(${runId}, '{}', ${sql.array([...texts])}::text[]) as erased`
+  return row.erased
+}
+
+export type NamingRun = { id: string; selection: string; patch: string | null; reason: string | null }
+
+/** The next runs, for whoever looks whether they name a key. */
+export async function listRunTexts(sql: Sql, { after, limit }: { after: string; limit: number }): Promise<NamingRun[]> {
+  const rows = await sql<NamingRun[]>`
+    select id, selection::text as selection, patch::text as patch, reason from dlq.dlq_runs
+    where id > ${after}::uuid order by id limit ${limit}`
+  return [...rows]
+}
+
+/** Empties runs that name a key: what they select, what they change, and why. */
+export async function eraseRunTexts(
+  sql: Sql,
+  { runId, ids }: { runId: string; ids: readonly string[] },
+): Promise<void> {
+  if (ids.length === 0) return
+  await sql`
+    update dlq.dlq_runs set selection = '{"ids":[]}', patch = null, reason = null, status_reason = null
+    where id = any(${sql.array([...ids])}::uuid[])`
+  await sql`select dlq.erase_audit(${runId}, 'run', ${sql.array([...ids])}::text[])`
+}
+
+export type KafkaTopic = { topic: string; retention_ms: bigint | null }
+
+/** What is known of the retention of topics. */
+export async function listRetentions(sql: Sql): Promise<KafkaTopic[]> {
+  const rows = await sql<
+    KafkaTopic[]
+  >`select distinct on (topic) topic, retention_ms from dlq.dlq_topics order by topic`
+  return [...rows]
+}
+
+/** The counts so far, and at the end the proof, as JSON text. */
+export async function writeProof(sql: Sql, { id, proof }: { id: string; proof: string }): Promise<void> {
+  await sql`update dlq.dlq_runs set proof = ${proof}::text::json where id = ${id}`
+}
+
+export type ErasingRun = {
+  id: string
+  actor: string
+  reason: string | null
+  selection: string
+  erase_mode: 'contents' | 'rows'
+  cutoff: string
+  proof: string | null
+  status: string
+  created_at: Date
+}
+
+/** A run of kind erase. Null where there is none. */
+export async function readErasingRun(sql: Sql, id: string): Promise<ErasingRun | null> {
+  const [row] = await sql<ErasingRun[]>`
+    select id, actor, reason, selection::text as selection, erase_mode, cutoff::text as cutoff, proof::text as proof, status, created_at
+    from dlq.dlq_runs where id = ${id} and kind = 'erase'`
+  return row ?? null
+}
+
+/** From now on the run covers what was stored until now. */
+export async function moveCutoff(sql: Sql, { id, cutoff }: { id: string; cutoff: string }): Promise<void> {
+  await sql`
+    update dlq.dlq_runs set cutoff = ${cutoff}::text::timestamptz, until_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    where id = ${id}`
+}
+
+/** The run forgets what it was asked for; the audit's entry of it does, too. */
+export async function forgetSelection(sql: Sql, id: string): Promise<void> {
+  await sql`update dlq.dlq_runs set selection = '{"ids":[]}' where id = ${id}`
+}
+
+type AgainRun = { run_id: string; mode: 'contents' | 'rows'; actor: string; reason: string | null; cutoff: string }
+
+/** In a database that was restored: the run is there again, or made anew, and erases once more. */
+export async function beginAgain(sql: Sql, { run_id: id, mode, actor, reason, cutoff }: AgainRun): Promise<void> {
+  await sql`
+    insert into dlq.dlq_runs (id, kind, status, actor, reason, selection, cutoff, until_id, matched, matched_relation, erase_mode, started_at)
+    values (${id}, 'erase', 'running', ${actor}, ${reason}, '{"ids":[]}', ${cutoff}::text::timestamptz,
+            'ffffffff-ffff-ffff-ffff-ffffffffffff', 0, 'eq', ${mode}, now())
+    on conflict (id) do update set status = 'running', ended_at = null`
+}
+
+export async function endAgain(sql: Sql, { id, proof }: { id: string; proof: string }): Promise<void> {
+  await sql`
+    update dlq.dlq_runs set status = 'completed', ended_at = now(), proof = ${proof}::text::json, selection = '{"ids":[]}'
+    where id = ${id}`
+}

@@ -1,0 +1,74 @@
+// dlq_erasures and dlq_erasure_keys: what is recognised as erased when it comes again.
+
+import type { Sql } from '../sql.ts'
+
+export type ErasureKey = { hmac_key: Buffer; version: bigint }
+
+/** The keys of the HMACs; none where nothing was ever erased. Until the transaction ends, no erasure begins. */
+export async function readErasureKeys(sql: Sql): Promise<ErasureKey[]> {
+  const rows = await sql<ErasureKey[]>`select hmac_key, version from dlq.dlq_erasure_keys order by hmac_key`
+  return [...rows]
+}
+
+export type Erasure = { digest: Buffer; topics: string[] | null; cutoff: Date }
+
+export async function findErasures(sql: Sql, digests: readonly Buffer[]): Promise<Erasure[]> {
+  if (digests.length === 0) return []
+  const texts = sql.array([...new Set(digests.map((digest) => digest.toString('hex')))])
+  return sql<Erasure[]>`
+    select digest, topics, cutoff from dlq.dlq_erasures
+    where digest = any(array(select decode(hex, 'hex') from unnest(${texts}::text[]) as asked (hex)))`
+}
+
+/**
+ * Waits until every transaction that stores dead letters is over, and lets no other begin before this one has ended.
+ * Returns the key of the HMACs, and the time before which records are erased.
+ */
+export async function beginErasure(
+  sql: Sql,
+  { newKey }: { newKey: Buffer },
+): Promise<{ hmacKey: Buffer; cutoff: string }> {
+  await sql`lock table dlq.dlq_erasure_keys in access exclusive mode`
+  await sql`
+    insert into dlq.dlq_erasure_keys (hmac_key) select ${newKey} where not exists (select from dlq.dlq_erasure_keys)`
+  const [row] = await sql<[{ hmac_key: Buffer; cutoff: string }]>`
+    update dlq.dlq_erasure_keys set version = version + 1
+    where hmac_key = (select min(hmac_key::text)::bytea from dlq.dlq_erasure_keys)
+    returning hmac_key, clock_timestamp()::text as cutoff`
+  return { hmacKey: row.hmac_key, cutoff: row.cutoff }
+}
+
+export async function insertErasures(
+  sql: Sql,
+  {
+    runId,
+    hmacKey,
+    digests,
+    topics,
+    cutoff,
+  }: { runId: string; hmacKey: Buffer; digests: readonly Buffer[]; topics: readonly string[] | null; cutoff: string },
+): Promise<void> {
+  if (digests.length === 0) return
+  const texts = sql.array(digests.map((digest) => digest.toString('hex')))
+  await sql`
+    insert into dlq.dlq_erasures (digest, hmac_key, topics, cutoff, run_id)
+    select decode(hex, 'hex'), ${hmacKey}, ${topics === null ? null : sql.array([...topics])}::text[],
+           ${cutoff}::text::timestamptz, ${runId}
+    from unnest(${texts}::text[]) as erased (hex)
+    on conflict (digest, run_id) do nothing`
+}
+
+/** Marks stored messages as erased: nothing is left of them but their place. */
+export async function markErased(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql`
+    update dlq.dlq_messages set status = 'DEAD', erased_at = now(), next_retry_at = null
+    where id = any(${sql.array([...ids])}::uuid[]) and status <> 'RETRYING'`
+}
+
+/** Of a proof, in a database that was restored. */
+export async function addErasureKey(sql: Sql, hmacKey: Buffer): Promise<void> {
+  await sql`
+    insert into dlq.dlq_erasure_keys as k (hmac_key) values (${hmacKey})
+    on conflict (hmac_key) do update set version = k.version + 1`
+}

@@ -1,0 +1,90 @@
+// What ingesters store of records whose key or message was erased.
+
+import { idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import { beginErasure, insertErasures } from 'dlq-core/queries/erase/erasures.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { expect, test } from 'vitest'
+import { storeBatch } from '../store/store-batch.ts'
+import { batchOf, partition, recordAt, refailureAt, storeDeps } from '../store/test-batch.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const runId = '550e8400-e29b-41d4-a716-446655440000'
+const hourMs = 3_600_000n
+
+async function erase({ keys = [], ids = [] }: { keys?: string[]; ids?: string[] }): Promise<void> {
+  await service.sql.begin(async (sql) => {
+    const { hmacKey, cutoff } = await beginErasure(sql, { newKey: Buffer.alloc(32, 7) })
+    const digests = [
+      ...keys.map((key) => keyDigest(hmacKey, Buffer.from(key))),
+      ...ids.map((id) => idDigest(hmacKey, id)),
+    ]
+    await insertErasures(sql, { runId, hmacKey, digests, topics: null, cutoff })
+  })
+}
+
+const store = (record: ReturnType<typeof recordAt>, more = {}) =>
+  storeBatch({ ...storeDeps(service.sql), ...more }, batchOf([record]), { lowOffset: record.offset })
+const idOf = (record: ReturnType<typeof recordAt>) =>
+  readDeadLetter(record, storeDeps(service.sql).settings, new Date(), 0).message.id
+const now = () => BigInt(Date.now())
+
+test('an older record of an erased key is stored without what it holds, and its error group with no text of it', async () => {
+  await erase({ keys: ['maria'] })
+  const old = recordAt(0, { key: Buffer.from('maria'), value: '"secret-17"', timestamp: now() - hourMs })
+  await store({ ...old, headers: [...old.headers, ['note', Buffer.from('secret-17')]] })
+  expect(await readMessageRow(database.sql, idOf(old))).toMatchObject({
+    ...{ status: 'DEAD', error_message: 'erased', record_key: null, record_value: null, record_headers: null },
+    ...{ payload: null, next_retry_at: null, erased_at: expect.any(Date) },
+  })
+  const [groups] = await database.sql`select count(*)::int as n from dlq.dlq_groups g where g::text like '%no stock 0%'`
+  expect(groups!.n).toBe(0)
+})
+
+test('a newer record of the key, and one of another key, are stored as ever', async () => {
+  await erase({ keys: ['maria'] })
+  const newer = recordAt(10, { key: Buffer.from('maria'), timestamp: now() + hourMs })
+  const other = recordAt(11, { key: Buffer.from('anna'), timestamp: now() - hourMs })
+  for (const record of [newer, other]) {
+    await store(record)
+    expect(await readMessageRow(database.sql, idOf(record))).toMatchObject({ status: 'PENDING', erased_at: null })
+  }
+})
+
+test('a failure of an erased message is counted, and nothing of it is stored', async () => {
+  const id = await insertMessageRow(database.sql, {
+    ...{ status: 'DEAD', erased_at: new Date(), error_message: 'erased', original_topic: 'orders.events.v1' },
+    ...{ dlq_cluster: 'c', dlq_topic: partition.topic, dlq_partition: 0, dlq_offset: 1, retry_count: 1 },
+  })
+  await database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome) values (${id}, 1, gen_random_uuid(), 'published')`
+  await erase({ ids: [id] })
+  await store(refailureAt(20, { id, attempt: 1, value: '"secret-18"' }))
+  expect(await readMessageRow(database.sql, id)).toMatchObject({
+    status: 'DEAD',
+    error_message: 'erased',
+    failure_count: 2,
+  })
+  const [found] = await database.sql`
+    select (select count(*) from dlq.dlq_messages m where m::text like '%secret-18%')::int
+         + (select count(*) from dlq.dlq_attempts a where a::text like '%again 20%')::int
+         + (select count(*) from dlq.dlq_groups g where g::text like '%again%')::int as n`
+  expect(found!.n).toBe(0)
+})
+
+test('an erasure that begins after a batch was read is seen before the batch is stored', async () => {
+  const record = recordAt(30, { key: Buffer.from('late'), timestamp: now() - hourMs })
+  let isFirst = true
+  // The step behind the look at what is erased.
+  const groups = storeDeps(service.sql).groups
+  const assign: typeof groups.assign = async (letters) => {
+    if (isFirst) await erase({ keys: ['late'] })
+    isFirst = false
+    return groups.assign(letters)
+  }
+  await store(record, { groups: { ...groups, assign } })
+  expect(await readMessageRow(database.sql, idOf(record))).toMatchObject({ error_message: 'erased', record_key: null })
+})

@@ -30,6 +30,8 @@ const words: Readonly<Record<string, string>> = {
   'run.pause': 'paused the run',
   'run.rate': 'changed the rate of the run',
   'run.resume': 'resumed the run',
+  'subscription.add': 'subscribed to',
+  'subscription.delete': 'ended the subscription to',
   'topic.pause': 'paused the topic',
   'topic.rename': 'renamed the topic',
   'topic.resume': 'resumed the topic',

@@ -5,6 +5,8 @@ const words: Readonly<Record<string, string>> = {
   'channel.test': 'tried the channel',
   'consumer.purge': 'purged the messages of',
   'consumer_group.rename': 'renamed the consumer group',
+  'candidate.dismiss': 'dismissed the candidate',
+  'candidate.restore': 'took back the dismissal of',
   'cron.run': 'asked to run the job',
   'delivery.retry': 'asked to deliver again',
   'group.change': 'changed the group',
@@ -30,8 +32,8 @@ const words: Readonly<Record<string, string>> = {
   'run.pause': 'paused the run',
   'run.rate': 'changed the rate of the run',
   'run.resume': 'resumed the run',
-  'subscription.add': 'subscribed to',
-  'subscription.delete': 'ended the subscription to',
+  'subscription.add': 'added the subscription',
+  'subscription.delete': 'deleted the subscription',
   'topic.pause': 'paused the topic',
   'topic.rename': 'renamed the topic',
   'topic.resume': 'resumed the topic',
@@ -56,9 +58,10 @@ export const targetTypes = [
   'position',
   'cron',
   'consumer',
+  'subscription',
 ] as const
 
 /** An id in short: its last eight characters tell it apart, as time-ordered ids begin alike. */
 export function targetName(type: string, id: string): string {
-  return type === 'message' || type === 'group' || type === 'run' ? `…${id.slice(-8)}` : id
+  return ['message', 'group', 'run', 'subscription'].includes(type) ? `…${id.slice(-8)}` : id
 }

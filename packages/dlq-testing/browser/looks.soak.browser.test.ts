@@ -41,7 +41,7 @@ const pagesOf = (): readonly [path: string, words: string | RegExp][] => [
   ['/topics?q=browser-long&kind=original', topic],
   [`/topics/${topic}`, 'Policy in force'],
   [`/policies/${topic}/edit`, 'Waits that follow'],
-  [`/audit?topic=${topic}`, 'Audit'],
+  [`/audit?topic=${topic}`, /Nobody has changed|None of the newest/],
 ]
 
 const overflow = `(() => {

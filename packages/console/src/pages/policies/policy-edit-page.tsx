@@ -24,7 +24,7 @@ import {
   savePolicy,
 } from '../../data/queries/policies.ts'
 import { knownTopicsQuery } from '../../data/queries/topics.ts'
-import { configQuery, useMissingRole } from '../../data/session.ts'
+import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
 import { consequences, type PolicyTexts, readForm, textsOf } from '../../domain/policies/policy-form.ts'
 import styles from './policies.module.css'
 import { Beside } from './policy-preview.tsx'
@@ -41,9 +41,11 @@ export function PolicyEditPage() {
     gcTime: 0,
   })
   const policies = useQuery(policiesQuery)
-  const slow = useSlow(policy.isPending || policies.isPending)
-  const error = policy.error ?? policies.error
-  if (policy.data !== undefined && policies.data !== undefined)
+  // The preview is asked for at once, and only of who may change policies.
+  const me = useQuery(meQuery)
+  const slow = useSlow(policy.isPending || policies.isPending || me.isPending)
+  const error = policy.error ?? policies.error ?? me.error
+  if (policy.data !== undefined && policies.data !== undefined && me.data !== undefined)
     return (
       <Editor
         key={policy.data?.etag ?? 'new'}

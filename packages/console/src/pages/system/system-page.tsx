@@ -12,7 +12,7 @@ import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { type Status, statusQuery } from '../../data/queries/status.ts'
 import { type CronJob, cronQuery, readyQuery } from '../../data/queries/system.ts'
-import { configQuery, useMissingRole } from '../../data/session.ts'
+import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
 import { cronWords } from '../../domain/system/cron-words.ts'
 import { systemChecks, systemVerdict } from '../../domain/system/system-checks.ts'
 import { spanText } from '../../domain/time.ts'
@@ -26,7 +26,9 @@ export function SystemPage() {
   const live = useLive(5000)
   const status = useQuery({ ...statusQuery, refetchInterval: live })
   const ready = useQuery({ ...readyQuery, refetchInterval: useLive(15_000) })
-  const cron = useQuery({ ...cronQuery, refetchInterval: useLive(15_000) })
+  // Jobs are told to tokens for all topics only.
+  const ofAll = useQuery(meQuery).data?.topics === null
+  const cron = useQuery({ ...cronQuery, enabled: ofAll, refetchInterval: useLive(15_000) })
   const config = useQuery(configQuery).data
   const slow = useSlow(status.isPending)
   const checks = systemChecks({ status: status.data ?? null, ready: ready.data ?? null, jobs: cron.data ?? null }, now)
@@ -55,6 +57,7 @@ export function SystemPage() {
           <FaultText fault={faultOf(cron.error)} what="The jobs cannot be read" onRetry={() => void cron.refetch()} />
         )}
         {cron.data === undefined ? null : <Jobs jobs={cron.data} />}
+        {ofAll ? null : <p className={styles.quiet}>They are shown to tokens for all topics.</p>}
       </Section>
       <p className={styles.quiet}>
         <Link to="/system/sagas" search={{}}>

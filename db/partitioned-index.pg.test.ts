@@ -10,7 +10,7 @@ const index = 'dlq.idx_dlq_messages_decode_waiting'
 async function withoutIndex({ url }: TestDatabase): Promise<void> {
   await migrateUp({ databaseUrl: url })
   const names = (await migrationStatus({ databaseUrl: url })).filter(({ set }) => set === 'dlq').map(({ name }) => name)
-  const count = names.length - names.indexOf('038_index_messages_to_decode')
+  const count = names.length - names.indexOf('037_index_messages_to_decode')
   await migrateDown({ databaseUrl: url, set: 'dlq', count })
 }
 

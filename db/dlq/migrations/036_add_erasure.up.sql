@@ -122,3 +122,20 @@ end;
 $$;
 
 select dlq.apply_grants();
+
+-- What became of messages, without what they hold (034).
+create or replace view dlq.observed_messages as
+    select id, original_topic, status, retry_count, max_retries, created_at, updated_at, last_retry_at, next_retry_at,
+           dlq_cluster, dlq_topic, dlq_partition, dlq_offset, original_partition, original_offset, original_timestamp,
+           original_topic_source, consumer_group, record_timestamp, record_timestamp_type, record_source, group_id,
+           failure_count, first_failed_at, last_failed_at, run_id, successor_of, related_to, held_by_route, retry_requested, target_topic, edits,
+           origin_state, erased_at
+    from dlq.dlq_messages;
+
+create or replace view dlq.observed_messages_archive as
+    select id, original_topic, status, retry_count, max_retries, created_at, updated_at, last_retry_at, next_retry_at,
+           dlq_cluster, dlq_topic, dlq_partition, dlq_offset, original_partition, original_offset, original_timestamp,
+           original_topic_source, consumer_group, record_timestamp, record_timestamp_type, record_source, group_id,
+           failure_count, first_failed_at, last_failed_at, run_id, successor_of, related_to, held_by_route, retry_requested, target_topic, edits,
+           archived_at, origin_state, erased_at
+    from dlq.dlq_messages_archive;

@@ -198,8 +198,12 @@ test("without the group's committed offsets ingestion continues behind the store
   await produce(afterwards)
   await untilStored(sql, produced - 1)
   expect(await differences(sql)).toEqual(nothing)
-  // For the next test: offsets are committed a moment after the rows are.
-  await eventually(async () => expect(await hasCommitted()).toBe(true))
+  // For the next test: offsets are committed a moment after the rows are; where a rebalance came between, with the next rows.
+  await eventually(async () => {
+    await produce(1)
+    expect(await hasCommitted()).toBe(true)
+  })
+  await untilStored(sql, produced - 1)
   await Promise.all(ingesters.map((name) => fleet.get(name).stop('SIGTERM', 60_000)))
 })
 

@@ -19,6 +19,7 @@ const words: Readonly<Record<string, string>> = {
   'message.restore': 'restored the message',
   'message.retry': 'retried the message',
   'message.retry_forced': 'retried the message, forced',
+  'message.adopt_origin': 'took the original of the message',
   'message.revive': 'revived the message',
   'message.schedule': 'scheduled the message',
   'messages.read': 'read messages of',

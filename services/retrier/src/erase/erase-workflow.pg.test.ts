@@ -172,7 +172,8 @@ describe('a run that erases', () => {
     const { status, proof, selection } = await erase(id, { dies: true })
     expect(status).toBe('completed')
     expect(await findCanary()).toEqual([])
-    expect(await findInFiles()).toEqual([])
+    // While autovacuum analyses a table, vacuum keeps what that could still see.
+    await eventually(async () => expect(await findInFiles()).toEqual([]))
     expect(selection).toBe('{"ids":[]}')
     const opened = openProof(proof)
     expect(opened).toMatchObject({ ids, remaining: 0, actor: 'ann', reason: 'ticket 17', mode: 'contents' })

@@ -149,8 +149,11 @@ test('what went DEAD while a consumer was broken is sent again by forced runs, a
   // Sent is not read: its consumer has committed past all of them, and nothing came back.
   const verdictsOf = async (ofRun: { id: string }) =>
     (await fleet.services.request(`/api/v1/runs/${ofRun.id}`)).json() as { progress: { verdicts: object } }
-  const readers = (await fleet.services.request(`/api/v1/topics/${fleet.original}/readers`)).json()
-  expect(readers).toMatchObject({ readers: [{ consumer_group: group, type: 'classic', state: 'Stable', members: 1 }] })
+  await eventually(async () => {
+    const readers = (await fleet.services.request(`/api/v1/topics/${fleet.original}/readers`)).json()
+    const reader = { consumer_group: group, type: 'classic', state: 'Stable', members: 1 }
+    expect(readers).toMatchObject({ readers: [reader] })
+  }, patience)
   await eventually(async () => {
     await passTime()
     expect(await verdictsOf(sent)).toMatchObject({ progress: { verdicts: { consumed: plain, sent: 0, passed: 0 } } })

@@ -28,6 +28,8 @@ const postgresSettings = {
   ...{ fsync: 'off', full_page_writes: 'off', shared_buffers: '128MB' },
   // No test reads the WAL, and in memory it should be short.
   ...{ wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '256MB' },
+  // It would look at a table in the middle of a test, find it empty, and make a statement take a hundred times as long.
+  autovacuum: 'off',
 }
 
 type Shared = {

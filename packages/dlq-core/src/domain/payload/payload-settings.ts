@@ -4,7 +4,7 @@ import { captureGlob } from '../failure/topic-globs.ts'
 import type { MessageTopics } from '../retry/effective-policy.ts'
 import type { Compression } from './decompress.ts'
 
-export const formats = ['auto', 'avro', 'protobuf', 'json', 'text', 'none'] as const
+export const formats = ['auto', 'avro', 'protobuf', 'msgpack', 'cbor', 'json', 'text', 'none'] as const
 
 export type PartRule = {
   /** `auto`: recognised by headers and first bytes. `avro`: without a frame, with the schema of `schema_id`. */

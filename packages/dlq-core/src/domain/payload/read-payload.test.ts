@@ -260,6 +260,34 @@ describe('a rule', () => {
     expect(read(body, { settings, schemas: [known('id', '5')] }).json).toBe(shown)
   })
 
+  test('or the content type names what needs no schema', () => {
+    const packed = Buffer.from([0x81, 0xa1, 0x61, 0x07])
+    const settings = withRule({ topics: ['orders'], value: { format: 'msgpack' }, key: { format: 'cbor' } })
+    const expected = { json: '{"a":7}', decoding: { state: 'decoded', format: 'msgpack', ref: null, schema: null } }
+    expect(read(packed, { settings })).toMatchObject(expected)
+    expect(read(packed)).toMatchObject({ json: null, decoding: null })
+    const ofType = (type: string): Header[] => [['content-type', Buffer.from(type)]]
+    for (const type of ['application/msgpack', 'application/x-msgpack', 'application/vnd.msgpack; v=1'])
+      expect(read(packed, { headers: ofType(type) })).toMatchObject(expected)
+    for (const type of ['application/cbor', 'application/vnd.acme.order+cbor'])
+      expect(read(Buffer.from([0xa1, 0x61, 0x61, 0x07]), { headers: ofType(type) })).toMatchObject({
+        json: '{"a":7}',
+        decoding: { format: 'cbor' },
+      })
+    expect(read(packed, { headers: ofType('application/cborish') })).toMatchObject({ json: null, decoding: null })
+    // A framework that writes the value anew leaves the header.
+    expect(read(Buffer.from('{"a":1}'), { headers: ofType('application/cbor') })).toMatchObject({
+      json: '{"a":1}',
+      decoding: null,
+    })
+    expect(read(Buffer.from('{"a":1}'), { settings }).decoding).toMatchObject({
+      state: 'failed',
+      format: 'msgpack',
+      problem: '6 bytes are left over',
+    })
+    expect(read(packed, { settings, maxBytes: 3 }).decoding).toMatchObject({ state: 'not_now' })
+  })
+
   test('for the key leaves the value as it is', () => {
     const settings = withRule({ topics: ['orders'], key: { format: 'none' } })
     expect(read(frame(5), { settings, schemas: [known('id', '5')] }).json).toBe(shown)
@@ -282,6 +310,7 @@ test('no bytes, headers or settings make a reading fail', () => {
     'apicurio.value.globalId',
     'apicurio.value.encoding',
     'content-encoding',
+    'content-type',
     'ce_id',
   )
   const header = fc.tuple(

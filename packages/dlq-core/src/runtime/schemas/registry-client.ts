@@ -3,6 +3,7 @@
 // Apicurio's own (version 3): https://www.apicur.io/registry/docs/apicurio-registry/3.0.x/assets-attachments/registry-rest-api.htm
 
 import type { SchemaDefinition } from '../../domain/payload/create-codec.ts'
+import { namedJsonSchema } from '../../domain/payload/json/json-codec.ts'
 import { namedDescriptor } from '../../domain/payload/protobuf-codec.ts'
 import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
 import type { RegistryConfig } from '../config/schemas-schema.ts'
@@ -90,9 +91,10 @@ async function fetchConfluent(request: RegistryRequest, { kind, id }: Pick<Schem
   }
   const references = await collectReferences(found.references ?? [], {
     nameOf: ({ subject, version }) => `/subjects/${encodeURIComponent(String(subject))}/versions/${Number(version)}`,
-    fetch: async (path) => {
+    fetch: async (path, { name }) => {
       const { schema, references } = await getJson<ConfluentSchema>(request, path)
-      return { definition: String(schema), references: references ?? [] }
+      const definition = type === 'json' ? namedJsonSchema(String(schema), String(name)) : String(schema)
+      return { definition, references: references ?? [] }
     },
   })
   return { type, definition: found.schema, references, encrypted }

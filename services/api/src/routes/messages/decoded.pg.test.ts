@@ -122,6 +122,20 @@ describe('a message', () => {
     expect(body).toMatchObject({ messages: [{ payload: null }] })
   })
 
+  test('in MessagePack is decoded by the rule of its topic, in lists too', async () => {
+    const rules = [{ topics: 'orders.events.v1', value: { format: 'msgpack' } }]
+    const packed = createPayloadReader({ sql: service.sql, schemas: schemasSection({ rules }), now: Date.now })
+    const bytes = Buffer.from('81a161cf7fffffffffffffff', 'hex')
+    const decoding = { state: 'decoded', format: 'msgpack', schema: null, problem: null }
+    const id = await insert(bytes)
+    const text = await (await request(`GET /api/v1/dlq/messages/${id}`, {}, packed)).text()
+    expect(text).toContain('"payload":{"a":9223372036854775807}')
+    expect(JSON.parse(text)).toMatchObject({ decoding })
+    await database.sql`update dlq.dlq_messages set payload = '{"a":1}', decode_state = 1 where id = ${id}`
+    const { body } = await answerOf(request('GET /api/v1/messages', {}, packed))
+    expect(body).toMatchObject({ messages: [{ payload: { a: 1 }, decoding }] })
+  })
+
   test('of plain JSON has no decoding', async () => {
     const id = await insert(Buffer.from('{"a":1}'), { payload: { a: 1 } })
     expect(await detailOf(id)).toMatchObject({ payload: { a: 1 }, decoding: null })

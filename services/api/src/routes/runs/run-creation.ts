@@ -10,7 +10,12 @@ import { refuseWithoutKafka } from '../../fleet/refuse-without-kafka.ts'
 import { totalSchema } from '../../fleet/totals-json.ts'
 import { ApiError } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
-import { allowedFilter, refuseTarget as refuseMaskedTarget, refusePatch } from '../../masks/refuse-hidden.ts'
+import {
+  allowedFilter,
+  refuseTarget as refuseMaskedTarget,
+  refusePart,
+  refusePatch,
+} from '../../masks/refuse-hidden.ts'
 import type { Sight } from '../../masks/sight.ts'
 import { createRun } from '../../runs/create-run.ts'
 import { describeRun } from '../../runs/describe-run.ts'
@@ -152,6 +157,7 @@ export const runCreationRoutes = [
       const selection = allowedSelection(toSelection(body.selection, { kind, all: body.all }), sight)
       // A run may touch messages of any topic.
       if (body.patch !== undefined) refusePatch(body.patch, sight.anywhere)
+      if (kind === 'origin') for (const part of ['key', 'value', 'headers'] as const) refusePart(part, sight.anywhere)
       if (body.target_topic !== null) refuseMaskedTarget(sight.anywhere)
       const run = { kind, is_forced }
       if ('failed_again_in' in selection) await findRun(sql, { id: selection.failed_again_in, scope })
@@ -169,6 +175,7 @@ export const runCreationRoutes = [
         return c.json({ dry_run: true, ...survey, ...diff })
       }
       if (isSent(kind)) await refuseUnsendable(call, run, selection)
+      if (kind === 'origin') await refuseWithoutKafka(sql)
       const id = await createRun(
         sql,
         {
@@ -181,6 +188,7 @@ export const runCreationRoutes = [
           on_refailure: body.on_refailure,
           max_refailure: body.max_refailure,
           erase_mode: kind === 'erase' ? (body.mode ?? 'contents') : null,
+          adopts: body.adopt,
         },
         by,
       )

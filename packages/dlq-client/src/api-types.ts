@@ -3213,7 +3213,7 @@ export interface components {
                 offset_from?: number | string;
                 /** @description The last offset of the original record. */
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 /** @description Created at this time or later. */
                 from?: string;
@@ -4681,7 +4681,10 @@ export interface operations {
                      * @constant
                      */
                     record?: "origin";
-                    /** @default false */
+                    /**
+                     * @description With a reason: adopts an original that is unproved, and writes a value that its JSON Schema does not allow.
+                     * @default false
+                     */
                     force?: boolean;
                     target_topic?: string | null;
                     max_retries?: number;
@@ -6694,7 +6697,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 from?: string;
                 to?: string;
@@ -6813,7 +6816,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 from?: string;
                 to?: string;
@@ -6931,7 +6934,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 from?: string;
                 to?: string;
@@ -7052,7 +7055,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 from?: string;
                 to?: string;
@@ -7165,7 +7168,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 failed_from?: string;
                 failed_to?: string;
@@ -7278,7 +7281,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 from?: string;
                 to?: string;
@@ -12398,7 +12401,7 @@ export interface operations {
                             partition?: number;
                             offset_from?: number | string;
                             offset_to?: number | string;
-                            /** @description The record key, exactly: text, or base64 behind "base64:". */
+                            /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                             key?: string;
                             from?: string;
                             to?: string;
@@ -12420,6 +12423,8 @@ export interface operations {
                             text: string;
                         } | {
                             base64: string;
+                        } | {
+                            json: unknown;
                         })[];
                         /** @description With keys: original topics. */
                         topics?: string[];

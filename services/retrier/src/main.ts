@@ -86,7 +86,7 @@ await runService(
     const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
     const { schemas } = config
     const payloads = schemas ? createPayloadReader({ sql, schemas, now: Date.now }) : null
-    const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: Date.now })
+    const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: Date.now, env: process.env })
     const originals: OriginDeps | null = kafka && {
       ...{ sql, policies, payloads, log, now: () => new Date(), maxValueBytes: config.ingest.max_value_bytes },
       reader: originalsReader(

@@ -21,7 +21,7 @@ export type PayloadRule = {
   readonly value?: PartRule | undefined
 }
 
-export const registryTypes = ['confluent', 'apicurio'] as const
+export const registryTypes = ['confluent', 'apicurio', 'azure', 'glue'] as const
 
 /** A registry, as far as it decides what an id in a record means. */
 export type RegistryKind = {

@@ -1,10 +1,11 @@
-import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Header } from '../record/record.ts'
 import { createCodec, type SchemaType } from './create-codec.ts'
 import { compilePlans, type PayloadSettings } from './payload-settings.ts'
 import { type KnownSchema, type ReadingContext, readPayload, type SchemaEntry } from './read-payload.ts'
+import { rewritePayload } from './write-payload.ts'
 
 const order =
   '{"type":"record","name":"Order","namespace":"acme","fields":[{"name":"id","type":"long"},{"name":"note","type":["null","string"]}]}'
@@ -112,6 +113,42 @@ describe('a frame', () => {
       state: 'unsupported',
       format: 'glue',
       problem: expect.stringContaining('abababab-abab-abab-abab-abababababab'),
+    })
+  })
+
+  test('of AWS Glue is decoded with the schema of its version, compressed or not', () => {
+    const glue: PayloadSettings = { registries: [{ name: 'main', type: 'glue', topics: ['*'] }], rules: [] }
+    const version = 'abababab-abab-abab-abab-abababababab'
+    const start = (compression: number) => Buffer.from([3, compression, ...Array(16).fill(0xab)])
+    const given = { settings: glue, schemas: [known('guid', version)] }
+    const decoded = { json: shown, decoding: { format: 'avro', ref: { kind: 'guid', id: version } } }
+    expect(read(Buffer.concat([start(0), body]), given)).toMatchObject(decoded)
+    const packed = Buffer.concat([start(5), deflateSync(body)])
+    const reading = read(packed, given)
+    expect(reading).toMatchObject(decoded)
+    expect(rewritePayload(packed, reading, { json: '{"id":8,"note":null}', reencode: false })).toEqual({
+      kind: 'written',
+      bytes: Buffer.concat([start(5), deflateSync(Buffer.from([16, 0]))]),
+    })
+    expect(read(packed.subarray(0, 22), given).decoding).toMatchObject({
+      state: 'failed',
+      problem: 'it is not whole zlib',
+    })
+    const bomb = Buffer.concat([start(5), deflateSync(Buffer.alloc(100 * 1024 * 1024))])
+    expect(read(bomb, given).decoding).toMatchObject({ problem: 'it unpacks to more than 4194304 bytes' })
+  })
+
+  test('of Azure stands in the content type', () => {
+    const azure: PayloadSettings = { registries: [{ name: 'main', type: 'azure', topics: ['*'] }], rules: [] }
+    const id = '0123456789abcdef0123456789abcdef'
+    const headers: Header[] = [['content-type', Buffer.from(`avro/binary+${id}`)]]
+    const given = { settings: azure, headers, schemas: [known('guid', id)] }
+    expect(read(body, given)).toMatchObject({ json: shown, decoding: { ref: { kind: 'guid', id } } })
+    expect(read(body, { ...given, schemas: [] }).decoding).toMatchObject({ state: 'waiting' })
+    expect(read(Buffer.from('{"a":1}'), given)).toMatchObject({ json: '{"a":1}', decoding: null })
+    expect(read(frame(5), { settings: azure, schemas: [known('id', '5')] })).toMatchObject({
+      json: null,
+      decoding: null,
     })
   })
 

@@ -5,7 +5,7 @@ import { projectPayload } from '../record/payload-projection.ts'
 import type { Header } from '../record/record.ts'
 import { type BinaryFormat, binaryCodecs, namedBinaryFormat } from './binary/binary-formats.ts'
 import type { SchemaType } from './create-codec.ts'
-import { type Compression, compressionOf, compressions, decompress } from './decompress.ts'
+import { type Compression, compressionOf, compressions, decompress, deflate, inflate } from './decompress.ts'
 import { type Label, labelsOf } from './envelope.ts'
 import { PayloadFault } from './payload-fault.ts'
 import type { PartRule, PayloadPlan } from './payload-settings.ts'
@@ -109,7 +109,7 @@ export function readPayload(bytes: Buffer | null, context: ReadingContext): Read
 
 function tooLarge(body: Buffer, rule: PartRule, { part, headers }: ReadingContext): Reading {
   const problem = `it has ${body.length} bytes, more than are decoded here`
-  const mayBeDecoded = body[0] === 0 || namedBinaryFormat(rule, part, headers) !== null
+  const mayBeDecoded = body[0] === 0 || glueVersion(body) !== null || namedBinaryFormat(rule, part, headers) !== null
   return mayBeDecoded ? { ...nothing, decoding: { ...plain, state: 'not_now', problem } } : nothing
 }
 
@@ -174,7 +174,7 @@ function startsAsJson(body: Buffer): boolean {
   return (body[0] === 0x7b || body[0] === 0x5b) && body.length > 2
 }
 
-function readFrame(body: Buffer, { ref, at }: SchemaFrame, { schemaOf }: ReadingContext): Reading {
+function readFrame(framed: Buffer, { ref, at, isDeflated }: SchemaFrame, { schemaOf }: ReadingContext): Reading {
   const schema = schemaOf(ref)
   if (schema === undefined || schema.state !== 'known')
     return {
@@ -188,13 +188,17 @@ function readFrame(body: Buffer, { ref, at }: SchemaFrame, { schemaOf }: Reading
   }
   try {
     const { codec } = schema
-    const start = codec.bodyAt?.(body, at) ?? at
-    const write = (json: string) => codec.write(json, body, at)
+    const body = isDeflated ? Buffer.concat([framed.subarray(0, at), inflate(framed.subarray(at))]) : framed
+    const start = isDeflated ? at : (codec.bodyAt?.(body, at) ?? at)
+    const write = (json: string) => {
+      const written = codec.write(json, body, at)
+      return isDeflated ? deflate(written) : written
+    }
     const layout = {
-      prefix: body.subarray(0, start),
-      body: body.subarray(start),
+      prefix: framed.subarray(0, start),
+      body: framed.subarray(start),
       schema,
-      isJson: schema.type === 'json',
+      isJson: schema.type === 'json' && !isDeflated,
       write,
     }
     return { json: codec.read(body, at), decoding, layout }
@@ -223,6 +227,6 @@ function whyAwaited(schema: AwaitedSchema | undefined): string {
 function readGlue(body: Buffer): Reading {
   const version = glueVersion(body)
   if (version === null) return nothing
-  const problem = `schema version ${version} of AWS Glue, which is not read yet`
+  const problem = `schema version ${version} of AWS Glue: no registry of type glue is configured for the topic`
   return { ...nothing, decoding: { ...plain, state: 'unsupported', format: 'glue', problem } }
 }

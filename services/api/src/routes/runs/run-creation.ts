@@ -17,13 +17,14 @@ import {
   refusePatch,
 } from '../../masks/refuse-hidden.ts'
 import type { Sight } from '../../masks/sight.ts'
+import { withEncodedKey } from '../../payloads/encode-keys.ts'
 import { createRun } from '../../runs/create-run.ts'
 import { describeRun } from '../../runs/describe-run.ts'
 import { findRun } from '../../runs/find-run.ts'
 import { maxShown, previewPatch } from '../../runs/preview-patch.ts'
 import { exampleRun, runSchema } from '../../runs/run-json.ts'
 import { runBody } from '../../runs/run-request.ts'
-import { surveySelection, toSelection } from '../../runs/run-selection.ts'
+import { surveySelection, toSelection, withEncodedKeys } from '../../runs/run-selection.ts'
 import { blastSchema, exampleBlast } from '../../topics/blast.ts'
 
 const count = v.pipe(v.number(), v.integer())
@@ -154,7 +155,9 @@ export const runCreationRoutes = [
         throw new ApiError('SYS_DLQ_FORBIDDEN', 'erasing needs a token with payloads: full')
       const fault = beyondScope(body, isForAdmins ? purging!.topics : scope)
       if (fault !== null) throw new ApiError('SYS_DLQ_FORBIDDEN', fault)
-      const selection = allowedSelection(toSelection(body.selection, { kind, all: body.all }), sight)
+      const input = await withEncodedKeys(call, body.selection, (...path) => call.exactJson('selection', ...path))
+      const allowed = allowedSelection(toSelection(input, { kind, all: body.all }), sight)
+      const selection = 'filter' in allowed ? { filter: await withEncodedKey(call, allowed.filter) } : allowed
       // A run may touch messages of any topic.
       if (body.patch !== undefined) refusePatch(body.patch, sight.anywhere)
       if (kind === 'origin') for (const part of ['key', 'value', 'headers'] as const) refusePart(part, sight.anywhere)

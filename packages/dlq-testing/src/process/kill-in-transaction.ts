@@ -3,8 +3,8 @@
 
 import { expect } from 'vitest'
 import { eventually } from '../eventually.ts'
-import type { WatchedProcess } from '../process/watched-process.ts'
-import type { TestDatabase } from './test-database.ts'
+import type { TestDatabase } from '../postgres/test-database.ts'
+import type { WatchedProcess } from './watched-process.ts'
 
 export type Moment = {
   /** The process dies behind a change of this table of schema dlq, before its transaction ends. */

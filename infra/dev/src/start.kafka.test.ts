@@ -30,6 +30,8 @@ function start(args: string[], dir = newDir()) {
       ...process.env,
       DATABASE_URL: '',
       KAFKA_BROKERS: '',
+      // From the sources, as people do.
+      DLQ_TEST_SERVICES: '',
       DLQ_RETRY_INITIAL_DELAY: '1s',
       DLQ_RETRY_MAX_RETRIES: '3',
     },

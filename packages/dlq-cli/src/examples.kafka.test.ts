@@ -67,14 +67,18 @@ function run(line: string, more: Record<string, string> = {}): Promise<Ended> {
 /** A run that waits an hour behind its canary, or one that has ended. */
 async function startRun({ waiting }: { waiting: boolean }): Promise<string> {
   const canary = waiting ? { first: 1, wait: '1h' } : null
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
   const { text } = await fleet.services.request('/api/v1/runs', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    ...{ method: 'POST', headers },
     body: JSON.stringify({ kind: 'retry', selection: { filter: { topic: fleet.original } }, canary }),
   })
   const { id } = JSON.parse(text) as { id: string }
-  if (!waiting) await eventually(async () => expect((await run(`dlq runs show ${id}`)).stdout).toContain('completed'))
-  return id
+  if (waiting) return id
+  return eventually(async () => {
+    const answer = await fleet.services.request(`/api/v1/runs/${id}`, { headers })
+    expect(answer.json()).toMatchObject({ status: 'completed' })
+    return id
+  })
 }
 
 describe('the examples of the help', () => {

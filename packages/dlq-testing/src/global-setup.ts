@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { migrateUp } from 'dlq-db/migrate.ts'
 import type { TestProject } from 'vitest/node'
-import { serviceMain, serviceNames } from './fleet/service-process.ts'
+import { bundleServices } from './fleet/service-bundles.ts'
+import { serviceNames } from './fleet/service-process.ts'
 import { withMaintenance } from './postgres/maintenance.ts'
 import { createReaper, type Reaper } from './process/reaper.ts'
 import type { TestStack } from './provided.ts'
@@ -28,6 +29,8 @@ const postgresSettings = {
   ...{ fsync: 'off', full_page_writes: 'off', shared_buffers: '128MB' },
   // No test reads the WAL, and in memory it should be short.
   ...{ wal_level: 'minimal', max_wal_senders: '0', max_wal_size: '256MB' },
+  // It would look at a table in the middle of a test, find it empty, and make a statement take a hundred times as long.
+  autovacuum: 'off',
 }
 
 type Shared = {
@@ -35,7 +38,7 @@ type Shared = {
   runId: string
   reaper: Reaper
   database: Promise<{ stack: Stack; templateDatabase: string }>
-  compiled: Promise<unknown>
+  prepared: Promise<unknown>
   kafka?: Promise<Stack>
 }
 
@@ -60,7 +63,7 @@ function open(): Shared {
   mkdirSync(devDir, { recursive: true })
   removeAbandoned()
   const reaper = createReaper()
-  holder[key] = { users: 0, runId, reaper, database: startDatabase(reaper), compiled: compileServices() }
+  holder[key] = { users: 0, runId, reaper, database: startDatabase(reaper), prepared: prepareServices() }
   return holder[key]
 }
 
@@ -72,7 +75,7 @@ async function start(shared: Shared, { withKafka }: { withKafka: boolean }): Pro
     shared.kafka ??= startStack({ dataDir, reaper: shared.reaper, log, databaseUrl, kafkaBrokers })
   }
   const kafka = await shared.kafka
-  await shared.compiled
+  await shared.prepared
   return { databaseUrl, templateDatabase, runId: shared.runId, kafkaBrokers: kafka?.kafkaBrokers ?? [] }
 }
 
@@ -104,10 +107,15 @@ function databaseDir(): string {
   return bavail * bsize < minMemoryBytes ? dataDir : join(memoryDir, folderName)
 }
 
-/** Fills Node's compile cache (vitest.config.ts). Without configuration a service ends as soon as it is loaded. */
-function compileServices(): Promise<unknown> {
+/** Bundles the services, and fills Node's compile cache: without configuration a service ends as soon as it is loaded. */
+async function prepareServices(): Promise<void> {
+  if (soak) return
+  const bundles = join(dataDir, 'services')
+  await bundleServices(bundles)
   const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
-  return Promise.allSettled(serviceNames.map((name) => run(process.execPath, [serviceMain(name)], { env })))
+  await Promise.allSettled(serviceNames.map((name) => run(process.execPath, [join(bundles, `${name}.mjs`)], { env })))
+  // Workers begin after this, and inherit it.
+  process.env.DLQ_TEST_SERVICES = bundles
 }
 
 /** The last project to end stops the servers and deletes all data, also in a database that we did not start. */

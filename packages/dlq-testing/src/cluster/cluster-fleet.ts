@@ -36,7 +36,8 @@ export type ClusterFleet = {
   activity(): Activity
 }
 
-export type Activity = { dials: number; requests: number; warnings: number }
+/** `byApi`: requests by the number of their API in Kafka's protocol. */
+export type Activity = { dials: number; requests: number; byApi: Record<number, number>; warnings: number }
 
 export const retryDelayMs = 1000
 const diskMebibytes = 400
@@ -126,13 +127,15 @@ async function createSpreadTopics(
 
 function sumCounts(folder: string): Omit<Activity, 'warnings'> {
   const files = readdirSync(folder).filter((name) => name.endsWith('.count'))
-  const sum = { dials: 0, requests: 0 }
+  const sum: Omit<Activity, 'warnings'> = { dials: 0, requests: 0, byApi: {} }
   for (const name of files) {
     const text = readFileSync(`${folder}/${name}`, 'utf8')
     // It may just be written.
-    const counts = text.endsWith('}') ? (JSON.parse(text) as typeof sum) : { dials: 0, requests: 0 }
+    if (!text.endsWith('}')) continue
+    const counts = JSON.parse(text) as typeof sum
     sum.dials += counts.dials
     sum.requests += counts.requests
+    for (const [api, count] of Object.entries(counts.byApi)) sum.byApi[+api] = (sum.byApi[+api] ?? 0) + count
   }
   return sum
 }

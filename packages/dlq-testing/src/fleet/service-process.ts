@@ -47,6 +47,12 @@ export function serviceMain(name: ServiceName, root = clone): string {
   return join(root, `services/${name}/src/main.ts`)
 }
 
+/** The Node that runs this, with the bundles that a run of tests has made (service-bundles.ts), or else the sources. */
+function runHere(name: ServiceName): string[] {
+  const bundles = process.env.DLQ_TEST_SERVICES
+  return bundles ? [process.execPath, ...nodeFlags, join(bundles, `${name}.mjs`)] : runFrom(clone)(name)
+}
+
 /** The Node that runs this, with the sources of that folder. */
 export function runFrom(root: string): ServiceCommand {
   return (name) => [process.execPath, ...nodeFlags, serviceMain(name, root)]
@@ -60,7 +66,7 @@ export async function startService({
   logFile,
   port,
   env,
-  command = runFrom(clone),
+  command = runHere,
 }: ServiceOptions): Promise<ServiceProcess> {
   const chosen = port ?? (await freePort())
   const watched = await startWatchedProcess({

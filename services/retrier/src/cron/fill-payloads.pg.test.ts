@@ -1,5 +1,6 @@
 // Payloads that were not stored while a backlog was worked off.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { hasDeferredPayloads } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -60,6 +61,28 @@ test('of more messages than one transaction looks at, all get theirs', async () 
   await store(Array.from({ length: 1203 }, (_, n) => `{"n":${n}}`))
   expect(await fill()).toBe(1203)
   expect((await payloads()).every((payload) => payload !== null)).toBe(true)
+})
+
+test('while something is sent, nine tenths of the time are left to that', async () => {
+  await store(Array.from({ length: 1500 }, (_, n) => `{"n":${n}}`))
+  await database.sql`insert into dlq.dlq_slots (slot, owner) values (1, 'r')`
+  let isSending = true
+  const sending = (async () => {
+    for (; isSending; await sleep(5)) await database.sql`update dlq.dlq_slots set batch = batch + 1`
+  })()
+  const time = async () => {
+    const began = performance.now()
+    expect(await fill()).toBe(1500)
+    return performance.now() - began
+  }
+  const beside = await time()
+  isSending = false
+  await sending
+  await database.sql`update dlq.dlq_messages set payload = null`
+  await database.sql`
+    insert into dlq.dlq_deferred_payloads (cluster, topic, partition, from_id, until_id)
+    select '', 'orders.dlq.v1', 0, min(id::text)::uuid, max(id::text)::uuid from dlq.dlq_messages`
+  expect(beside).toBeGreaterThan(3 * (await time()))
 })
 
 test('a policy that says "derived" by now keeps them away', async () => {

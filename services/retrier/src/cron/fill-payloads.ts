@@ -1,6 +1,8 @@
 // Stores the payloads of messages that came in while a backlog was worked off ("payload: auto"), once it is worked off.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
+import { countBatches } from 'dlq-core/queries/retry/slots.ts'
 import {
   lockDeferred,
   lockUnprojected,
@@ -16,8 +18,11 @@ const quietMs = 30_000
 const examine = 500
 /** Larger values are derived whenever they are read, so that 500 of them fit into memory. */
 const maxBytes = 64 * 1024
-/** Messages looked at in one tick, so that the job is done before the next one. */
+/** Messages looked at in one tick, and its time, so that the job is done before the next one. */
 const maxPerTick = 50_000
+const maxTickMs = 50_000
+/** What is sent matters more. While anything is, each transaction is followed by a rest of this many times its length. */
+const restFactor = 9
 
 /** Returns how many payloads it stored. */
 export async function fillPayloads(
@@ -25,8 +30,11 @@ export async function fillPayloads(
   signal: AbortSignal,
 ): Promise<number> {
   let stored = 0
-  for (let looked = 0; looked < maxPerTick; looked += examine) {
+  const until = performance.now() + maxTickMs
+  let batches = await countBatches(sql)
+  for (let looked = 0; looked < maxPerTick && performance.now() < until; looked += examine) {
     signal.throwIfAborted()
+    const began = performance.now()
     const one = await sql.begin(async (sql) => {
       const range = await lockDeferred(sql, { quietMs: quiet })
       if (range === null) return null
@@ -41,6 +49,9 @@ export async function fillPayloads(
     })
     if (one === null) return stored
     stored += one
+    const claimed = await countBatches(sql)
+    if (claimed !== batches) await sleep(restFactor * (performance.now() - began), undefined, { signal })
+    batches = claimed
   }
   return stored
 }

@@ -39,6 +39,12 @@ export async function takeSlot(sql: Sql, { owner, leaseMs }: { owner: string; le
   }
 }
 
+/** How many batches were ever claimed. Between two looks it stands still only where nothing is sent. */
+export async function countBatches(sql: Sql): Promise<bigint> {
+  const [row] = await sql<[{ batches: bigint }]>`select coalesce(sum(batch), 0)::bigint as batches from dlq.dlq_slots`
+  return row.batches
+}
+
 /** Takes a slot without a holder that still has claimed messages. Null where there is none. */
 export async function takeAbandonedSlot(
   sql: Sql,

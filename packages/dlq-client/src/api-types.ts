@@ -964,7 +964,7 @@ export interface paths {
         put?: never;
         /**
          * Read a partition again from an offset, or skip to one
-         * @description Stored messages stay as they are; deleted messages are stored again. Takes effect with the next record. An offset beyond the log’s end counts as a topic that was created again. Needs a token for all topics.
+         * @description Stored messages stay as they are; deleted messages are stored again. Takes effect within 5 seconds where it goes back, and with the next record where it skips. An offset beyond the log’s end counts as a topic that was created again. Needs a token for all topics.
          *
          *     Needs the role `sys_admin`, and a token for all topics.
          */
@@ -1714,6 +1714,11 @@ export interface components {
             };
             /** @enum {string} */
             payloads: "shown" | "hidden";
+            /** @description Where the console can lead to, its own deployment among them; empty where none are configured. */
+            deployments: {
+                name: string;
+                url: string;
+            }[];
         };
         /** Session */
         Session: {

@@ -1,5 +1,6 @@
 // `npm test` runs this once everything is installed: types and lint, then every test of the repository. At the end it
-// prints the ten slowest files and one plain line with the counts. `--fast` leaves out types, lint, and the tests that
+// prints the ten slowest files and one plain line with the counts. Where a few files failed, they are run once more, alone:
+// a test that passes then is named as unsteady, and one that fails again has failed. `--fast` leaves out types, lint, and the tests that
 // need Kafka. `--soak` runs the tests at full size. Any other argument goes to vitest (a path, -t, --project …).
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -25,6 +26,8 @@ type Report = {
 type Counts = { passed: number; failed: number; skipped: string[] }
 
 const slowestCount = 10
+/** Where tests of more files fail, it is not because the machine was busy. */
+const maxRepeatedFiles = 3
 
 /** Runs a program with our terminal and returns its exit code. */
 function runTool(program: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
@@ -79,6 +82,31 @@ function readReport(file: string): Report | null {
   }
 }
 
+/** Runs the tests. `report` is null where vitest ended before it wrote one. */
+async function runVitest(
+  args: readonly string[],
+  { soak }: { soak: boolean },
+): Promise<{ exitCode: number; report: Report | null }> {
+  const reportFile = join(root, '.dev', `test-report-${process.pid}.json`)
+  mkdirSync(dirname(reportFile), { recursive: true })
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
+  const env = soak ? { DLQ_SOAK: '1' } : {}
+  const exitCode = await runTool(join(bin, 'vitest'), ['run', ...reporters, ...args], env)
+  const report = readReport(reportFile)
+  rmSync(reportFile, { force: true })
+  return { exitCode, report }
+}
+
+/** Names of tests, and of files that failed outside of their tests. */
+function failedTests({ testResults }: Report): string[] {
+  return testResults
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name, assertionResults }) => {
+      const failed = assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
+      return failed.length > 0 ? failed : [relative(root, name)]
+    })
+}
+
 /** Types and lint. turbo runs the scripts through pnpm, which npx brings for as long as it takes. */
 async function check(): Promise<boolean> {
   const scripts = 'turbo run check:types check:lint --output-logs=errors-only'
@@ -95,22 +123,32 @@ async function main(args: string[]): Promise<number> {
   if (fast) vitestArgs.push('--project=unit', '--project=pg')
   else if (!(await check())) return 1
 
-  const reportFile = join(root, '.dev', `test-report-${process.pid}.json`)
-  mkdirSync(dirname(reportFile), { recursive: true })
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
-  const exitCode = await runTool(join(bin, 'vitest'), ['run', ...reporters, ...vitestArgs], {
-    ...(soak && { DLQ_SOAK: '1' }),
-  })
-  const report = readReport(reportFile)
+  const { exitCode, report } = await runVitest(vitestArgs, { soak })
   const { passed, failed, skipped } = report ? count(report) : { passed: 0, failed: 1, skipped: [] }
-  rmSync(reportFile, { force: true })
+  const isWhole = vitestArgs.length === 0
+  const unsteady = isWhole && report ? await passAlone(report, { soak }) : []
 
-  if (skipped.length > 0) console.log(`${skipped.length} skipped:\n${skipped.map((title) => `  ${title}`).join('\n')}`)
+  printList(`${skipped.length} skipped`, skipped)
+  printList(`${unsteady.length} unsteady, passed when run once more alone`, unsteady)
   if (exitCode !== 0 && failed === 0) console.log('vitest failed outside of the tests (see above), counted as one')
   if (report && report.testResults.length > slowestCount)
-    console.log(`the ${slowestCount} slowest files:\n${slowestFiles(report).join('\n')}`)
-  console.log(`${passed} passed, ${exitCode === 0 ? failed : Math.max(failed, 1)} failed`)
-  return failed > 0 ? 1 : exitCode
+    printList(`the ${slowestCount} slowest files`, slowestFiles(report))
+  const left = exitCode === 0 ? failed : Math.max(failed, 1) - unsteady.length
+  console.log(`${passed + unsteady.length} passed, ${left} failed`)
+  return left > 0 ? 1 : 0
+}
+
+/** Runs the files once more in which tests failed, if they are few. Returns those tests where all of them pass, or none. */
+async function passAlone(report: Report, { soak }: { soak: boolean }): Promise<string[]> {
+  const files = report.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name)
+  if (files.length === 0 || files.length > maxRepeatedFiles) return []
+  console.log(`once more, alone: ${files.map((file) => relative(root, file)).join(', ')}`)
+  const { exitCode } = await runVitest(files, { soak })
+  return exitCode === 0 ? failedTests(report) : []
+}
+
+function printList(title: string, lines: readonly string[]): void {
+  if (lines.length > 0) console.log(`${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`)
 }
 
 // Ctrl-C reaches the tool from the terminal; we stay to pass on how it ends.

@@ -71,7 +71,13 @@ async function tryFault(name: string, at: number): Promise<void> {
   lines.push(
     lineOf(name, { done, audit, ended: ended.length }, (what) => (after[what] - before[what]) / (spentMs / 1000)),
   )
-  console.log(lines.at(-1)!.join(' | '))
+  const asked = Object.entries(after.byApi).map(
+    ([api, count]) => [api, (count - (before.byApi[+api] ?? 0)) / (spentMs / 1000)] as const,
+  )
+  const busiest = asked.toSorted(([, a], [, b]) => b - a).slice(0, 5)
+  console.log(
+    `${lines.at(-1)!.join(' | ')}\n  requests/s by API: ${busiest.map(([api, rate]) => `${api}: ${rate.toFixed(0)}`).join(', ')}`,
+  )
   expect({ ...audit, longestWaitMs: null, messages: null, doubled: audit.doubled.java }).toEqual({
     ...{ lost: 0, doubled: 0, attemptsSpent: 0, unresolved: 0, longestWaitMs: null, messages: null },
   })

@@ -9,6 +9,7 @@ import { createFleet, type Fleet } from '../fleet/service-fleet.ts'
 import { createTopics } from '../kafka/create-topics.ts'
 import { compileJava, type JavaProgram } from '../kafka/java.ts'
 import { createTestKafka } from '../kafka/test-kafka.ts'
+import type { StackServer } from '../stack.ts'
 import { type FaultContext, mountSmallDisk } from './cluster-faults.ts'
 import { type KafkaCluster, startKafkaCluster } from './kafka-cluster.ts'
 
@@ -19,6 +20,7 @@ export const members = [...ingesters, ...retriers]
 export type ClusterFleet = {
   cluster: KafkaCluster
   fleet: Fleet
+  postgres: StackServer
   sql: postgres.Sql
   kafka: Kafka
   admin: Admin
@@ -34,7 +36,8 @@ export type ClusterFleet = {
   activity(): Activity
 }
 
-export type Activity = { dials: number; requests: number; warnings: number }
+/** `byApi`: requests by the number of their API in Kafka's protocol. */
+export type Activity = { dials: number; requests: number; byApi: Record<number, number>; warnings: number }
 
 export const retryDelayMs = 1000
 const diskMebibytes = 400
@@ -84,7 +87,7 @@ export async function openClusterFleet(opened: AsyncDisposableStack, dataDir: st
   }
   for (const name of members) await startMember(name)
   return {
-    ...{ cluster, fleet, sql, kafka, admin, java, startMember },
+    ...{ cluster, fleet, sql, kafka, admin, java, startMember, postgres: stack.postgres! },
     smallDisk: unmount ? disk : null,
     ingesterGroup: group,
     transactionalId: `${group}-retrier-1`,
@@ -124,13 +127,15 @@ async function createSpreadTopics(
 
 function sumCounts(folder: string): Omit<Activity, 'warnings'> {
   const files = readdirSync(folder).filter((name) => name.endsWith('.count'))
-  const sum = { dials: 0, requests: 0 }
+  const sum: Omit<Activity, 'warnings'> = { dials: 0, requests: 0, byApi: {} }
   for (const name of files) {
     const text = readFileSync(`${folder}/${name}`, 'utf8')
     // It may just be written.
-    const counts = text.endsWith('}') ? (JSON.parse(text) as typeof sum) : { dials: 0, requests: 0 }
+    if (!text.endsWith('}')) continue
+    const counts = JSON.parse(text) as typeof sum
     sum.dials += counts.dials
     sum.requests += counts.requests
+    for (const [api, count] of Object.entries(counts.byApi)) sum.byApi[+api] = (sum.byApi[+api] ?? 0) + count
   }
   return sum
 }

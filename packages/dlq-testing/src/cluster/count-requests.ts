@@ -6,7 +6,8 @@ import { Socket } from 'node:net'
 const { DLQ_COUNT_PORTS = '', DLQ_COUNT_FILE = '' } = process.env
 const ports = new Set(DLQ_COUNT_PORTS.split(',').map(Number))
 const writeEveryMs = 500
-const counts = { dials: 0, requests: 0 }
+/** `byApi`: by the number of the API in Kafka's protocol, which stands behind the four bytes of a request's length. */
+const counts = { dials: 0, requests: 0, byApi: {} as Record<number, number> }
 const portOf = Symbol('port')
 
 type Counted = Socket & { [portOf]?: number }
@@ -19,7 +20,12 @@ Socket.prototype.connect = function (this: Counted, ...args: unknown[]) {
   return Reflect.apply(connect, this, args)
 }
 Socket.prototype.write = function (this: Counted, ...args: unknown[]) {
-  if (ports.has(this[portOf] ?? 0)) counts.requests += 1
+  const [request] = args
+  if (ports.has(this[portOf] ?? 0) && Buffer.isBuffer(request) && request.length > 6) {
+    const api = request.readInt16BE(4)
+    counts.requests += 1
+    counts.byApi[api] = (counts.byApi[api] ?? 0) + 1
+  }
   return Reflect.apply(write, this, args)
 } as Socket['write']
 

@@ -101,6 +101,9 @@ export function MessagePage() {
           </span>
         </Notice>
       )}
+      {message.is_scrubbed ? (
+        <Notice>Personal data was taken out of this error before it was stored: “•••” stands for it.</Notice>
+      ) : null}
       {message.erased_at === null ? null : (
         <Notice>
           <span>
@@ -110,9 +113,6 @@ export function MessagePage() {
       )}
       <StaleNotice message={message} />
       {gone ? null : <MaskNotice message={message} />}
-      {message.is_scrubbed ? (
-        <Notice>Personal data was taken out of this error before it was stored: “•••” stands for it.</Notice>
-      ) : null}
       {gone ? null : <MessageActions message={message} etag={detail.data?.etag ?? null} />}
       <div className={styles.split}>
         <div className={styles.column}>

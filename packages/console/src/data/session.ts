@@ -2,6 +2,7 @@
 
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { DlqApiError } from 'dlq-client/api-client.ts'
+import type { Deployment } from '../domain/system/deployments.ts'
 import { rawRequest, signInNeeded } from './api.ts'
 import { preferSettings } from './settings.ts'
 
@@ -15,6 +16,7 @@ export type ConsoleConfig = {
   sign_in: readonly ('token' | 'oidc')[]
   links: { trace?: string | null; source?: string | null; ticket?: string | null; logs?: string | null }
   payloads: 'shown' | 'hidden'
+  deployments: readonly Deployment[]
 }
 
 export type Me = {
@@ -24,6 +26,8 @@ export type Me = {
   topics: readonly string[] | null
   via: 'anonymous' | 'token' | 'jwt' | 'session'
   expires_at: string | null
+  /** What it sees of messages: nothing, what masks leave, or all where it asks for it. */
+  payloads: 'none' | 'masked' | 'full'
 }
 
 const withoutServer: ConsoleConfig = {
@@ -34,6 +38,7 @@ const withoutServer: ConsoleConfig = {
   sign_in: ['token'],
   links: {},
   payloads: 'shown',
+  deployments: [],
 }
 
 export const configQuery = queryOptions({
@@ -83,4 +88,12 @@ export function useMissingRole(needed: Role): string | null {
   // Until the answer is there nothing is forbidden: the API decides in any case.
   if (data === undefined || rank[data.role] === undefined || rank[data.role] >= rank[needed]) return null
   return `needs the role ${needed}; you have ${data.role}`
+}
+
+/** Null where the token may see behind masks; else why not. */
+export function useMissingUnmask(): string | null {
+  const { data } = useQuery(meQuery)
+  return data === undefined || data.payloads === 'full'
+    ? null
+    : `needs a token with payloads: full; yours has ${data.payloads}`
 }

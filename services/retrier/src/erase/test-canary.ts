@@ -84,7 +84,15 @@ export async function enterErasure(
   mode: 'contents' | 'rows' = 'contents',
 ): Promise<string> {
   const id = await insertRun(sql, {
-    ...{ kind: 'erase', is_forced: false, actor: 'ann', reason: 'ticket 17', scope: null, erase_mode: mode },
+    ...{
+      kind: 'erase',
+      is_forced: false,
+      actor: 'ann',
+      reason: 'ticket 17',
+      scope: null,
+      erase_mode: mode,
+      adopts: false,
+    },
     ...{ cutoff: 'infinity', until_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff', matched: 1, matched_relation: 'eq' },
     ...{ retry_all_topic: null, target_topic: null, patch: null, rate_per_second: null, max_lag: null, canary: null },
     ...{ on_refailure: 'continue', max_refailure: 0.05, selection: JSON.stringify(selection) },

@@ -1,14 +1,15 @@
-// Every service is killed by SIGKILL while it works, again and again. Every record is stored once and sent at least
-// once; a record that is sent twice has the same attempt id.
+// Every service is killed by SIGKILL while it works, again and again, first on PostgreSQL itself and then behind PgBouncer in
+// transaction mode. Every record is stored once and sent at least once; a record that is sent twice has the same attempt id.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deriveAttemptId, deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import type { ServiceName } from 'dlq-testing/fleet/service-process.ts'
+import { type ServiceName, serviceNames } from 'dlq-testing/fleet/service-process.ts'
 import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
 import { readTopic, type TopicRecord } from 'dlq-testing/kafka/read-topic.ts'
+import { findPgBouncer, startPooler } from 'dlq-testing/postgres/pgbouncer.ts'
 import { numberedDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
 const report = soak ? console.log : () => {}
@@ -22,23 +23,29 @@ const fleet = useFleet('crash', {
   env: { DLQ_RETRY_INITIAL_DELAY: '200ms', DLQ_RETRY_LEASE: '5s', DLQ_RETRY_BATCH_SIZE: '50' },
 })
 
-beforeAll(() => fleet.services.startAll())
+/** The settings of every start, which the test sets before the first one. */
+let connection: NodeJS.ProcessEnv = {}
+let produced = 0
+
+async function startAll(): Promise<void> {
+  const started = await Promise.all(serviceNames.map((name) => fleet.services.start(name, name, connection)))
+  await Promise.all(started.map((service) => service.ready()))
+}
 
 const deadLetter = (n: number) => numberedDeadLetter(n, { topic: fleet.original, partitions: 3, group: 'crash' })
 
-/** Sends `total` dead letters, and more on a slow machine, until `isOver`. Returns how many. */
-async function produce(isEnough: () => boolean): Promise<number> {
-  let produced = 0
-  while (produced < total || (!isEnough() && produced < 10 * total)) {
+/** Sends `total` dead letters, and more on a slow machine, until `isEnough`. */
+async function produce(isEnough: () => boolean): Promise<void> {
+  const first = produced
+  while (produced < first + total || (!isEnough() && produced < first + 10 * total)) {
     const messages = Array.from({ length: sendSize }, (_, i) => deadLetter(produced + i))
     await fleet.producer.send({ topic: fleet.dlq, messages })
     produced += messages.length
     await sleep((producingMs * sendSize) / total)
   }
-  return produced
 }
 
-const kills: Record<ServiceName, number> = { ingester: 0, retrier: 0, api: 0 }
+let kills: Record<ServiceName, number>
 
 /** Kills a service some moments after each time that `progress` has grown, until `isOver`. */
 async function killWhileWorking(
@@ -52,7 +59,7 @@ async function killWhileWorking(
     const service = fleet.services.get(name)
     await service.stop('SIGKILL', 0)
     if ((await service.exited).signal === 'SIGKILL') kills[name] += 1
-    await fleet.services.start(name)
+    await fleet.services.start(name, name, connection)
   }
 }
 
@@ -86,7 +93,28 @@ const headerOf = (record: TopicRecord, wanted: string) =>
 const read = (topic: string) => readTopic(fleet.topics.kafka, { topic, groupId: fleet.topics.groupName('reader') })
 
 test('services killed at random moments lose no dead letter, store none twice and retry every one', async () => {
+  await startAll()
+  await killAndCompare()
+})
+
+test('nor do they behind PgBouncer in transaction mode', async () => {
+  if (findPgBouncer() === null)
+    return console.log('skipped: no PgBouncer here (Debian: apt-get install pgbouncer, or PGBOUNCER=/its/path)')
+  await fleet.services.stop()
+  const pooler = await startPooler(fleet.database.url, { size: 8 })
+  connection = { DATABASE_URL: pooler.url, DLQ_DATABASE_PREPARE: 'false' }
+  try {
+    await startAll()
+    await killAndCompare()
+  } finally {
+    await fleet.services.stop()
+    await pooler.close()
+  }
+})
+
+async function killAndCompare(): Promise<void> {
   const { sql } = fleet.database
+  kills = { ingester: 0, retrier: 0, api: 0 }
   const counts = async () => {
     const [row] = await sql<{ rows: number; resolved: number }[]>`
       select count(*)::int as rows, count(*) filter (where status = 'RESOLVED')::int as resolved from dlq.dlq_messages`
@@ -100,7 +128,7 @@ test('services killed at random moments lose no dead letter, store none twice an
     killWhileWorking('api', { progress: async () => (await counts()).rows, isOver }),
     askWhileKilled(isOver),
   ])
-  const produced = await produce(() => Math.min(...Object.values(kills)) >= minKills)
+  await produce(() => Math.min(...Object.values(kills)) >= minKills)
   isProduced = true
   const [, , , statuses] = await killing
   const timer = performance.now()
@@ -134,4 +162,4 @@ test('services killed at random moments lose no dead letter, store none twice an
   expect([...attemptIds.keys()].sort()).toEqual(ids)
   for (const [id, ofMessage] of attemptIds) expect([...ofMessage]).toEqual([deriveAttemptId(id, 1)])
   report(`${republished.length} records for ${produced} messages`)
-})
+}

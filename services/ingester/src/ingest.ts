@@ -174,6 +174,10 @@ export async function ingest(deps: IngestDeps): Promise<void> {
           metrics.stored(batch, outcome)
           logStored(log, batch, outcome)
         },
+        onBehind: () => {
+          groups.forget()
+          routes.forget()
+        },
         onLost: ({ topic }, count) => metrics.lost(topic, count),
         onAssigned: (assignment) => {
           metrics.rebalances.inc()

@@ -56,6 +56,7 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
     return { more: false, published: 0, refused: 0, released: 0 }
   }
 
+  work.slot.used(claim.batch)
   metrics.inFlight.inc(messages.length)
   try {
     const { asideMs, ...counts } = await publishClaimed(deps, work, {

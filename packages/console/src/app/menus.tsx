@@ -1,12 +1,13 @@
-// The menus of the frame: who looks, and on a phone the sections that have no room at its lower edge.
+// The menus of the frame: who looks, which deployment, and on a phone the sections that have no room at its lower edge.
 
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Ellipsis } from 'lucide-react'
 import { Menu } from '../components/controls/menu.tsx'
-import { meQuery, signOut } from '../data/session.ts'
+import { configQuery, meQuery, signOut } from '../data/session.ts'
 import { changeSettings, settings } from '../data/settings.ts'
 import { useStore } from '../data/store.ts'
+import { deploymentAt, sectionIn } from '../domain/system/deployments.ts'
 import { overlay } from './over/overlay.ts'
 import { firstSections, sections } from './sections.ts'
 import styles from './top-bar.module.css'
@@ -40,6 +41,34 @@ export function Account() {
         if (id === 'out') void signOut()
       }}
     >
+      <span className={styles.account}>{name}</span>
+    </Menu>
+  )
+}
+
+/** Leads to the same section of another deployment. */
+export function Deployments({ environment }: { environment: string }) {
+  const { data: config } = useQuery(configQuery)
+  const deployments = config?.deployments ?? []
+  const here = deploymentAt(deployments, window.location.href)
+  const name = here?.name ?? environment
+  return (
+    <Menu
+      label={`Deployment: ${name}`}
+      look="quiet"
+      choices={deployments.map((deployment) => ({
+        id: deployment.name,
+        text: deployment.name,
+        note: deployment === here ? 'this page' : deployment.url,
+        disabled: deployment === here,
+      }))}
+      onChoose={(id) => {
+        const chosen = deployments.find((deployment) => deployment.name === id)
+        const path = window.location.pathname.slice(new URL(document.baseURI).pathname.length)
+        if (chosen !== undefined) window.location.assign(sectionIn(chosen, `/${path}`))
+      }}
+    >
+      <span className="visually-hidden">Deployment: </span>
       <span className={styles.account}>{name}</span>
     </Menu>
   )

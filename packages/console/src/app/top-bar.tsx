@@ -17,6 +17,7 @@ import styles from './top-bar.module.css'
 
 // What a menu needs is large, and nobody opens one in the first moment.
 const Account = lazy(() => import('./menus.tsx').then(({ Account }) => ({ default: Account })))
+const Deployments = lazy(() => import('./menus.tsx').then(({ Deployments }) => ({ default: Deployments })))
 
 export function TopBar() {
   const { data: config } = useQuery(configQuery)
@@ -31,6 +32,11 @@ export function TopBar() {
           {environment}
         </span>
       )}
+      {config?.deployments.length ? (
+        <Suspense>
+          <Deployments environment={config.environment ?? config.title} />
+        </Suspense>
+      ) : null}
       <SearchBox />
       <Button look="quiet" label="Commands" onPress={() => overlay.set({ kind: 'commands' })}>
         <Command aria-hidden="true" />

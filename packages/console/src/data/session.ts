@@ -2,6 +2,7 @@
 
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { DlqApiError } from 'dlq-client/api-client.ts'
+import type { Deployment } from '../domain/system/deployments.ts'
 import { rawRequest, signInNeeded } from './api.ts'
 import { preferSettings } from './settings.ts'
 
@@ -15,6 +16,7 @@ export type ConsoleConfig = {
   sign_in: readonly ('token' | 'oidc')[]
   links: { trace?: string | null; source?: string | null; ticket?: string | null; logs?: string | null }
   payloads: 'shown' | 'hidden'
+  deployments: readonly Deployment[]
 }
 
 export type Me = {
@@ -34,6 +36,7 @@ const withoutServer: ConsoleConfig = {
   sign_in: ['token'],
   links: {},
   payloads: 'shown',
+  deployments: [],
 }
 
 export const configQuery = queryOptions({

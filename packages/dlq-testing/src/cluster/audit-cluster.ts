@@ -6,6 +6,7 @@ import type { JavaProgram } from '../kafka/java.ts'
 import { readHeaderWithKcat } from '../kafka/kcat.ts'
 import { type ClusterFleet, retryDelayMs } from './cluster-fleet.ts'
 import type { ClusterLoad } from './cluster-load.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
 
 type AuditOptions = {
   java: JavaProgram
@@ -44,7 +45,7 @@ export async function countStored(sql: postgres.Sql, dlqTopic: string): Promise<
 
 /** Waits until all that Kafka acknowledged of the load is stored and RESOLVED, and compares. */
 export async function auditLoad(
-  { cluster, java, sql }: Pick<ClusterFleet, 'cluster' | 'java' | 'sql'>,
+  { cluster, java, sql }: Pick<ClusterFleet, 'java' | 'sql'> & { cluster: Pick<KafkaCluster, 'brokers'> },
   load: ClusterLoad,
   topics: Pick<AuditOptions, 'dlqTopic' | 'targetTopic'>,
 ): Promise<Audit> {

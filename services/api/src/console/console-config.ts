@@ -21,6 +21,10 @@ export const consoleConfigSchema = v.pipe(
       v.description('Addresses of other tools, with names in braces for what the console fills in.'),
     ),
     payloads: v.picklist(['shown', 'hidden']),
+    deployments: v.pipe(
+      v.array(v.strictObject({ name: v.string(), url: v.string() })),
+      v.description('Where the console can lead to, its own deployment among them; empty where none are configured.'),
+    ),
   }),
   v.title('ConsoleConfig'),
 )
@@ -43,5 +47,6 @@ export function consoleConfigOf(
     ],
     links: { trace, source, ticket, logs },
     payloads: console.payloads,
+    deployments: console.deployments,
   }
 }

@@ -161,7 +161,10 @@ describe('config.json', () => {
       sign_in: [],
       links: { trace: null, source: null, ticket: null, logs: null },
       payloads: 'shown',
+      deployments: [],
     })
+    const deployments = [{ name: 'Europe', url: 'https://dlq.eu.example.com/dlq' }]
+    expect(await ask(`console: { deployments: ${JSON.stringify(deployments)} }`)).toMatchObject({ deployments })
     const links = 'links: { trace: "https://traces.example.com/{trace_id}" }'
     expect(await ask(`console: { title: Payments, payloads: hidden, ${links} }`)).toMatchObject({
       title: 'Payments',

@@ -25,6 +25,10 @@ export const consoleRoutes = [
             sign_in: ['token', 'oidc'],
             links: { trace: 'https://traces.example.com/trace/{trace_id}', source: null, ticket: null, logs: null },
             payloads: 'shown',
+            deployments: [
+              { name: 'Europe', url: 'https://dlq.eu.example.com' },
+              { name: 'America', url: 'https://dlq.us.example.com' },
+            ],
           },
         },
       },

@@ -20,6 +20,7 @@ import { partsOfBatch } from './parts-of-batch.ts'
 import { untilStored } from './until-stored.ts'
 import { withinBounds } from './value-bounds.ts'
 import { watchForStall } from './watch-for-stall.ts'
+import { createPositionWatch, followPositions, type PositionWatch } from './watch-positions.ts'
 
 export type ConsumeDeps = {
   kafka: Kafka
@@ -46,6 +47,8 @@ export type ConsumeDeps = {
   /** The topic was deleted and created again, so its offsets begin again. */
   onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
   onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
+  /** The database has forgotten what it had stored. */
+  onBehind: () => void
   /** Retention has deleted records before they were read; control records may be among them. */
   onLost: (batch: Batch, count: number) => void
 }
@@ -94,12 +97,17 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   // The listener runs in the context of the fetch.
   consumer.on(consumer.events.FETCH_START, ({ payload: { nodeId } }) => deps.pool.begin(nodeId))
   const watchdog = watchForStall(consumer)
+  const positions = createPositionWatch({ ...deps, consumer })
+  const watching = new AbortController()
   // Awaited below; until then a crash during connect() must not count as unhandled.
   ended.catch(() => {})
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
     log.info({ groupId, memberId: payload.memberId, assignment: payload.memberAssignment }, 'partitions_assigned')
     deps.onAssigned(payload.memberAssignment)
-    seekToPositions(deps, consumer, payload.memberAssignment).catch((error) => log.warn({ error }, 'seek_failed'))
+    positions.forget()
+    seekToPositions(deps, { consumer, watch: positions }, payload.memberAssignment).catch((error) =>
+      log.warn({ error }, 'seek_failed'),
+    )
   })
   let pauses: PausedTopics | null = null
   let passed: Promise<void> = Promise.resolve()
@@ -122,13 +130,20 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
             ...deps,
             store: (...args) => passed.then(() => deps.store(...args)),
             isPaused: (topic) => pauses?.has(topic) ?? false,
+            positions,
           },
           consumer,
           payload,
         ),
     })
     pauses = await followPauses({ ...deps, consumer })
-    await Promise.race([ended, watchdog.stalled])
+    const following = followPositions(positions, { log, signal: watching.signal })
+    try {
+      await Promise.race([ended, watchdog.stalled])
+    } finally {
+      watching.abort()
+      await following
+    }
   } catch (error) {
     await nameMissingAcl(deps, error)
     throw error
@@ -164,7 +179,7 @@ function watchForFailedFetches(consumer: Consumer, { onFault, onFetched }: Consu
  */
 async function seekToPositions(
   deps: ConsumeDeps,
-  consumer: Consumer,
+  { consumer, watch }: { consumer: Consumer; watch: PositionWatch },
   assignment: Record<string, number[]>,
 ): Promise<void> {
   const { reader, sql, cluster, log } = deps
@@ -182,6 +197,7 @@ async function seekToPositions(
     // A position beyond the end means that the topic was created again; kafkajs would silently start anywhere.
     const isInLog = position > log_start_offset && position <= log_end_offset
     consumer.seek({ topic, partition, offset: String(isInLog ? position : log_start_offset) })
+    if (isInLog) watch.stored({ topic, partition }, position)
   }
 }
 
@@ -214,7 +230,7 @@ async function passOver(
   })
 }
 
-type BatchDeps = ConsumeDeps & { isPaused: (topic: string) => boolean }
+type BatchDeps = ConsumeDeps & { isPaused: (topic: string) => boolean; positions: PositionWatch }
 
 async function eachBatch(deps: BatchDeps, consumer: Consumer, payload: EachBatchPayload): Promise<void> {
   const { resolveOffset, commitOffsetsIfNecessary, uncommittedOffsets } = payload
@@ -236,7 +252,7 @@ async function eachBatch(deps: BatchDeps, consumer: Consumer, payload: EachBatch
 
 /** False where what follows must not be stored now: it is read again, here or by somebody else. */
 async function storePart(
-  deps: ConsumeDeps,
+  deps: BatchDeps,
   consumer: Consumer,
   payload: EachBatchPayload,
   batch: Batch,
@@ -256,7 +272,9 @@ async function storePart(
     outcome = await untilStored(() => store(batch), payload, log)
   }
   if (outcome?.kind === 'hole') {
-    // Either the fetch began before the seek, or retention has deleted what the position still waits for.
+    // The fetch began before the seek, retention has deleted what the position still waits for, or the database has
+    // forgotten what it had stored: then it may have forgotten groups and routes, too.
+    deps.onBehind()
     const lowOffset = (await boundsOf(deps, batch))?.log_start_offset ?? 0n
     const { expectedOffset } = outcome
     outcome = await untilStored(() => store(batch, { lowOffset }), payload, log)
@@ -272,6 +290,7 @@ async function storePart(
     consumer.seek({ topic, partition, offset: String(outcome.expectedOffset) })
     return false
   }
+  deps.positions.stored(batch, batch.nextOffset)
   onStored(batch, outcome)
   return true
 }

@@ -18,6 +18,8 @@ import type { Database } from 'dlq-core/runtime/database/database.ts'
 export type GroupRegister = {
   /** Sets `group_id` of every letter's message. */
   assign(letters: readonly DeadLetter[]): Promise<void>
+  /** The database may not have what it was told: each group is made known again. */
+  forget(): void
 }
 
 const maxRemembered = 50_000
@@ -36,6 +38,10 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
   }
 
   return {
+    forget() {
+      known.clear()
+      seen.clear()
+    },
     async assign(letters) {
       const ids = letters.map(({ message }) => fingerprintId(failureOf(message)))
       const keys = letters.map(({ message }, index) => keyOf(message.dlq_topic, ids[index]!))

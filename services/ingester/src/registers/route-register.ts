@@ -25,6 +25,8 @@ export type RouteRegister = {
   admit(letters: readonly DeadLetter[]): Promise<void>
   /** Tells which of the routes are open. */
   testOf(sql: Sql, routes: readonly Route[]): Promise<RouteTest>
+  /** The database may not have what it was told: each route is looked up again. */
+  forget(): void
   /** One pass: follows decisions. */
   refresh(): Promise<{ more: false }>
 }
@@ -81,6 +83,7 @@ export function createRouteRegister(
       for (const { state, ...route } of [...unknown.values(), ...decided]) states.set(keyOf(route), state)
       return (route) => !needsRoute(route) || isOpen(states.get(keyOf(route)) ?? stateByConfiguration(route, settings))
     },
+    forget: () => known.clear(),
     async refresh() {
       if (isFirst && settings.mode === 'trust') await trustWaiting(sql)
       isFirst = false

@@ -6,8 +6,10 @@ import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 
 export type HeldSlot = Slot & {
-  /** True once another retrier has taken it over. */
+  /** True once another retrier has taken it over, or the database has forgotten what this one did. */
   readonly isLost: () => boolean
+  /** The database has given out this number. */
+  used(batch: bigint): void
   /** Ends the renewing and gives the slot back. */
   release(): Promise<void>
 }
@@ -19,14 +21,28 @@ export function holdSlot(
 ): HeldSlot {
   const { slot, epoch } = taken
   let lost = false
+  let highest = taken.batch
   let renewing: Promise<void> | null = null
+
+  /** Whoever takes the slot next, this retrier too, asks Kafka's ledger about what the slot holds. */
+  function lose(why: object): void {
+    if (lost) return
+    lost = true
+    clearInterval(timer)
+    log.warn({ slot, epoch: String(epoch), ...why }, 'slot_lost')
+  }
+
+  /** A number that falls: a standby that was behind has taken over, and batches that were settled may be claimed again. */
+  function compare(batch: bigint, known: bigint): void {
+    if (batch < known) lose({ batch: String(batch), known: String(known), cause: 'the database is behind' })
+  }
 
   async function renew(): Promise<void> {
     try {
-      if (await renewSlot(sql, { slot, epoch, leaseMs })) return
-      lost = true
-      clearInterval(timer)
-      log.warn({ slot, epoch: String(epoch) }, 'slot_lost')
+      const known = highest
+      const batch = await renewSlot(sql, { slot, epoch, leaseMs })
+      if (batch === null) lose({ cause: 'another retrier has taken it' })
+      else compare(batch, known)
     } catch (error) {
       // While the database is unavailable, no other retrier can take the slot either.
       log.debug({ error, slot }, 'slot_renewal_failed')
@@ -43,6 +59,11 @@ export function holdSlot(
     slot,
     epoch,
     isLost: () => lost,
+    used(batch) {
+      // What was claimed is published all the same: its token tells it from another batch of the same number.
+      compare(batch, highest + 1n)
+      if (batch > highest) highest = batch
+    },
     async release() {
       clearInterval(timer)
       await renewing

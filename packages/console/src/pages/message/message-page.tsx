@@ -97,6 +97,9 @@ export function MessagePage() {
           </span>
         </Notice>
       )}
+      {message.is_scrubbed ? (
+        <Notice>Personal data was taken out of this error before it was stored: “•••” stands for it.</Notice>
+      ) : null}
       {gone ? null : <MessageActions message={message} etag={detail.data?.etag ?? null} />}
       <div className={styles.split}>
         <div className={styles.column}>

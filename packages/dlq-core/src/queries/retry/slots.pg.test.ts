@@ -34,12 +34,14 @@ test('a holder that lost its slot cannot renew it, give it back, or use a number
   const owner = await take()
   expect(owner.slot).toBe(lost.slot)
 
-  expect(await renewSlot(service.sql, { ...lost, leaseMs })).toBe(false)
+  expect(await renewSlot(service.sql, { ...lost, leaseMs })).toBeNull()
   await releaseSlot(service.sql, lost)
   expect(await nextBatchNumbers(service.sql, lost)).toBeNull()
   const [row] = await database.sql`select owner, batch::int, owner_until > now() as held from dlq.dlq_slots`
   expect(row).toEqual({ owner: 'test', batch: 0, held: true })
-  expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(true)
+  expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(0n)
+  await nextBatchNumbers(service.sql, { ...owner, count: 4 })
+  expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(4n)
 })
 
 test('the numbers of a slot only rise, and are above the one in the ledger', async () => {

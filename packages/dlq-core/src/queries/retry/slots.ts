@@ -75,12 +75,19 @@ export async function listAbandonedSlots(sql: Sql): Promise<number[]> {
   return rows.map(({ slot }) => slot)
 }
 
-/** Extends the slot's lease by `leaseMs`. False where another retrier has taken the slot. */
-export async function renewSlot(sql: Sql, { slot, epoch, leaseMs }: Slot & { leaseMs: number }): Promise<boolean> {
-  const result = await sql`
+/**
+ * Extends the slot's lease by `leaseMs`. Returns the last number that the slot has given out; null where another
+ * retrier has taken the slot.
+ */
+export async function renewSlot(
+  sql: Sql,
+  { slot, epoch, leaseMs }: Slot & { leaseMs: number },
+): Promise<bigint | null> {
+  const [row] = await sql<{ batch: bigint }[]>`
     update dlq.dlq_slots set owner_until = now() + ${leaseMs}::int * interval '1 ms'
-    where slot = ${slot} and epoch = ${epoch}`
-  return result.count > 0
+    where slot = ${slot} and epoch = ${epoch}
+    returning batch`
+  return row?.batch ?? null
 }
 
 /** Ends the slot's lease, so that the next retrier may take it. */

@@ -259,6 +259,15 @@ const audit = v.strictObject({
 /** Links to other tools; `{…}` stands for what the console fills in. */
 const linkTemplate = v.pipe(text, v.regex(/^https?:\/\//, 'must start with https:// or http://'))
 
+/** Every deployment that the console can lead to, its own among them; the URL is that of its `server.public_url`. */
+const deployments = v.pipe(
+  v.array(v.strictObject({ name: text, url: publicUrl }), 'must be a list of { name, url }'),
+  v.check(
+    (all) => new Set(all.map(({ name }) => name)).size === all.length,
+    'must not have two deployments of the same name',
+  ),
+)
+
 /** What the console shows; `server.console` turns it off. */
 const consoleSection = v.strictObject({
   /** Beside the name of the environment. */
@@ -274,6 +283,8 @@ const consoleSection = v.strictObject({
     }),
     {},
   ),
+  /** For the switch in the head of the page; none by default. */
+  deployments: v.optional(deployments, []),
   /** Origins of pages that may show the console in a frame; none by default. */
   frame_ancestors: v.optional(
     v.pipe(

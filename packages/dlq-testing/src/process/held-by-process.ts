@@ -1,0 +1,35 @@
+// What a process holds now, from Linux's /proc.
+
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+export type HeldByProcess = {
+  /** Resident memory now, and the most it has ever been. */
+  memoryMiB: number
+  mostMemoryMiB: number
+  /** Open file descriptors, sockets among them. */
+  files: number
+  sockets: number
+}
+
+/** @throws where there is no such process, or no /proc */
+export function heldBy(pid: number): HeldByProcess {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const mebibytes = (field: string) =>
+    Math.round(Number(new RegExp(`^${field}:\\s*(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024)
+  const targets = readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`))
+  return {
+    memoryMiB: mebibytes('VmRSS'),
+    mostMemoryMiB: mebibytes('VmHWM'),
+    files: targets.length,
+    sockets: targets.filter((target) => target.startsWith('socket:')).length,
+  }
+}
+
+/** It may be closed meanwhile. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ''
+  }
+}

@@ -16,7 +16,7 @@ import {
   nextItems,
   noteErased,
 } from 'dlq-core/queries/erase/erase-items.ts'
-import { eraseMessages } from 'dlq-core/queries/erase/erase-messages.ts'
+import { endAttemptsUnderWay, eraseMessages } from 'dlq-core/queries/erase/erase-messages.ts'
 import {
   beginAgain,
   endAgain,
@@ -52,12 +52,13 @@ export async function eraseAgain(sql: Database, text: string): Promise<number> {
     for (let at = 0; at < proof.ids.length; at += pieceSize)
       await addItems(sql, { runId, ids: proof.ids.slice(at, at + pieceSize) })
   })
-  await findKeys(sql, proof, hmacKey)
+  const keys = await findKeys(sql, proof, hmacKey)
   let erased = 0
   for (;;) {
     const count = await sql.begin(async (sql) => {
       const wanted = await nextItems(sql, { runId, limit: eraseSize })
       if (wanted.length === 0) return 0
+      await endAttemptsUnderWay(sql, wanted)
       const { ids, waiting } = await eraseMessages(sql, { runId, ids: wanted, mode: proof.mode })
       if (waiting > 0) throw new Error(`${waiting} messages are being sent: stop the retriers first`)
       await noteErased(sql, { runId, ids })
@@ -66,34 +67,42 @@ export async function eraseAgain(sql: Database, text: string): Promise<number> {
     if (count === 0) break
     erased += count
   }
-  await sql.begin((sql) => eraseTraces(sql, { runId, proof: text }))
+  await sql.begin((sql) => eraseTraces(sql, { runId, proof: text, found: keys }))
   return erased
 }
 
-/** Messages whose keys have one of the proof's digests, wherever a key stands. */
-async function findKeys(sql: Database, { run_id: runId, keys, topics }: EraseProof, hmacKey: Buffer): Promise<void> {
-  if (keys.length === 0) return
+/**
+ * Messages whose keys have one of the proof's digests, wherever a key stands. What was stored after the erasure is left
+ * alone. Returns the keys.
+ */
+async function findKeys(
+  sql: Database,
+  { run_id: runId, keys, topics, cutoff }: EraseProof,
+  hmacKey: Buffer,
+): Promise<Buffer[]> {
+  if (keys.length === 0) return []
   const digests = new Set(keys)
+  const found = new Map<string, Buffer>()
   for (const place of keyPlaces) {
     for (let after: string | null = smallestId; after !== null; ) {
       const from: string = after
       after = await sql.begin(async (sql) => {
-        const { rows, last } = await listKeysAfter(sql, { place, after: from, limit: pieceSize, topics })
-        const ids = rows
-          .filter(({ record_key }) => digests.has(keyDigest(hmacKey, record_key).toString('hex')))
-          .map(({ id }) => id)
-        await addItems(sql, { runId, ids })
+        const { rows, last } = await listKeysAfter(sql, { place, after: from, limit: pieceSize, topics, until: cutoff })
+        const meant = rows.filter(({ record_key }) => digests.has(keyDigest(hmacKey, record_key).toString('hex')))
+        await addItems(sql, { runId, ids: meant.map(({ id }) => id) })
+        for (const { record_key } of meant) found.set(record_key.toString('hex'), record_key)
         return last
       })
     }
   }
+  return [...found.values()]
 }
 
 async function eraseTraces(
   sql: Parameters<typeof eraseFrames>[0],
-  { runId, proof }: { runId: string; proof: string },
+  { runId, proof, found }: { runId: string; proof: string; found: readonly Buffer[] },
 ): Promise<void> {
-  const keys = await listItemKeys(sql, { runId, limit: mostKeys })
+  const keys = [...found, ...(await listItemKeys(sql, { runId, limit: mostKeys }))]
   await eraseGroupTexts(sql, runId)
   await eraseFrames(sql, runId)
   await eraseReads(sql, { runId, texts: namesOf(keys) })

@@ -139,7 +139,7 @@ test.skipIf(missing.length > 0)('one that is too old, or counts wrongly, fails a
 })
 
 test.skipIf(missing.length > 0)('full backups are kept for thirty days, and all WAL for seven of them', async () => {
-  const output = await succeed('pgbackrest --stanza=dlq --type=full --log-level-console=detail expire')
+  const output = await succeed('pgbackrest --stanza=dlq --log-level-console=detail expire')
   expect(output).not.toMatch(/ERROR|WARN/)
   const text = readFileSync(place('pgbackrest.conf'), 'utf8')
   expect(text).toContain('repo1-retention-full=30')

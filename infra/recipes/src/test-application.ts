@@ -1,6 +1,7 @@
 // Somebody's consumer, made in a folder of its own, and what dlq-manager shows of the record that it fails at.
 
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -11,7 +12,7 @@ import { eachMessage } from 'dlq-client/each.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import type { TestFleet } from 'dlq-testing/fleet/test-fleet.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
-import { startWatchedProcess } from 'dlq-testing/process/watched-process.ts'
+import { startWatchedProcess, type WatchedProcess } from 'dlq-testing/process/watched-process.ts'
 
 export type Recipe = {
   /** The folder beside this one. */
@@ -35,43 +36,60 @@ export function isInstalled(program: string): boolean {
   }
 }
 
-/** Fails, is stored, is retried, is handled. Returns the lines of the page. */
-export async function tryRecipe(fleet: TestFleet, { name, make, run, env = {} }: Recipe): Promise<string> {
-  await using stack = new AsyncDisposableStack()
-  const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
+/** A copy of the folder `name` with the program made in it, deleted with the stack. */
+export function makeApplication(stack: AsyncDisposableStack, { name, make }: Pick<Recipe, 'name' | 'make'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'dlq-recipe-'))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   cpSync(fileURLToPath(new URL(`../${name}`, import.meta.url)), folder, { recursive: true })
-  // The tools that the machine has, not those of this repository.
-  const PATH = (process.env.PATH ?? '')
-    .split(delimiter)
-    .filter((path) => !path.includes('node_modules'))
-    .join(delimiter)
   if (make)
     execFileSync('sh', ['-ec', make], {
       cwd: folder,
       timeout: makeMs,
-      env: { ...process.env, PATH },
+      env: { ...process.env, PATH: machinePath() },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+  return folder
+}
 
-  const KEY = `order-${Object.values(env).join('-')}${name}`
-  const GROUP = fleet.topics.groupName(`billing-${KEY}`)
-  const logFile = join(folder, 'application.log')
+/** The tools that the machine has, not those of this repository. */
+function machinePath(): string {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((path) => !path.includes('node_modules'))
+    .join(delimiter)
+}
+
+export type Application = WatchedProcess & {
+  /** Everything that it has printed. */
+  output(): string
+}
+
+/** Runs the shell command in the folder until the stack ends. */
+export async function startApplication(
+  stack: AsyncDisposableStack,
+  { folder, run, env }: { folder: string; run: string; env: Record<string, string> },
+): Promise<Application> {
+  const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
+  const logFile = join(folder, `application-${randomUUID()}.log`)
   const application = await startWatchedProcess({
     ...{ command: ['sh', '-c', `exec ${run}`], cwd: folder, reaper, logFile },
-    env: {
-      ...process.env,
-      PATH,
-      BROKERS: fleet.topics.brokers.join(),
-      TOPIC: fleet.original,
-      GROUP,
-      KEY,
-      STATE: join(folder, 'state'),
-      ...env,
-    },
+    env: { ...process.env, PATH: machinePath(), STATE: join(folder, `state-${randomUUID()}`), ...env },
   })
   stack.defer(() => application.stop('SIGTERM', stopMs))
+  return { ...application, output: () => readFileSync(logFile, 'utf8') }
+}
+
+/** Fails, is stored, is retried, is handled. Returns the lines of the page. */
+export async function tryRecipe(fleet: TestFleet, { name, make, run, env = {} }: Recipe): Promise<string> {
+  await using stack = new AsyncDisposableStack()
+  const folder = makeApplication(stack, { name, ...(make && { make }) })
+  const KEY = `order-${Object.values(env).join('-')}${name}`
+  const GROUP = fleet.topics.groupName(`billing-${KEY}`)
+  const BROKERS = fleet.topics.brokers.join()
+  const application = await startApplication(stack, {
+    ...{ folder, run },
+    env: { BROKERS, TOPIC: fleet.original, GROUP, KEY, ...env },
+  })
   await fleet.producer.send({
     topic: fleet.original,
     messages: [{ key: KEY, value: '{"amount":5}', headers: { trace: 'abc' } }],
@@ -89,7 +107,7 @@ export async function tryRecipe(fleet: TestFleet, { name, make, run, env = {} }:
   const before = await read()
   await dataOf(client.POST('/api/v1/dlq/messages/{id}/retry', { params: { path } }))
   await eventually(() => {
-    if (!readFileSync(logFile, 'utf8').includes(`handled ${KEY}`)) throw new Error(application.lastOutput())
+    if (!application.output().includes(`handled ${KEY}`)) throw new Error(application.lastOutput())
   })
   return shown(before, await read(), { [fleet.original]: 'orders', [GROUP]: 'billing', [KEY]: 'order-7' })
 }

@@ -1818,6 +1818,8 @@ export interface components {
             record_source: "dlq" | "origin";
             /** @description How the copy on the DLQ topic compares with the record that failed, where somebody has compared. value_lost: the copy has no value, and the original has one. wanted: it could not be read, and is looked for again. */
             origin_state: ("same" | "different" | "mismatch" | "unproved" | "gone" | "unreachable" | "wanted" | "value_lost") | null;
+            /** @description The policy’s `scrub` took something out of the error message, the stack trace or the failure’s headers before they were stored. It is not kept anywhere here. */
+            is_scrubbed: boolean;
             failure_count: number;
             /**
              * Format: date-time
@@ -1934,7 +1936,7 @@ export interface components {
              * @enum {string}
              */
             state: "decoded" | "waiting" | "failed" | "unsupported" | "encrypted" | "not_now";
-            format: ("avro" | "json" | "protobuf" | "glue") | null;
+            format: ("avro" | "json" | "protobuf" | "msgpack" | "cbor" | "glue") | null;
             schema: {
                 /** @description The row of dlq_schemas. */
                 number: number | null;
@@ -2751,6 +2753,7 @@ export interface components {
             payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
             record?: "dlq" | "origin" | "origin-if-available";
+            scrub?: string[];
             /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
@@ -2790,6 +2793,7 @@ export interface components {
             payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
             record?: "dlq" | "origin" | "origin-if-available";
+            scrub?: string[];
             /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
@@ -2826,6 +2830,7 @@ export interface components {
             payload?: "stored" | "derived" | "auto";
             /** @enum {string} */
             record?: "dlq" | "origin" | "origin-if-available";
+            scrub?: string[];
             /** @enum {string} */
             delivery?: "republish" | "pull";
             refailure_threshold?: number;
@@ -2843,14 +2848,14 @@ export interface components {
             dlq_topic: string | null;
             /** @description The PENDING messages of these topics. */
             pending: number;
-            decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "record" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention")[];
+            decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "record" | "scrub" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention")[];
             /** @description What PUT changes, or would change; empty where the policy is only read. */
             changes: components["schemas"]["PolicyChange"][];
         };
         /** PolicyChange */
         PolicyChange: {
             /** @enum {string} */
-            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "record" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention";
+            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "record" | "scrub" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention";
             before: null | boolean | number | string | string[];
             after: null | boolean | number | string | string[];
         };
@@ -3104,7 +3109,7 @@ export interface components {
             /** @description JSON Pointers into this object of what is hidden from the token: "•••" stands there, or null. `*` is every position of a list. Absent: nothing is hidden. */
             hidden?: string[];
             /** @enum {string} */
-            kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase";
+            kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase" | "origin";
             /** @enum {string} */
             status: "queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed";
             status_reason: string | null;
@@ -3119,6 +3124,8 @@ export interface components {
             /** @description Records that a group which failed may be behind. */
             max_lag: number | null;
             force: boolean;
+            /** @description Of kind origin: originals that are proved take the place of their copies. */
+            adopt: boolean;
             patch: ({
                 /** @constant */
                 op: "add";
@@ -3172,6 +3179,10 @@ export interface components {
                 skipped: {
                     [key: string]: number;
                 };
+                /** @description Of kind origin: how many originals were found in which state. Null before the first is compared. */
+                origins: {
+                    [key: string]: number;
+                } | null;
                 rate: number | null;
                 eta_seconds: number | null;
                 /** @description What became of the messages after they were sent, as of counted_at. Null before the first count, and for runs that send nothing. */
@@ -3207,7 +3218,7 @@ export interface components {
                 offset_from?: number | string;
                 /** @description The last offset of the original record. */
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 /** @description Created at this time or later. */
                 from?: string;
@@ -4675,7 +4686,10 @@ export interface operations {
                      * @constant
                      */
                     record?: "origin";
-                    /** @default false */
+                    /**
+                     * @description With a reason: adopts an original that is unproved, and writes a value that its JSON Schema does not allow.
+                     * @default false
+                     */
                     force?: boolean;
                     target_topic?: string | null;
                     max_retries?: number;
@@ -6688,7 +6702,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 from?: string;
                 to?: string;
@@ -6807,7 +6821,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 from?: string;
                 to?: string;
@@ -6925,7 +6939,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 from?: string;
                 to?: string;
@@ -7046,7 +7060,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 from?: string;
                 to?: string;
@@ -7159,7 +7173,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 failed_from?: string;
                 failed_to?: string;
@@ -7272,7 +7286,7 @@ export interface operations {
                 partition?: number;
                 offset_from?: number | string;
                 offset_to?: number | string;
-                /** @description The record key, exactly: text, or base64 behind "base64:". */
+                /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
                 from?: string;
                 to?: string;
@@ -10505,6 +10519,7 @@ export interface operations {
                     weight?: (number | string) | null;
                     payload?: ("stored" | "derived" | "auto") | null;
                     record?: ("dlq" | "origin" | "origin-if-available") | null;
+                    scrub?: (string | string[]) | null;
                     refailure_threshold?: (number | string) | null;
                     refailure_share?: (number | string) | null;
                     refailure_window?: (number | string) | null;
@@ -12256,7 +12271,7 @@ export interface operations {
                 page?: number;
                 page_size?: number;
                 status?: ("queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed") | ("queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed")[];
-                kind?: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase";
+                kind?: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase" | "origin";
                 /** @description Who created it. */
                 actor?: string;
                 target_topic?: string;
@@ -12373,7 +12388,7 @@ export interface operations {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase";
+                    kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase" | "origin";
                     selection: {
                         filter?: {
                             status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
@@ -12391,7 +12406,7 @@ export interface operations {
                             partition?: number;
                             offset_from?: number | string;
                             offset_to?: number | string;
-                            /** @description The record key, exactly: text, or base64 behind "base64:". */
+                            /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                             key?: string;
                             from?: string;
                             to?: string;
@@ -12413,6 +12428,8 @@ export interface operations {
                             text: string;
                         } | {
                             base64: string;
+                        } | {
+                            json: unknown;
                         })[];
                         /** @description With keys: original topics. */
                         topics?: string[];
@@ -12489,6 +12506,11 @@ export interface operations {
                      * @enum {string}
                      */
                     mode?: "contents" | "rows";
+                    /**
+                     * @description With kind origin: an original that is proved and differs takes the place of its copy, as an edit.
+                     * @default false
+                     */
+                    adopt?: boolean;
                     reason?: string;
                     /** @default false */
                     dry_run?: boolean;

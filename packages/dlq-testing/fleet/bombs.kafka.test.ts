@@ -94,6 +94,10 @@ test(
     ])
     expect(ingester.hasExited()).toBe(false)
     expect(peakMiB(ingester)).toBeLessThan(limitMiB)
+    // Nor has it lost its session while it decoded: a consumer sends no heartbeat meanwhile.
+    const metrics = await (await fetch(`${ingester.url}/metrics`)).text()
+    expect(metrics).toMatch(/^dlq_ingest_rebalances_total 1$/m)
+    expect(metrics).toMatch(/^dlq_ingest_consumer_crashes_total 0$/m)
   },
   testMs,
 )

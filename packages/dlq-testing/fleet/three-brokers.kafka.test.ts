@@ -27,6 +27,7 @@ import { createTransactionalProducer } from '../../../services/retrier/src/publi
 
 const soak = process.env.DLQ_SOAK === '1'
 const rounds = Number(process.env.DLQ_FAULT_ROUNDS ?? (soak ? 50 : 1))
+const timeout = 300_000 + rounds * 60_000
 const report = rounds > 1 ? console.log : () => {}
 
 const logs = useLogFolder()
@@ -156,7 +157,7 @@ async function countDoubled(createProducer: () => SlotProducer, fates: Record<nu
 }
 
 describe.each(Object.entries(kinds))('%s', (kind, createProducer) => {
-  test.each(faults)('each record stands in Kafka once where a broker %s', async (title, fates) => {
+  test.each(faults)('each record stands in Kafka once where a broker %s', { timeout }, async (title, fates) => {
     const doubled: number[] = []
     for (let round = 0; round < rounds; round += 1) doubled.push(await countDoubled(createProducer, fates))
     report(`${kind}, ${title}: records doubled in each round: ${doubled.join(', ')}`)

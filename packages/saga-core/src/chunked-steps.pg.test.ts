@@ -41,6 +41,40 @@ describe('a step in chunks', () => {
     expect(await done()).toEqual([1, 2, 3])
   })
 
+  test('is prepared outside of its transaction, anew for each chunk', async () => {
+    const seen: unknown[] = []
+    let answers = 0
+    const workflow = defineWorkflow({
+      name: 'chunks-prepared',
+      steps: [
+        { ...counting(1), name: 'before' },
+        {
+          ...once,
+          name: 'asking',
+          async prepareChunk({ payload }) {
+            // A transaction of its own would wait for the saga's row here.
+            await database.sql`select from saga.saga_states for update nowait`
+            answers += 1
+            if (answers === 2) throw new Error('no answer')
+            return { payload, answers }
+          },
+          retry: { maxAttempts: 2, delayMs: 0 },
+          async executeChunk(_, __, prepared) {
+            seen.push(prepared)
+            return { isLast: seen.length === 2 }
+          },
+        },
+      ],
+    })
+    const id = await start(workflow, 'order')
+    await runAll(workerOf(workflow))
+    expect((await readSaga(id)).status).toBe('COMPLETED')
+    expect(seen).toEqual([
+      { payload: 'order', answers: 1 },
+      { payload: 'order', answers: 3 },
+    ])
+  })
+
   test('is rolled back when it fails, and tried again', async () => {
     let failures = 2
     const workflow = defineWorkflow({

@@ -8,7 +8,8 @@ import { type Chunk, type Json, PermanentStepError, type Step, type StepContext 
 /** The outcome of an action; `response` is JSON text. */
 export type Performed = { outcome: Outcome; response?: string | null; error?: string }
 
-export type StepCall = { task: Task; step: Step; context: StepContext }
+/** `prepared`: what was prepared for the chunk; it throws what preparing threw. */
+export type StepCall = { task: Task; step: Step; context: StepContext; prepared?: () => unknown }
 
 /** Thrown to roll back the transaction of a chunk. */
 export class StepFailed extends Error {
@@ -50,14 +51,14 @@ export async function performOutside({ task, step, context }: StepCall, stop: Ab
 
 /** Calls `executeChunk` or `compensateChunk` within the transaction. @throws {StepFailed} */
 export async function performChunk(sql: Transaction, call: StepCall): Promise<Performed> {
-  const { task, step, context } = call
+  const { task, step, context, prepared } = call
   try {
     // The second limit covers a chunk that waits for something other than its statements.
     await sql`
       select set_config('statement_timeout', ${`${step.timeoutMs}ms`}, true),
              set_config('transaction_timeout', ${`${2 * step.timeoutMs + longestGraceMs}ms`}, true)`
     const chunk: Chunk = await (task.action === 'EXECUTE'
-      ? step.executeChunk!(sql, context)
+      ? step.executeChunk!(sql, context, prepared?.())
       : step.compensateChunk!(sql, context))
     const response = chunk.response === undefined ? null : jsonText(chunk.response)
     if (chunk.cancel !== undefined) {

@@ -12,6 +12,7 @@ import {
   lockSaga,
   type MessageChange,
   readAnswers,
+  readPlace,
   updateSaga,
   writeStepLog,
 } from './store/saga-store.ts'
@@ -37,6 +38,7 @@ type Opened = {
   task: Task
   step: Step
   context: StepContext
+  prepared?: () => unknown
   hasProgress: boolean
   startedAt: string
 }
@@ -44,7 +46,8 @@ type Opened = {
 /** Performs the job, and adds the saga's next one. Does nothing if the job is not the saga's any more. */
 export async function runSagaJob(deps: SagaDeps, payload: SagaJobPayload, run: JobRun): Promise<void> {
   const { sql } = deps
-  const opened = await sql.begin((sql) => open(deps, sql, payload, run)).catch(failedChunk)
+  const prepared = await prepare(deps, payload, run)
+  const opened = await sql.begin((sql) => open(deps, sql, { ...payload, prepared }, run)).catch(failedChunk)
   if (opened === null) return
   const { action, performed } =
     'performed' in opened ? opened : { action: opened, performed: await performOutside(opened, run.signal) }
@@ -52,6 +55,38 @@ export async function runSagaJob(deps: SagaDeps, payload: SagaJobPayload, run: J
     const saga = await lockOwned(sql, payload.sagaId, run)
     if (saga !== null) await settle(deps, sql, { ...action, saga }, performed)
   })
+}
+
+type Prepared = { step: Step; result: () => unknown }
+
+/** Asks other systems for what the next chunk needs, outside of any transaction. Null where it needs nothing. */
+async function prepare(
+  { sql, workflow }: SagaDeps,
+  { sagaId, task }: SagaJobPayload,
+  { signal: stop, claims, deaths = 0 }: JobRun,
+): Promise<Prepared | null> {
+  if (
+    task.action !== 'EXECUTE' ||
+    isGivenUp({ claims, deaths }) ||
+    !workflow.steps.some(({ prepareChunk }) => prepareChunk)
+  )
+    return null
+  const saga = await readPlace(sql, sagaId)
+  const step = saga === null ? undefined : workflow.steps[saga.currentStep]
+  if (saga === null || step?.prepareChunk === undefined) return null
+  const signal = AbortSignal.any([AbortSignal.timeout(step.timeoutMs), stop])
+  try {
+    const found = await step.prepareChunk({ payload: parse(saga.payload), signal })
+    return { step, result: () => found }
+  } catch (error) {
+    if (stop.aborted) throw error
+    return {
+      step,
+      result: () => {
+        throw error
+      },
+    }
+  }
 }
 
 type FailedChunk = { action: Opened; performed: Performed }
@@ -66,7 +101,7 @@ function failedChunk(error: unknown): FailedChunk {
 async function open(
   deps: SagaDeps,
   sql: Transaction,
-  { sagaId, task: asked }: SagaJobPayload,
+  { sagaId, task: asked, prepared }: SagaJobPayload & { prepared: Prepared | null },
   run: JobRun,
 ): Promise<Opened | null> {
   const saga = await lockOwned(sql, sagaId, run)
@@ -92,7 +127,10 @@ async function open(
     ),
     progress: parse(own(task.action)?.response ?? null),
   }
-  const opened: Opened = { saga, task, step, context, hasProgress, startedAt: saga.now }
+  const opened: Opened = {
+    ...{ saga, task, step, context, hasProgress, startedAt: saga.now },
+    ...(prepared?.step === step && { prepared: prepared.result }),
+  }
 
   const settled = withoutPerforming(opened, run)
   if (settled !== null) await settle(deps, sql, opened, settled)
@@ -110,6 +148,10 @@ async function lockOwned(sql: Transaction, sagaId: string, { jobId }: JobRun): P
   return (await ownsSaga(sql, { sagaId, jobId })) ? saga : null
 }
 
+function isGivenUp({ claims, deaths }: { claims: number; deaths: number }): boolean {
+  return claims > maxClaims || deaths >= maxDeaths
+}
+
 /** The outcome of actions that are not performed. */
 function withoutPerforming({ saga, task, step, hasProgress }: Opened, run: JobRun): Performed | null {
   const { claims, deaths = 0 } = run
@@ -120,7 +162,7 @@ function withoutPerforming({ saga, task, step, hasProgress }: Opened, run: JobRu
     }
   if (task.action === 'COMPENSATE' && step.compensate === undefined && step.compensateChunk === undefined)
     return { outcome: { type: 'uncompensable' } }
-  if (claims <= maxClaims && deaths < maxDeaths) return null
+  if (!isGivenUp({ claims, deaths })) return null
   const outcome: Outcome = { type: 'failed', kind: 'FAILED', isPermanent: true, isUnsure: task.isUnsure }
   const reason = deaths < maxDeaths ? `it was interrupted ${maxClaims} times` : `its process died ${deaths} times`
   return { outcome, error: reason }

@@ -46,7 +46,8 @@ export type StepRetry = {
  * A step does its work in one of two ways. `execute` runs outside of any transaction, for other systems: at
  * least once, under one idempotency key. `executeChunk` runs within the transaction that writes the saga's
  * state, its log and its next job: each chunk happens exactly once, and a large piece of work is many chunks.
- * `compensate` and `compensateChunk` likewise.
+ * `compensate` and `compensateChunk` likewise. Where a chunk needs what another system says, `prepareChunk` asks it
+ * before the transaction begins; the chunk gets the answer, and must check that it still fits.
  *
  * An `execute` that throws must have left nothing behind. One that timed out, or whose process died, may have
  * happened: it is compensated too, so a compensation must accept that there is nothing to undo.
@@ -57,7 +58,9 @@ export type Step<Payload = Json> = {
   readonly timeoutMs: number
   readonly retry: StepRetry
   execute?(context: StepContext<Payload>): Promise<Json | undefined>
-  executeChunk?(sql: Transaction, context: StepContext<Payload>): Promise<Chunk>
+  executeChunk?(sql: Transaction, context: StepContext<Payload>, prepared?: unknown): Promise<Chunk>
+  /** Changes nothing: its chunk may not follow. A throw fails the chunk. */
+  prepareChunk?(context: Pick<StepContext<Payload>, 'payload' | 'signal'>): Promise<unknown>
   compensate?(context: StepContext<Payload>): Promise<Json | undefined>
   compensateChunk?(sql: Transaction, context: StepContext<Payload>): Promise<Chunk>
 }
@@ -91,6 +94,8 @@ export function defineWorkflow<Payload = Json>(workflow: Workflow<Payload>): Wor
     if (step.name.length === 0 || step.name.length > 255) refuse('a step name has 1 to 255 characters')
     if ((step.execute === undefined) === (step.executeChunk === undefined))
       refuse(`step ${step.name} needs either execute or executeChunk`)
+    if (step.prepareChunk !== undefined && step.executeChunk === undefined)
+      refuse(`step ${step.name} prepares chunks and has none`)
     if (step.compensate !== undefined && step.compensateChunk !== undefined)
       refuse(`step ${step.name} has two compensations`)
     if (!(step.timeoutMs >= 1 && step.timeoutMs <= longestTimeoutMs))

@@ -46,7 +46,7 @@ await runService(
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     const { schemas } = config
     if (schemas) {
-      const fetchSchemas = createSchemaFetcher({ sql, schemas, log, now: Date.now })
+      const fetchSchemas = createSchemaFetcher({ sql, schemas, log, now: Date.now, env: process.env })
       void runLoop(fetchSchemas, { name: 'schemas', intervalMs: schemasPollMs, signal, log })
     }
 

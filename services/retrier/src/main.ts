@@ -86,14 +86,7 @@ await runService(
     const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
     const { schemas } = config
     const payloads = schemas ? createPayloadReader({ sql, schemas, now: Date.now }) : null
-    const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: Date.now })
-    const workflows = createRunWorkflows({
-      maxActive: config.worker.max_active_runs,
-      readTimeoutMs: config.verdicts.read_timeout,
-      policyOf: policies.policyOf,
-      payloads,
-      now: () => new Date(),
-    })
+    const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: Date.now, env: process.env })
     const originals: OriginDeps | null = kafka && {
       ...{ sql, policies, payloads, log, now: () => new Date(), maxValueBytes: config.ingest.max_value_bytes },
       reader: originalsReader(
@@ -101,6 +94,14 @@ await runService(
         config,
       ),
     }
+    const workflows = createRunWorkflows({
+      maxActive: config.worker.max_active_runs,
+      readTimeoutMs: config.verdicts.read_timeout,
+      policyOf: policies.policyOf,
+      payloads,
+      originals,
+      now: () => new Date(),
+    })
     const jobs = [
       ...upkeepJobs({
         ...{ sql, log, policies, payloads, dlqPatterns: config.kafka.dlq_topic_pattern },

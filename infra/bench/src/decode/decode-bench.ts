@@ -4,6 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { parseAvroSchema } from 'dlq-core/domain/payload/avro/avro-schema.ts'
 import { compileAvroReader } from 'dlq-core/domain/payload/avro/read-avro.ts'
 import { compileAvroWriter } from 'dlq-core/domain/payload/avro/write-avro.ts'
+import { cborCodec } from 'dlq-core/domain/payload/binary/cbor-codec.ts'
+import { msgpackCodec } from 'dlq-core/domain/payload/binary/msgpack-codec.ts'
 import { decompress } from 'dlq-core/domain/payload/decompress.ts'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import type { BenchRun } from '../measure/bench-run.ts'
@@ -21,11 +23,15 @@ export async function benchDecode({ quick, rounds, print }: BenchRun): Promise<v
   const avro = write(orderJson)
   const json = Buffer.from(orderJson)
   const gzipped = gzipSync(json)
+  const msgpack = msgpackCodec.write(orderJson, Buffer.from([0xc0]), 0)
+  const cbor = cborCodec.write(orderJson, Buffer.from([0xf6]), 0)
   const works: Readonly<Record<string, () => unknown>> = {
     'JSON.parse (floor)': () => JSON.parse(json.toString()),
     'JSON to payload': () => projectPayload(json),
     'Avro to text': () => read(avro),
     'Avro to payload': () => projectPayload(Buffer.from(read(avro))),
+    'MessagePack to text': () => msgpackCodec.read(msgpack, 0),
+    'CBOR to text': () => cborCodec.read(cbor, 0),
     'JSON to Avro': () => write(orderJson),
     gunzip: () => decompress(gzipped, 'gzip'),
   }

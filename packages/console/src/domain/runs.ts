@@ -59,6 +59,8 @@ const verbs: Readonly<Record<string, string>> = {
   archive: 'archive',
   purge: 'purge',
   edit: 'change',
+  erase: 'erase',
+  origin: 'compare with originals',
 }
 
 /** "retry · 343 messages". */

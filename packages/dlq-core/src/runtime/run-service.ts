@@ -13,6 +13,7 @@ import type { Config } from './config/config-schema.ts'
 import { describeConfig } from './config/effective-config.ts'
 import { connectDatabase, proveLogin } from './database/database.ts'
 import { type DatabaseLogin, followLogin } from './database/database-login.ts'
+import { joinEmbeddedDatabase } from './database/embedded-database.ts'
 import { versionFault, versionQuery } from './database/server-version.ts'
 import { createLog, type Log } from './log.ts'
 import { runLoop } from './run-loop.ts'
@@ -76,33 +77,36 @@ export async function runService(
   if (!options['check-config']) startOverLean()
   // Otherwise the cache is written only at an orderly end.
   flushCompileCache()
-  const { config, warnings, reread } = readConfigOrExit(name, options.config, needs)
-  if (options['check-config']) await printAndExit(config, warnings)
-  const log = createLog({ service: name, level: config.log.level })
+  const { config: given, warnings, reread } = readConfigOrExit(name, options.config, needs)
+  if (options['check-config']) await printAndExit(given, warnings)
+  const log = createLog({ service: name, level: given.log.level })
   for (const warning of warnings) log.warn({ warning }, 'config_warning')
 
   const stopping = new AbortController()
-  stopOnSignals(stopping, log, config.app.shutdown_timeout)
+  stopOnSignals(stopping, log, given.app.shutdown_timeout)
   const stack = new AsyncDisposableStack()
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  let latest = config
-  const login = followLogin(config.database, {
-    reread() {
-      const fresh = reread()
-      latest = fresh ?? latest
-      return fresh?.database ?? null
-    },
-    prove: proveLogin,
-    log,
-  })
 
   let code = 0
   try {
     log.info(
-      { version: config.app.version, environment: config.app.environment, pid: process.pid, node: process.version },
+      { version: given.app.version, environment: given.app.environment, pid: process.pid, node: process.version },
       'service_starting',
     )
+    const withDatabase = await joinEmbeddedDatabase(given.database, { stack, log })
+    const config = withDatabase(given)
+    let latest = config
+    const login = followLogin(config.database, {
+      reread() {
+        const fresh = reread()
+        if (fresh === null) return null
+        latest = withDatabase(fresh)
+        return latest.database
+      },
+      prove: proveLogin,
+      log,
+    })
     void runLoop(login.look, { name: 'database-login', intervalMs: loginIntervalMs, signal: stopping.signal, log })
     const tracing = stack.use(await startTracing({ service: name, version: config.app.version, env: process.env }))
     if (tracing.isOn) log.info('tracing_started')

@@ -28,6 +28,13 @@ export async function lockSaga(sql: Transaction, id: string): Promise<LockedSaga
   return row ?? null
 }
 
+/** The step at which the saga is, without a lock: it may be another one soon. Null where there is none. */
+export async function readPlace(sql: Sql, id: string): Promise<Pick<LockedSaga, 'currentStep' | 'payload'> | null> {
+  const [row] = await sql<Pick<LockedSaga, 'currentStep' | 'payload'>[]>`
+    select current_step as "currentStep", payload::text as payload from saga.saga_states where id = ${id}`
+  return row ?? null
+}
+
 export type NewSaga = {
   workflow: string
   /** JSON text. */

@@ -44,6 +44,7 @@ export function effectivePolicyJson({ policy, origins }: EffectivePolicy) {
 /** A setting as the configuration writes it, with durations as text. Null where it is not set. */
 export function shownSetting(name: SettingName, value: unknown) {
   if (value === null || value === undefined) return null
+  if (name === 'scrub') return value as string[]
   if (name === 'backoff_list') return (value as number[]).map(formatDuration)
   return durations.has(name) ? formatDuration(value as number) : (value as string | number | boolean)
 }

@@ -166,6 +166,8 @@ describe('what would tell of something hidden is refused with 403', () => {
       [message, { headers: [] }, /^headers: masks hide it/],
       [message, { target_topic: 'elsewhere' }, /^target_topic: messages with masks/],
       [runs, { kind: 'edit', selection, patch }, /^patch: \/customer\/email overlaps/],
+      [runs, { kind: 'origin', selection }, /: masks hide it/],
+      [runs, { kind: 'origin', selection, adopt: true, dry_run: true }, /: masks hide it/],
       [runs, { kind: 'redirect', selection, target_topic: 'elsewhere' }, /^target_topic: messages with masks/],
       [runs, { kind: 'dead', selection: { filter: { key: 'a' } } }, /^key: masks hide keys/],
     ]

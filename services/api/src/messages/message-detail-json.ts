@@ -70,6 +70,12 @@ export const detailSchema = v.pipe(
         'How the copy on the DLQ topic compares with the record that failed, where somebody has compared. value_lost: the copy has no value, and the original has one. wanted: it could not be read, and is looked for again.',
       ),
     ),
+    is_scrubbed: v.pipe(
+      v.boolean(),
+      v.description(
+        'The policy’s `scrub` took something out of the error message, the stack trace or the failure’s headers before they were stored. It is not kept anywhere here.',
+      ),
+    ),
     failure_count: count,
     first_failed_at: v.pipe(timestampText, v.description('When its dead letter was written.')),
     last_failed_at: v.pipe(timestampText, v.description('The same, until it fails again; then when that was stored.')),
@@ -126,6 +132,7 @@ export const exampleDetail = {
   record_timestamp_type: 'create',
   record_source: 'dlq',
   origin_state: null,
+  is_scrubbed: false,
   failure_count: 1,
   first_failed_at: '2026-02-20T10:30:00.000+00:00',
   last_failed_at: '2026-02-20T10:30:00.000+00:00',
@@ -221,6 +228,7 @@ export function detailJson(
     record_timestamp_type: m.record_timestamp_type,
     record_source: m.record_source,
     origin_state: facts.origin?.state ?? null,
+    is_scrubbed: m.is_scrubbed ?? false,
     failure_count: m.failure_count,
     first_failed_at: timestamp(m.first_failed_at),
     last_failed_at: timestamp(m.last_failed_at),

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { failureOf, storedFailure } from 'dlq-core/domain/failure/stored-failure.ts'
 import { fingerprint } from 'dlq-core/domain/grouping/error-fingerprint.ts'
+import { scrubFailure } from 'dlq-core/domain/masks/scrub-failure.ts'
 import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { orderKey } from 'dlq-core/domain/record/order-key.ts'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
@@ -42,14 +43,23 @@ export function toReportedMessage(
   { policy, mayRetry, now, random }: { policy: RetryPolicy; mayRetry: boolean; now: Date; random: number },
 ): ReportedMessage {
   const { key, value, headers, next_retry_at: wanted } = report
+  const reported = {
+    errorMessage: report.error_message,
+    errorClass: report.error_class ?? null,
+    errorStacktrace: report.error_stacktrace ?? null,
+  }
+  const { scrub } = policy
+  const scrubbed =
+    scrub.length === 0 ? null : scrubFailure({ context: reported, headers }, { names: scrub, family: null })
+  const said = scrubbed?.context ?? reported
   const byPolicy = mayRetry ? nextRetryAt(policy, 0, now, random) : null
   return {
     original_topic: report.original_topic,
     original_topic_source: 'caller',
     ...storedFailure({
-      errorMessage: report.error_message,
-      errorClass: report.error_class ?? null,
-      errorStacktrace: report.error_stacktrace ?? null,
+      errorMessage: said.errorMessage ?? report.error_message,
+      errorClass: said.errorClass,
+      errorStacktrace: said.errorStacktrace,
       consumerGroup: report.consumer_group ?? null,
     }),
     original_partition: report.original_partition ?? null,
@@ -60,13 +70,14 @@ export function toReportedMessage(
     payload: policy.payload === 'derived' ? null : projectPayload(value),
     record_key: key,
     record_value: value,
-    record_headers: encodeHeaders(headers),
+    record_headers: encodeHeaders(scrubbed?.headers ?? headers),
     group_id: null,
     order_key: policy.ordering === 'per-key' ? orderKey(key) : null,
     unstored_value_bytes: null,
     value_schema: null,
     decode_state: null,
     origin_state: null,
+    is_scrubbed: scrubbed?.isScrubbed ? true : null,
   }
 }
 

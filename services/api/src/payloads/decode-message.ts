@@ -25,7 +25,7 @@ export async function decodeMessage(payloads: PayloadReader | null, message: Mes
   const shownKey = key.decoding?.ref ? key.json : null
   const isRead = message.unprojected_value !== null
   const isLost = value.json === null && message.payload !== null
-  const decoding = isRead && !isLost ? value.decoding : storedDecodingOf(message, payloads.source, headers)
+  const decoding = isRead && !isLost ? value.decoding : storedDecodingOf(message, payloads, headers)
   // What was decoded once stays readable, whatever became of its schema.
   const shown = isRead ? { payload: value.json ?? message.payload, unprojected_value: null } : null
   return { shown, key: shownKey, decoding: decodingJson(decoding) }

@@ -1,5 +1,6 @@
 // How a value was decoded, or why it was not, as answers show it.
 
+import { binaryFormats } from 'dlq-core/domain/payload/binary/binary-formats.ts'
 import { schemaTypes } from 'dlq-core/domain/payload/create-codec.ts'
 import { compressions } from 'dlq-core/domain/payload/decompress.ts'
 import { labels } from 'dlq-core/domain/payload/envelope.ts'
@@ -18,7 +19,7 @@ export const decodingSchema = v.nullable(
           'decoded: payload is the value. waiting: for its schema. failed: the bytes do not fit the schema. unsupported: a format that is not read yet. encrypted: as a whole. not_now: too large for a list, or the page took too long; ask for the message alone.',
         ),
       ),
-      format: v.nullable(v.picklist([...schemaTypes, 'glue'])),
+      format: v.nullable(v.picklist([...schemaTypes, ...binaryFormats, 'glue'])),
       schema: v.nullable(
         v.strictObject({
           number: v.pipe(v.nullable(v.number()), v.description('The row of dlq_schemas.')),

@@ -18,6 +18,9 @@ import { decodeMessage, maxOneMessageBytes } from './decode-message.ts'
 /** JSON texts: the whole key or value, or a JSON Patch of the value. */
 export type DecodedEdit = { key?: string; value?: string; patch?: string }
 
+/** `reencode`: more than the change may differ. `force`: its JSON Schema need not allow it. */
+type How = { reencode: boolean; force: boolean }
+
 /**
  * Looks the schemas of the message up, before anybody waits for a lock. It may wait a moment for one that nobody has
  * asked for yet.
@@ -38,7 +41,7 @@ export async function encodeEdit(
   sql: Sql,
   payloads: PayloadReader | null,
   message: MessageTopics & { record_headers: string | null; key: Buffer | null; value: Buffer | null },
-  { edit, reencode }: { edit: DecodedEdit; reencode: boolean },
+  { edit, ...how }: { edit: DecodedEdit } & How,
 ): Promise<Pick<Wanted, 'key' | 'value'>> {
   const headers = storedPayloadHeaders(message.record_headers)
   const encode = async (part: 'key' | 'value', changeOf: (json: string) => string) => {
@@ -47,7 +50,7 @@ export async function encodeEdit(
     const [reading] = payloads
       ? await payloads.readAll([{ bytes, part, headers, topics: message }], { maxBytes: maxOneMessageBytes, sql })
       : [plainReading(bytes)]
-    const after = rewrite(part, bytes, { reading: reading!, changeOf, reencode })
+    const after = rewrite(part, bytes, { reading: reading!, changeOf, ...how })
     return after === null ? {} : { [part]: after }
   }
   const { key, value, patch } = edit
@@ -58,16 +61,18 @@ export async function encodeEdit(
   }
 }
 
-type Rewriting = { reading: Reading; changeOf: (json: string) => string; reencode: boolean }
+type Rewriting = How & { reading: Reading; changeOf: (json: string) => string }
 
 /** Null where nothing changes. */
-function rewrite(part: 'key' | 'value', bytes: Buffer, { reading, changeOf, reencode }: Rewriting): Buffer | null {
+function rewrite(part: 'key' | 'value', bytes: Buffer, { reading, changeOf, ...how }: Rewriting): Buffer | null {
   if (reading.json === null) {
     const why = reading.decoding?.problem ?? 'it is no JSON, and no schema of it is known'
     throw new ApiError('SYS_DLQ_CONFLICT', `the ${part} is not decoded (${why}): send it as text or base64`)
   }
   try {
-    const rewritten = rewritePayload(bytes, reading, { json: changeOf(reading.json), reencode })
+    const rewritten = rewritePayload(bytes, reading, { json: changeOf(reading.json), ...how })
+    if (rewritten.kind === 'violates')
+      throw invalidField(part, `${rewritten.problem}; send it with "force": true and a reason to accept that`)
     if (rewritten.kind === 'not_exact')
       throw new ApiError(
         'SYS_DLQ_NOT_EXACT',

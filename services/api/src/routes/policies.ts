@@ -58,6 +58,7 @@ const settingEntries = {
   weight: number,
   payload: v.optional(v.picklist(payloadChoices)),
   record: v.optional(v.picklist(recordChoices)),
+  scrub: v.optional(v.array(v.string())),
   delivery: v.optional(v.picklist(deliveries)),
   refailure_threshold: number,
   refailure_share: number,

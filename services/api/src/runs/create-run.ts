@@ -1,6 +1,6 @@
 // Creates a run: its row, its saga and the audit entry in one transaction.
 
-import { isAsExpected, isSent, type RunSelection, runPriority, runWorkflows } from 'dlq-core/domain/message/run.ts'
+import { isAsExpected, type RunSelection, runPriority, workflowOf } from 'dlq-core/domain/message/run.ts'
 import { greatestId } from 'dlq-core/domain/record/message-id.ts'
 import { greatestMessageId } from 'dlq-core/queries/runs/greatest-message-id.ts'
 import { findRetryAll, freezeNow, insertRun, type NewRun, noteSaga } from 'dlq-core/queries/runs/runs.ts'
@@ -27,6 +27,7 @@ export type WantedRun = Pick<
   | 'canary'
   | 'patch'
   | 'erase_mode'
+  | 'adopts'
 > & {
   selection: RunSelection
   scope: TopicScope
@@ -55,8 +56,7 @@ export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']
       ...{ cutoff, until_id, matched: matched.value, matched_relation: matched.relation },
     })
     if (id === null) throw await alreadyRunning(sql, wanted.retry_all_topic!)
-    const name = kind === 'erase' ? runWorkflows.erasing : isSent(kind) ? runWorkflows.sent : runWorkflows.touched
-    const workflow = { name, priority: runPriority }
+    const workflow = { name: workflowOf(kind), priority: runPriority }
     const saga = await startSaga(sql, workflow, { payload: { run_id: id }, correlationId: id, initiatedBy: by.actor })
     await noteSaga(sql, { id, sagaId: saga.id })
     await auditRun(

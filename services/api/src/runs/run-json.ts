@@ -11,6 +11,7 @@ import {
   type TakeStep,
   waitingOf,
 } from 'dlq-core/domain/message/run.ts'
+import { originStates } from 'dlq-core/domain/origin/origin-state.ts'
 import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
 import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
 import { formatDuration } from 'dlq-core/domain/retry/duration.ts'
@@ -60,6 +61,10 @@ export const runSchema = v.pipe(
     rate_per_second: v.nullable(v.number()),
     max_lag: v.pipe(v.nullable(count), v.description('Records that a group which failed may be behind.')),
     force: v.boolean(),
+    adopt: v.pipe(
+      v.boolean(),
+      v.description('Of kind origin: originals that are proved take the place of their copies.'),
+    ),
     patch: v.nullable(jsonPatchSchema),
     canary: v.nullable(
       v.pipe(
@@ -112,6 +117,12 @@ export const runSchema = v.pipe(
       withdrawn: count,
       given_back: count,
       skipped: v.record(v.string(), count),
+      origins: v.pipe(
+        v.nullable(v.record(v.picklist(originStates), count)),
+        v.description(
+          'Of kind origin: how many originals were found in which state. Null before the first is compared.',
+        ),
+      ),
       rate: v.nullable(v.number()),
       eta_seconds: v.nullable(v.number()),
       verdicts: v.pipe(
@@ -157,6 +168,7 @@ export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtr
     rate_per_second: run.rate_per_second,
     max_lag: run.max_lag,
     force: run.is_forced,
+    adopt: run.adopts,
     patch: run.patch === null ? null : (parseExact(run.patch) as RunJson['patch']),
     canary: canaryJson(canaryOf(run)),
     on_refailure: run.on_refailure,
@@ -176,6 +188,7 @@ export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtr
       withdrawn: run.withdrawn,
       given_back: run.given_back,
       skipped: JSON.parse(run.skipped),
+      origins: run.compared === null ? null : JSON.parse(run.compared),
       rate,
       eta_seconds: etaSeconds,
       verdicts: run.verdicts === null ? null : { ...noVerdicts, ...(JSON.parse(run.verdicts) as RunVerdicts) },
@@ -201,7 +214,7 @@ function canaryJson(canary: Canary | null): RunJson['canary'] {
 function stepJson(run: RunView): RunJson['step'] {
   if (run.step === null) return null
   const size =
-    run.step === 'settle' || run.step === 'touch'
+    run.step === 'settle' || run.step === 'touch' || run.step === 'compare'
       ? null
       : stepSize(run.step as TakeStep, { matched: run.matched, canary: canaryOf(run) })
   return {
@@ -227,6 +240,7 @@ export const exampleRun: RunJson = {
   rate_per_second: 100,
   max_lag: null,
   force: false,
+  adopt: false,
   patch: null,
   canary: null,
   on_refailure: 'continue',
@@ -239,7 +253,7 @@ export const exampleRun: RunJson = {
   saga_id: '7b1e9a52-93c4-4a57-8a0a-64cb6a5a2f10',
   progress: {
     ...{ step: 'settle', taken: 3000, waiting: 1000, done: 0, resolved: 1990, failed: 0, failed_again: 10 },
-    ...{ withdrawn: 0, given_back: 0, skipped: { budget_spent: 2 }, rate: 100, eta_seconds: 10 },
+    ...{ withdrawn: 0, given_back: 0, skipped: { budget_spent: 2 }, origins: null, rate: 100, eta_seconds: 10 },
     verdicts: {
       ...{ sent: 2, passed: 9, consumed: 79, confirmed: 1, came_back: 1, skipped: 0, expired: 0, unknown: 0 },
       counted_at: '2026-02-20T10:31:00.000Z',

@@ -106,6 +106,15 @@ export const runBody = v.pipe(
         v.description('Of a run that erases: the messages stay as empty rows, or are deleted.'),
       ),
     ),
+    adopt: v.optional(
+      v.pipe(
+        v.boolean('must be true or false'),
+        v.description(
+          'With kind origin: an original that is proved and differs takes the place of its copy, as an edit.',
+        ),
+      ),
+      false,
+    ),
     reason,
     dry_run: v.optional(v.boolean('must be true or false'), false),
   }),
@@ -122,6 +131,10 @@ export const runBody = v.pipe(
       'belongs to kind "edit", and may go with "retry" and "redirect"',
     ),
     ['patch'],
+  ),
+  v.forward(
+    v.check(({ kind, adopt }) => kind === 'origin' || !adopt, 'belongs to kind "origin"'),
+    ['adopt'],
   ),
   v.forward(
     v.check(({ kind, mode }) => kind === 'erase' || mode === undefined, 'belongs to kind "erase"'),

@@ -46,6 +46,9 @@ describe('a request', () => {
     [{ kind: 'dead', selection: orders, patch: [{ op: 'remove', path: '/a' }] }, 'edit'],
     [{ kind: 'retry', selection: orders, force: true }, 'is required with force'],
     [{ kind: 'dead', selection: orders, force: true, reason: 'why' }, 'goes with kind'],
+    [{ kind: 'retry', selection: orders, adopt: true }, 'belongs to kind "origin"'],
+    [{ kind: 'origin', selection: orders, patch: [{ op: 'remove', path: '/a' }] }, 'edit'],
+    [{ kind: 'origin', selection: { filter: { topic: 'x', archived: true } } }, 'archive'],
     [{ kind: 'restore', selection: orders }, 'archive'],
     [{ kind: 'purge', selection: orders }, 'archive'],
     [{ kind: 'retry', selection: orders, rate_per_second: 0 }, 'from 0.0001'],
@@ -53,6 +56,19 @@ describe('a request', () => {
     [{ kind: 'explode', selection: orders }, 'must be one of retry'],
   ])('for %j is refused', async (body, why) => {
     expect(await ask(body)).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining(why) } } })
+  })
+
+  test('may compare messages with their originals, and adopt these', async () => {
+    await insertMany(2)
+    await insert({ status: 'RESOLVED' })
+    const run = { kind: 'origin', selection: orders, adopt: true, reason: 'ticket 17' }
+    expect((await ask({ ...run, dry_run: true })).body).toMatchObject({ eligible: 2, ineligible: { resolved: 1 } })
+    const { status, body } = await ask({ ...run, expect_count: 2 })
+    expect(status).toBe(202)
+    expect(body).toMatchObject({ kind: 'origin', adopt: true, progress: { origins: null } })
+    // Only a retrier with Kafka has such a job.
+    const [saga] = await database.sql`select workflow_name from saga.saga_states`
+    expect(saga).toEqual({ workflow_name: 'run.compare' })
   })
 
   test('may name a lag to wait for, and a topic per message to redirect to', async () => {

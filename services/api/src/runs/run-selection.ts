@@ -25,6 +25,7 @@ import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
 import { invalidField } from '../http/api-error.ts'
 import { base64 } from '../messages/message-content.ts'
+import { type EncodingDeps, encodeKey } from '../payloads/encode-keys.ts'
 import { topicName } from '../request/request-schemas.ts'
 import { type BlastOf, blastOf } from '../topics/blast.ts'
 
@@ -39,13 +40,19 @@ const uuid = v.pipe(v.string('must be an id'), v.check(isUuid, 'must be an id'),
 
 const mostKeys = 1000
 
-/** A record key, in text or base64. */
+/** A record key, in text, in base64, or as JSON. */
 const eraseKey = v.union(
   [
     v.strictObject({ text: v.pipe(v.string('must be text'), v.minLength(1, 'must not be empty')) }),
     v.strictObject({ base64: v.pipe(base64, v.minLength(4, 'must not be empty')) }),
+    v.pipe(
+      v.strictObject({ json: v.unknown() }),
+      v.description(
+        'Encoded with each schema that keys have and that it fits, as the rule of a topic says, and as text.',
+      ),
+    ),
   ],
-  'must be {"text": …} or {"base64": …}',
+  'must be {"text": …}, {"base64": …} or {"json": …}',
 )
 
 /** Exactly one of these fields. */
@@ -82,12 +89,32 @@ export const selectionSchema = v.pipe(
 
 export type SelectionInput = v.InferOutput<typeof selectionSchema>
 
+/** The selection with keys that are given as JSON in place of their bytes. `exactJson`: a member of `selection` as JSON text. */
+export async function withEncodedKeys(
+  deps: EncodingDeps,
+  input: SelectionInput,
+  exactJson: (...path: string[]) => string,
+): Promise<SelectionInput> {
+  if (!input.keys?.some((key) => 'json' in key)) return input
+  const encoded = input.keys.map(async (key, at) => {
+    if (!('json' in key)) return [key]
+    const json = exactJson('keys', String(at), 'json')
+    const topics = input.topics ?? [null]
+    const ofTopics = topics.map((topic) => encodeKey(deps, json, { topic, field: `selection.keys.${at}` }))
+    return (await Promise.all(ofTopics)).flat().map((bytes) => ({ base64: bytes.toString('base64') }))
+  })
+  return { ...input, keys: (await Promise.all(encoded)).flat() }
+}
+
 /** @throws {ApiError} 400 where it would match everything without "all", or names the wrong tables */
 export function toSelection(input: SelectionInput, { kind, all }: { kind: RunKind; all: boolean }): RunSelection {
   if (input.ids) return { ids: [...new Set(input.ids)].sort() }
   if (input.topics && !input.keys) throw invalidField('selection.topics', 'go with keys')
   if (input.keys) {
-    const keys = input.keys.map((key) => ('text' in key ? Buffer.from(key.text).toString('base64') : key.base64))
+    const keys = input.keys.map((key) => {
+      if ('json' in key) throw invalidField('selection.keys', 'as JSON have to be encoded before')
+      return 'text' in key ? Buffer.from(key.text).toString('base64') : key.base64
+    })
     return { keys: [...new Set(keys)], ...(input.topics && { topics: input.topics }) }
   }
   if (input.failed_again_in) return { failed_again_in: input.failed_again_in }

@@ -1,6 +1,7 @@
 import { readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { expect, test } from 'vitest'
@@ -12,8 +13,8 @@ const log = createLog({ service: 'test', level: 'silent' })
 const settings = { policyOf: () => defaultRetryPolicy, mappings: [], dlqPatterns: ['dlq.*'] }
 
 /** No database: nothing asks it where the routes are given. */
-const depsWith = (isOpen: RouteTest) => ({
-  ...{ sql: null as never, reader: topics.reader, log, maxValueBytes: 1000 },
+const depsWith = (isOpen: RouteTest, reader: Pick<TopicReader, 'fetchRecords'> = topics.reader) => ({
+  ...{ sql: null as never, reader, log, maxValueBytes: 1000 },
   routes: { testOf: async () => isOpen },
 })
 
@@ -70,17 +71,27 @@ test('a dead letter without bytes gets those of its original record, and the row
   expect(gone!.error_message).toContain('the original record is gone')
 })
 
-test('a dead letter does not get bytes of a topic that its DLQ topic may not speak for, and says so', async () => {
+test('nothing is read of a topic that the DLQ topic may not speak for, and the row says so', async () => {
   const topic = await topics.createTopic('secret-hr')
   const producer = topics.kafka.producer()
   await producer.connect()
   await producer.send({ topic, messages: [{ key: 'maria', value: '{"salary":1}' }] })
   await producer.disconnect()
 
+  const read: string[] = []
+  const reader: Pick<TopicReader, 'fetchRecords'> = {
+    fetchRecords: (place) => {
+      read.push(place.topic)
+      return topics.reader.fetchRecords(place)
+    },
+  }
+  const own = await topics.createTopic('own')
+  // Beside a letter whose original may be read: a batch is not judged as one.
   const [letter] = await completeRecords(
-    depsWith(() => false),
-    [shareGroupLetter(topic, 0)],
+    depsWith(({ original_topic }) => original_topic === own, reader),
+    [shareGroupLetter(topic, 0), shareGroupLetter(own, 0)],
   )
+  expect(read).toEqual([own])
   expect(letter).toMatchObject({ key: null, value: null, original: 'not-allowed' })
   const { message } = readDeadLetter(letter!, settings, new Date(), 0.5)
   expect(message).toMatchObject({ record_source: 'dlq', record_key: null, record_value: null, next_retry_at: null })

@@ -75,6 +75,26 @@ test('a failure of an erased message is counted, and nothing of it is stored', a
   expect(found!.n).toBe(0)
 })
 
+test('neither is where the consumer has dropped our headers: the place of the retry says whose failure it is', async () => {
+  const id = await insertMessageRow(database.sql, {
+    ...{ status: 'DEAD', erased_at: new Date(), error_message: 'erased', original_topic: 'orders.events.v1' },
+    ...{ dlq_cluster: 'c', dlq_topic: partition.topic, dlq_partition: 0, dlq_offset: 2, retry_count: 1 },
+  })
+  await database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset)
+    values (${id}, 1, gen_random_uuid(), 'published', 'orders.events.v1', 3, 77)`
+  await erase({ ids: [id] })
+  const place = { 'dlq-original-partition': '3', 'dlq-original-offset': '77' }
+  const headers = { ...place, 'dlq-error-message': 'no such secretive word' }
+  await store(recordAt(25, { value: '"secretive"', headers }))
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ error_message: 'erased', failure_count: 2 })
+  const [found] = await database.sql`
+    select (select count(*) from dlq.dlq_messages m where m::text like '%secretive%')::int
+         + (select count(*) from dlq.dlq_attempts a where a::text like '%secretive%')::int
+         + (select count(*) from dlq.dlq_groups g where g::text like '%secretive%')::int as n`
+  expect(found!.n).toBe(0)
+})
+
 test('an erasure that begins after a batch was read is seen before the batch is stored', async () => {
   const record = recordAt(30, { key: Buffer.from('late'), timestamp: now() - hourMs })
   let isFirst = true

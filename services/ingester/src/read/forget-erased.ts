@@ -5,6 +5,7 @@ import { idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { type ErasureKey, findErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import { correlateByPlace } from '../store/correlate-by-place.ts'
 
 /** A run began to erase while a batch was read: it is read again. */
 export class ErasuresChanged extends Error {}
@@ -15,11 +16,13 @@ export type Erasures = { readonly marker: string; readonly erased: ReadonlySet<s
 /** Empties the letters that are erased. Call it before anything else of them is stored, such as their groups. */
 export async function forgetErased(
   sql: Sql,
-  letters: readonly DeadLetter[],
+  read: readonly DeadLetter[],
 ): Promise<{ letters: readonly DeadLetter[]; erasures: Erasures }> {
   const keys = await readErasureKeys(sql)
   const marker = markerOf(keys)
-  if (keys.length === 0) return { letters, erasures: { marker, erased: new Set() } }
+  if (keys.length === 0) return { letters: read, erasures: { marker, erased: new Set() } }
+  // Failures of erased messages are known by their ids, also where the consumer's framework has dropped our headers.
+  const letters = await correlateByPlace(sql, read)
   const digests = letters.map((letter) => digestsOf(letter, keys))
   const found = new Map(
     (

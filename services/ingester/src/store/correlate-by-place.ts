@@ -4,10 +4,10 @@
 import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
 import { findAttemptsByPlace } from 'dlq-core/queries/ingest/message-correlate.ts'
-import type { Transaction } from 'dlq-core/runtime/database/database.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
 
 /** Returns the same letters; a letter whose original record we republished says so. */
-export async function correlateByPlace(sql: Transaction, letters: readonly DeadLetter[]): Promise<DeadLetter[]> {
+export async function correlateByPlace(sql: Sql, letters: readonly DeadLetter[]): Promise<DeadLetter[]> {
   const places = letters.flatMap((letter) => originOf(letter) ?? [])
   const attempts = new Map((await findAttemptsByPlace(sql, places)).map((attempt) => [placeKey(attempt), attempt]))
   if (attempts.size === 0) return [...letters]

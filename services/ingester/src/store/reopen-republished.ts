@@ -222,10 +222,10 @@ function reopen(
   const isHeld = dlq_topic !== null && !isOpen({ dlq_topic, original_topic })
   const isManual = isHeld || (manualBelow !== null && message.dlq_offset < manualBelow)
   const state: RetryState = isManual ? { ...after, next_retry_at: null } : after
-  const { error_class, error_message, error_stacktrace, group_id, consumer_group } = message
+  const { error_class, error_message, error_stacktrace, group_id, consumer_group, is_scrubbed } = message
   messages.set(id, { ...before, ...state, error_class, error_message })
   const { status, retry_count, next_retry_at } = state
-  const failure = { error_class, error_message, error_stacktrace, group_id, consumer_group }
+  const failure = { error_class, error_message, error_stacktrace, group_id, consumer_group, is_scrubbed }
   return { id, status, retry_count, next_retry_at, held_by_route: isHeld, ...failure }
 }
 

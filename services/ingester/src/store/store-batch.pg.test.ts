@@ -87,6 +87,25 @@ describe('a batch', () => {
     expect(await position()).toBe(1)
   })
 
+  test('whose policy scrubs is stored without what was found, in one group with its like, and says so', async () => {
+    const deps = storeDeps(service.sql)
+    const scrub = ['email']
+    const policyOf = () => ({ ...deps.settings.policyOf({ original_topic: '', dlq_topic: null }), scrub })
+    const scrubbing = { ...deps, settings: { ...deps.settings, policyOf } }
+    const letters = ['ann@example.com', 'bob@example.org'].map((address, offset) =>
+      recordAt(offset, { headers: { 'dlq-error-message': `no account of ${address} here` } }),
+    )
+    await storeBatch(scrubbing, batchOf(letters), {})
+    const [first, second] = [await read(letters[0]!), await read(letters[1]!)]
+    expect(first).toMatchObject({ error_message: 'no account of ••• here', is_scrubbed: true })
+    expect(second!.group_id).toBe(first!.group_id)
+    const [held] = await database.sql`
+      select count(*)::int as n from dlq.dlq_messages m where to_json(m)::text like '%@example.%'`
+    expect(held).toEqual({ n: 0 })
+    const [group] = await database.sql`select title, message from dlq.dlq_groups where id = ${first!.group_id}`
+    expect(JSON.stringify(group)).not.toContain('@example')
+  })
+
   test('given twice is stored once', async () => {
     expect(await store(records(0, 5))).toEqual(stored({ stored: 5 }))
     expect(await store(records(0, 5))).toEqual(stored({ dropped: 5 }))

@@ -15,7 +15,15 @@ import { batchOf, storeDeps } from '../store/test-batch.ts'
 import { families, type HostileRecord, type NumberForm, type Team } from './test-hostile-records.ts'
 
 /** A record that the retrier has sent. */
-type Published = { id: string; team: Team; number: number; topic: string; partition: number; offset: bigint }
+type Published = {
+  id: string
+  team: Team
+  number: number
+  topic: string
+  partition: number
+  offset: bigint
+  consumerGroup: string | null
+}
 
 const dlqPatterns = ['*.dlq.v1']
 
@@ -104,26 +112,28 @@ export async function createWorld(sql: Database, admin: TestDatabase['sql']) {
       ['internal', 'unknown', 'dlq-topic'].includes(
         replayHazard(topic, { source: 'caller', dlqPatterns, partition: null }) ?? '',
       )
-    const attempts = sent.map(({ message: { id, retry_count: number, dlq_topic }, topic }) => {
-      const isPublished = !isRefused(topic)
-      const place = isPublished ? { target_partition: 0, target_offset: nextOffset++ } : noPlace
-      if (isPublished) {
-        counts.published += 1
-        const team = dlq_topic!.slice(0, dlq_topic!.indexOf('.')) as Team
-        published.push({ id, team, number, topic, partition: 0, offset: place.target_offset! })
-      } else counts.refused += 1
-      const outcome = isPublished ? ('published' as const) : ('failed' as const)
-      const error = isPublished ? null : 'refused'
-      return {
-        message_id: id,
-        number,
-        attempt_id: deriveAttemptId(id, number),
-        outcome,
-        target_topic: topic,
-        error,
-        ...place,
-      }
-    })
+    const attempts = sent.map(
+      ({ message: { id, retry_count: number, dlq_topic, consumer_group: consumerGroup }, topic }) => {
+        const isPublished = !isRefused(topic)
+        const place = isPublished ? { target_partition: 0, target_offset: nextOffset++ } : noPlace
+        if (isPublished) {
+          counts.published += 1
+          const team = dlq_topic!.slice(0, dlq_topic!.indexOf('.')) as Team
+          published.push({ id, team, number, topic, partition: 0, offset: place.target_offset!, consumerGroup })
+        } else counts.refused += 1
+        const outcome = isPublished ? ('published' as const) : ('failed' as const)
+        const error = isPublished ? null : 'refused'
+        return {
+          message_id: id,
+          number,
+          attempt_id: deriveAttemptId(id, number),
+          outcome,
+          target_topic: topic,
+          error,
+          ...place,
+        }
+      },
+    )
     await settleMessages(sql, {
       ...{ ...slot, batch },
       messages: attempts.map(({ message_id: id, outcome }) => ({
@@ -159,7 +169,7 @@ function filled(bytes: number | null): Buffer | null {
 }
 
 /** As the consumer that failed on the record would write them. */
-function exactHeaders({ id, number, topic, partition, offset }: Published): Header[] {
+function exactHeaders({ id, number, topic, partition, offset, consumerGroup }: Published): Header[] {
   const headers = {
     'dlq-message-id': id,
     'dlq-attempt': String(number),
@@ -168,6 +178,7 @@ function exactHeaders({ id, number, topic, partition, offset }: Published): Head
     'dlq-original-partition': String(partition),
     'dlq-original-offset': String(offset),
     'dlq-error-message': 'failed again',
+    ...(consumerGroup !== null && { 'dlq-consumer-group': consumerGroup }),
   }
   return Object.entries(headers).map(([name, value]) => [name, Buffer.from(value)])
 }

@@ -76,6 +76,8 @@ function step(name: string, work: (sql: Transaction, held: Held) => Promise<Chun
       const run = await holdRun(sql, payload.run_id)
       const erasing = run && (await readErasingRun(sql, run.id))
       if (!run || !erasing) throw new PermanentStepError(`there is no run ${payload.run_id} that erases`)
+      // db/erase-again.ts has ended a run that was under way in the backup.
+      if (run.status === 'completed') return { isLast: true }
       if (run.status !== 'running') return whilePaused
       const entered = run.step === name ? run : { ...run, step: name, cursor: null, is_exhausted: false }
       if (entered !== run) await writeProgress(sql, entered)

@@ -120,6 +120,7 @@ export const keptColumns: readonly string[] = namesOf({
     'payload',
     'record',
     'redirect_topic',
+    'scrub',
     'timestamp',
     'verdict_group',
   ],
@@ -149,6 +150,7 @@ export const keptColumns: readonly string[] = namesOf({
   'dlq.dlq_run_undo': ['status'],
   'dlq.dlq_run_verdicts': ['counts'],
   'dlq.dlq_runs': [
+    'compared',
     'actor',
     'canary',
     'erase_mode',

@@ -2,13 +2,17 @@
 
 import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { freezeNow, insertRun, moveRun, type NewRun } from 'dlq-core/queries/runs/runs.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { springDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
-import { beforeAll, expect, test } from 'vitest'
+import type { Chunk } from 'saga-core/workflow.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createRunWorkflows } from '../runs/run-workflows.ts'
 import { compareMessage } from './compare-message.ts'
 
 const database = useDatabase()
@@ -110,4 +114,125 @@ test('a message that somebody has edited is not compared any more', async () => 
   const id = await insert('{}', { edits: 1 })
   expect(await compare(id)).toBeNull()
   expect(await originOf(id)).toBeUndefined()
+})
+
+describe('a run', () => {
+  const log = createLog({ service: 'test', level: 'silent' })
+  async function enter(ids: readonly string[], more: Partial<NewRun> = {}): Promise<string> {
+    const id = await insertRun(service.sql, {
+      ...{ kind: 'origin', is_forced: false, actor: 'ann', reason: 'ticket 17', scope: null, erase_mode: null },
+      ...{ cutoff: await freezeNow(service.sql), until_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' },
+      ...{ matched: ids.length, matched_relation: 'eq', retry_all_topic: null, target_topic: null, patch: null },
+      ...{ rate_per_second: null, max_lag: null, canary: null, on_refailure: 'continue', max_refailure: 0.05 },
+      ...{ selection: JSON.stringify({ ids: ids.toSorted() }), adopts: false, ...more },
+    })
+    return id!
+  }
+
+  /** The pool exists only inside tests. */
+  const workflow = () => {
+    const policies = createPolicySource({ sql: service.sql, log, configured: { section: {}, fileEntries: [] } })
+    return createRunWorkflows({
+      ...{ policyOf: policies.policyOf, payloads: null, now: () => new Date(), maxActive: 4, readTimeoutMs: 900_000 },
+      originals: {
+        ...{ sql: service.sql, reader: topics.reader, policies, payloads: null, log },
+        ...{ maxValueBytes: 1024 * 1024, now: () => new Date() },
+      },
+    }).find(({ name }) => name === 'run.compare')!
+  }
+
+  /** One chunk of the step; `meanwhile` happens while Kafka answers. */
+  async function chunkOf(id: string, name: string, meanwhile = async () => {}): Promise<Chunk> {
+    const step = workflow().steps.find((step) => step.name === name)!
+    const context = { payload: { run_id: id }, signal: new AbortController().signal } as never
+    const prepared = await step.prepareChunk?.(context)
+    await meanwhile()
+    return service.sql.begin((sql) => step.executeChunk!(sql, context, prepared))
+  }
+  const read = async (id: string) => {
+    const [row] = await database.sql`
+      select status, done::int as done, skipped, compared, step_taken::int as step_taken from dlq.dlq_runs where id = ${id}`
+    return row
+  }
+
+  test('compares, and says how many originals are in which state', async () => {
+    const [same, different] = [await insert('{ "amount": 1.50 }'), await insert('{"amount":1.5}')]
+    const other = await insert('{"amount":1.5}', {}, written + 1)
+    const gone = await insert('{}', { original_offset: 99 })
+    const edited = await insert('{}', { edits: 1 })
+    const id = await enter([same, different, other, gone, edited])
+    await chunkOf(id, 'admit')
+    expect(await chunkOf(id, 'compare')).toMatchObject({ isLast: true })
+    expect(await read(id)).toEqual({
+      ...{ status: 'completed', done: 4, step_taken: 5, skipped: { not_comparable: 1 } },
+      compared: { same: 1, different: 1, mismatch: 1, gone: 1 },
+    })
+    expect(await originOf(different)).toMatchObject({ state: 'different' })
+    expect(await readMessageRow(database.sql, different)).toMatchObject({ edits: 0, origin_state: 2 })
+  })
+
+  test('adopts what is proved and differs, and leaves the rest as it is', async () => {
+    const [same, different] = [await insert('{ "amount": 1.50 }'), await insert('{"amount":1.5}')]
+    const lost = await insert(null, { origin_state: 18 })
+    const other = await insert('{"amount":1.5}', {}, written + 1)
+    const resolved = await insert('{"amount":1.5}', { status: 'RESOLVED' })
+    const id = await enter([same, different, lost, other, resolved], { adopts: true })
+    await chunkOf(id, 'admit')
+    await chunkOf(id, 'compare')
+    expect(await read(id)).toMatchObject({
+      ...{ status: 'completed', done: 2, skipped: { same: 1, mismatch: 1, resolved: 1 } },
+      compared: { same: 1, different: 2, mismatch: 1 },
+    })
+    for (const adopted of [different, lost]) {
+      const message = await readMessageRow(database.sql, adopted)
+      expect(message).toMatchObject({ record_source: 'origin', origin_state: 1, edits: 1 })
+      expect(String(message.record_value)).toBe('{ "amount": 1.50 }')
+    }
+    // It was held, and is retried by its policy again.
+    expect((await readMessageRow(database.sql, lost)).next_retry_at).not.toBeNull()
+    const [edit] = await database.sql`
+      select actor, reason, request_id from dlq.dlq_message_edits where message_id = ${different}`
+    expect(edit).toEqual({ actor: 'system', reason: 'ticket 17', request_id: `run ${id}` })
+    expect(await readMessageRow(database.sql, other)).toMatchObject({ edits: 0 })
+  })
+
+  test('neither compares what changed while Kafka answered, nor goes on where it was paused or cancelled', async () => {
+    const [kept, edited] = [await insert('{"amount":1.5}'), await insert('{"amount":1.5}')]
+    const id = await enter([kept, edited], { adopts: true })
+    await chunkOf(id, 'admit')
+    await chunkOf(id, 'compare', async () => {
+      await database.sql`update dlq.dlq_messages set edits = 1 where id = ${edited}`
+    })
+    expect(await read(id)).toMatchObject({ done: 1, skipped: { not_comparable: 1 } })
+
+    const paused = await enter([await insert('{"amount":1.5}')], { adopts: true })
+    await chunkOf(paused, 'admit')
+    const pause = () => moveRun(service.sql, { id: paused, from: ['running'], to: 'paused' }).then(() => {})
+    expect(await chunkOf(paused, 'compare', pause)).toMatchObject({ isLast: false, afterMs: 5000 })
+    expect(await chunkOf(paused, 'compare')).toMatchObject({ isLast: false, afterMs: 5000 })
+    expect(await read(paused)).toMatchObject({ done: 0, step_taken: 0 })
+    await moveRun(service.sql, { id: paused, from: ['paused'], to: 'running' })
+    expect(await chunkOf(paused, 'compare')).toMatchObject({ isLast: true })
+    expect(await read(paused)).toMatchObject({ status: 'completed', done: 1 })
+  })
+
+  test('of a token with some topics needs both topics of a message', async () => {
+    const message = await insert('{"amount":1.5}')
+    const id = await enter([message], { adopts: true, scope: ['orders.dlq.*'] })
+    await chunkOf(id, 'admit')
+    await chunkOf(id, 'compare')
+    expect(await read(id)).toMatchObject({ done: 0, skipped: { not_comparable: 1 } })
+    expect(await originOf(message)).toBeUndefined()
+  })
+
+  test('goes on where another process has stopped, and does nothing twice', async () => {
+    const message = await insert('{"amount":1.5}')
+    const id = await enter([message])
+    await chunkOf(id, 'admit')
+    await chunkOf(id, 'compare', async () => {
+      await database.sql`update dlq.dlq_runs set cursor = 'ffffffff-0000-0000-0000-000000000000' where id = ${id}`
+    })
+    expect(await read(id)).toMatchObject({ done: 0, step_taken: 0 })
+    expect(await originOf(message)).toBeUndefined()
+  })
 })

@@ -1,10 +1,16 @@
-// Compares one message with its original, for a person who asks or because it could not be read before. Kafka is asked
-// outside of any transaction; what changed meanwhile decides whether the answer still counts.
+// Compares messages with their originals: one for a person who asks or because it could not be read before, many for a
+// run. Kafka is asked outside of any transaction; what changed meanwhile decides whether the answer still counts.
 
 import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
 import { originPlace } from 'dlq-core/domain/message/new-message.ts'
 import { type Copy, compareFetched, type FetchedOriginal } from 'dlq-core/domain/origin/compare-origin.ts'
-import { judgeOrigin, mayBeLost, originStateOf, storedOrigin } from 'dlq-core/domain/origin/origin-state.ts'
+import {
+  judgeOrigin,
+  mayBeLost,
+  type OriginState,
+  originStateOf,
+  storedOrigin,
+} from 'dlq-core/domain/origin/origin-state.ts'
 import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { placeKey } from 'dlq-core/domain/record/record-place.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
@@ -17,7 +23,7 @@ import {
   replaceOrigin,
   writeOriginState,
 } from 'dlq-core/queries/origin/origins.ts'
-import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import { fetchOriginals } from 'dlq-core/runtime/fetching/fetch-originals.ts'
 import { adoptOrigin, originRow, triesAgain } from 'dlq-core/runtime/fetching/origin-rows.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
@@ -35,54 +41,83 @@ export type CompareDeps = {
   now: () => Date
 }
 
+/** A message as it was before Kafka was asked, and what stands at its original place. */
+export type Fetched = {
+  before: ComparableMessage
+  copy: Copy
+  found: FetchedOriginal
+  /** Why it could not be read. */
+  problem: string | null
+}
+
 /** Returns what is stored about the original from now on; null where the message is gone, or nothing may be compared. */
-export async function compareMessage(deps: CompareDeps, id: string): Promise<string | null> {
-  const { sql, policyOf, payloads, now } = deps
+export async function compareMessage(deps: CompareDeps, id: string): Promise<OriginState | null> {
+  const { sql } = deps
   const before = await readComparable(sql, id)
   if (before === null || !isComparable(before)) {
     await forgetWanted(sql, id)
     return null
   }
-  const copy = copyOf(before)
-  const { fetched, problem } = await fetchOne(deps, before)
-  const comparison = compareFetched(copy, fetched)
+  const [fetched] = await fetchAll(deps, [before])
   return sql.begin(async (sql) => {
     await holdMessage(sql, { id, scope: null })
-    const message = await readComparable(sql, id)
-    if (message === null || message.edits !== before.edits) return null
-    const policy = policyOf(message)
-    const tries = message.tries + 1
-    // Only what waits for its original is looked for again; a person may ask again.
-    const wasWanted = originStateOf(message.origin_state)?.state === 'wanted'
-    const verdict = judgeOrigin({
-      record: message.status === 'PENDING' ? policy.record : 'dlq',
-      mayBeLost: mayBeLost(copy.family, copy.value),
-      compared: { state: comparison.state, hasValue: typeof fetched !== 'string' && fetched.value !== null },
-      triesAgain: wasWanted && triesAgain(tries),
-    })
-    const row = originRow(
-      id,
-      { comparison, fetched },
-      { isWanted: verdict.state === 'wanted', tries, problem, now: now() },
-    )
-    await replaceOrigin(sql, row)
-    const due = nextRetryAt(policy, 0, now(), Math.random())
-    await writeOriginState(sql, { id, stored: storedOrigin(verdict), nextRetryAt: due })
-    if (verdict.adopts)
-      await adoptOrigin(
-        sql,
-        {
-          ...{ id, actor: 'system', request_id: 'job origin', reason: `policy record: ${policy.record}` },
-          ...{ origin: row, family: copy.family },
-        },
-        { policy, project: payloads?.projectFor(message) },
-      )
-    return verdict.state
+    return (await storeComparison(deps, sql, fetched!))?.state ?? null
   })
 }
 
+export type Compared = { state: OriginState; isAdopted: boolean }
+
+/**
+ * Stores how a locked message compares with its original. Null where it has changed since. `adopting`: a run does it, for
+ * this reason; originals that are proved take the place of their copies then, whatever the policy says.
+ */
+export async function storeComparison(
+  { policyOf, payloads, now }: Pick<CompareDeps, 'policyOf' | 'payloads' | 'now'>,
+  sql: Transaction,
+  { before, copy, found, problem }: Fetched,
+  adopting: { reason: string; request_id: string } | null = null,
+): Promise<Compared | null> {
+  const { id } = before
+  const message = await readComparable(sql, id)
+  if (message === null || message.edits !== before.edits || !isComparable(message)) return null
+  const comparison = compareFetched(copy, found)
+  const policy = policyOf(message)
+  const tries = message.tries + 1
+  // Only what waits for its original is looked for again; a person may ask again.
+  const wasWanted = originStateOf(message.origin_state)?.state === 'wanted'
+  const byPolicy = message.status === 'PENDING' ? policy.record : 'dlq'
+  const verdict = judgeOrigin({
+    record: adopting !== null && byPolicy === 'dlq' ? 'origin-if-available' : byPolicy,
+    mayBeLost: mayBeLost(copy.family, copy.value),
+    compared: { state: comparison.state, hasValue: typeof found !== 'string' && found.value !== null },
+    triesAgain: wasWanted && triesAgain(tries),
+  })
+  const row = originRow(
+    id,
+    { comparison, fetched: found },
+    { isWanted: verdict.state === 'wanted', tries, problem, now: now() },
+  )
+  await replaceOrigin(sql, row)
+  const due = nextRetryAt(policy, 0, now(), Math.random())
+  await writeOriginState(sql, { id, stored: storedOrigin(verdict), nextRetryAt: due })
+  if (verdict.adopts)
+    await adoptOrigin(
+      sql,
+      {
+        ...{
+          id,
+          actor: 'system',
+          ...(adopting ?? { request_id: 'job origin', reason: `policy record: ${policy.record}` }),
+        },
+        ...{ origin: row, family: copy.family },
+      },
+      { policy, project: payloads?.projectFor(message) },
+    )
+  return { state: verdict.state, isAdopted: verdict.adopts }
+}
+
 /** An edit ends all comparing. A message that is being sent is compared when that is settled. */
-function isComparable({ status, edits, record_headers, unstored_value_bytes }: ComparableMessage): boolean {
+export function isComparable({ status, edits, record_headers, unstored_value_bytes }: ComparableMessage): boolean {
   return edits === 0 && status !== 'RETRYING' && record_headers !== null && unstored_value_bytes === null
 }
 
@@ -99,19 +134,29 @@ function copyOf(message: ComparableMessage): Copy {
   return { key, value, headers, family, timestamp, originalTimestamp: context.originalTimestamp }
 }
 
-async function fetchOne(
-  { reader, log, maxValueBytes }: CompareDeps,
-  message: ComparableMessage,
-): Promise<{ fetched: FetchedOriginal; problem: string | null }> {
-  const place = originPlace(message)
-  if (place === null) return { fetched: 'gone', problem: null }
+/** Asks Kafka for the originals of comparable messages, within the bounds that an ingester has. */
+export async function fetchAll(
+  { reader, log, maxValueBytes }: Pick<CompareDeps, 'reader' | 'log' | 'maxValueBytes'>,
+  messages: readonly ComparableMessage[],
+): Promise<Fetched[]> {
+  const problems = new Map<string, string>()
   // Else whoever writes a DLQ topic could have any topic read.
-  if (message.held_by_route)
-    return { fetched: 'unreachable', problem: 'its DLQ topic has not been allowed to speak for the original topic' }
-  let problem: string | null = null
-  const originals = await fetchOriginals(reader, [place], { log, onProblem: (_, said) => (problem = said) })
-  const fetched = originals.get(placeKey(place)) ?? 'unreachable'
-  if (typeof fetched !== 'string' && (fetched.value?.length ?? 0) > maxValueBytes)
-    return { fetched: 'unreachable', problem: 'its value is larger than ingest.max_value_bytes' }
-  return { fetched, problem: problem ?? 'it could not be read in time' }
+  const allowed = messages.filter(({ held_by_route }) => !held_by_route)
+  const places = allowed.flatMap((message) => originPlace(message) ?? [])
+  const onProblem = (topic: string, problem: string) => void problems.set(topic, problem)
+  const originals = places.length === 0 ? new Map() : await fetchOriginals(reader, places, { log, onProblem })
+  return messages.map((before) => {
+    const place = originPlace(before)
+    const fetched = { before, copy: copyOf(before) }
+    if (place === null) return { ...fetched, found: 'gone', problem: null }
+    if (before.held_by_route)
+      return {
+        ...{ ...fetched, found: 'unreachable' },
+        problem: 'its DLQ topic has not been allowed to speak for the original topic',
+      }
+    const found: FetchedOriginal = originals.get(placeKey(place)) ?? 'unreachable'
+    if (typeof found !== 'string' && (found.value?.length ?? 0) > maxValueBytes)
+      return { ...fetched, found: 'unreachable', problem: 'its value is larger than ingest.max_value_bytes' }
+    return { ...fetched, found, problem: problems.get(place.topic) ?? 'it could not be read in time' }
+  })
 }

@@ -4,7 +4,7 @@
 import { ineligibility, isSent } from 'dlq-core/domain/message/run.ts'
 import { nextState } from 'dlq-core/domain/retry/message-state.ts'
 import { deleteMessages } from 'dlq-core/queries/change/delete-messages.ts'
-import { noteSkipped, type Skipped } from 'dlq-core/queries/runs/run-items.ts'
+import type { Skipped } from 'dlq-core/queries/runs/run-items.ts'
 import {
   type CandidateRow,
   listArchived,
@@ -21,6 +21,7 @@ import { archiveMessages, restoreArchived } from 'dlq-core/queries/upkeep/archiv
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { type BatchPace, nextBatchSize } from '../batch-size.ts'
 import { type EditDeps, editChunk } from './edit-chunk.ts'
+import { noteAll } from './note-skipped.ts'
 import { selectChunk, targetsArchive } from './select-chunk.ts'
 
 /**
@@ -109,7 +110,7 @@ async function touch(deps: ChunkDeps, sql: Transaction, run: HeldRun, ids: reado
   if (kind === 'dead') return touched(await markDead(sql, chosen))
   if (kind === 'revive') return touched(await revive(deps, sql, chosen))
   if (kind === 'delete') return touched(await deleteMessages(sql, { ids: chosen, archived: false }))
-  if (kind !== 'edit') throw new Error(`a run of kind ${kind} sends its messages`)
+  if (kind !== 'edit') throw new Error(`a run of kind ${kind} has a workflow of its own`)
   const edited = await editChunk(deps, sql, run, chosen)
   return { taken: 0, done: edited.done, skipped: [...skipped, ...edited.skipped] }
 }
@@ -125,14 +126,4 @@ async function revive({ policyOf, now }: ChunkDeps, sql: Transaction, ids: reado
 
 function toSkipped(run: HeldRun, { id, ...row }: CandidateRow): Skipped {
   return { id, reason: ineligibility(run, row) ?? 'changed' }
-}
-
-/** Returns the run's counts of skipped messages by reason, as JSON text. */
-async function noteAll(sql: Transaction, run: HeldRun, skipped: readonly Skipped[]): Promise<string> {
-  if (skipped.length === 0) return run.skipped
-  const counts = JSON.parse(run.skipped) as Record<string, number>
-  const before = Object.values(counts).reduce((sum, n) => sum + n, 0)
-  await noteSkipped(sql, { runId: run.id, skipped, before })
-  for (const { reason } of skipped) counts[reason] = (counts[reason] ?? 0) + 1
-  return JSON.stringify(counts)
 }

@@ -20,6 +20,8 @@ import { admitRun, type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-cor
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { type Chunk, defineWorkflow, PermanentStepError, type Step, type Workflow } from 'saga-core/workflow.ts'
 import { eraseWorkflow } from '../erase/erase-workflow.ts'
+import type { OriginDeps } from '../origins/origin-jobs.ts'
+import { originWorkflow } from '../origins/origin-workflow.ts'
 import { canaryAnswer } from './canary-answer.ts'
 import { type ChunkDeps, runChunk } from './run-chunk.ts'
 
@@ -27,6 +29,8 @@ export type RunWorkflowDeps = ChunkDeps & {
   maxActive: number
   /** A canary that nobody has read after this time pauses its run. */
   readTimeoutMs: number
+  /** For runs that compare; null without Kafka. */
+  originals?: OriginDeps | null
 }
 
 type RunPayload = { run_id: string }
@@ -68,6 +72,7 @@ export function createRunWorkflows(deps: RunWorkflowDeps): Workflow<RunPayload>[
       ],
     }),
     eraseWorkflow(admit(deps)),
+    ...(deps.originals ? [originWorkflow(deps.originals, admit(deps))] : []),
   ]
 }
 

@@ -78,6 +78,7 @@ export function useEngine() {
           until_id: greatestId,
           matched: 0,
           erase_mode: null,
+          adopts: false,
         },
         ...{ matched_relation: 'eq', retry_all_topic: null, target_topic: null, rate_per_second: null, max_lag: null },
         ...{ on_refailure: 'continue', max_refailure: 0.5, cutoff: await freezeNow(service.sql) },

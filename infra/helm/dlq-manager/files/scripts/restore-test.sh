@@ -5,7 +5,8 @@ set -eu
 
 : "${WORK:?names the folder to restore into}"
 : "${STANZA:=dlq}" "${MAX_AGE_SECONDS:=86400}" "${TIMEOUT_SECONDS:=14400}"
-export PGDATA="$WORK/pg" PGHOST="$WORK" PGUSER=postgres
+# The port of a backup's own settings may be any.
+export PGDATA="$WORK/pg" PGHOST="$WORK" PGPORT=5432 PGUSER=postgres
 : "${PGDATABASE:=k1s0_dlq}"
 export PGDATABASE
 
@@ -17,8 +18,10 @@ pgbackrest --stanza="$STANZA" --pg1-path="$PGDATA" --archive-mode=off restore
 # Distributions keep these elsewhere, so a backup may be without them.
 [ -e "$PGDATA/postgresql.conf" ] || touch "$PGDATA/postgresql.conf"
 echo 'local all all trust' > "$WORK/hba.conf"
-pg_ctl -w -t "$TIMEOUT_SECONDS" -l "$WORK/log" -o "-c listen_addresses='' -c unix_socket_directories=$WORK -c hba_file=$WORK/hba.conf
-  -c ssl=off -c shared_preload_libraries='' -c archive_mode=off -c hot_standby=off" start || { tail -n 50 "$WORK/log"; exit 1; }
+# On one line: pg_ctl hands them to a shell, which takes what follows a line break for another command.
+options="-c listen_addresses='' -c port=$PGPORT -c unix_socket_directories=$WORK -c hba_file=$WORK/hba.conf"
+options="$options -c ssl=off -c shared_preload_libraries='' -c archive_mode=off -c hot_standby=off"
+pg_ctl -w -t "$TIMEOUT_SECONDS" -l "$WORK/log" -o "$options" start || { tail -n 50 "$WORK/log"; exit 1; }
 trap 'pg_ctl -m fast -w stop > /dev/null' EXIT
 
 ask() { psql -X -v ON_ERROR_STOP=1 -Atc "$1"; }

@@ -4,7 +4,10 @@ import type { components } from 'dlq-client/api-types.ts'
 
 type Decoding = NonNullable<components['schemas']['Decoding']>
 
-const formats = { avro: 'Avro', json: 'JSON Schema', protobuf: 'Protobuf', glue: 'AWS Glue' }
+const formats = {
+  ...{ avro: 'Avro', json: 'JSON Schema', protobuf: 'Protobuf', glue: 'AWS Glue' },
+  ...{ msgpack: 'MessagePack', cbor: 'CBOR' },
+}
 const wrappers = { connect: 'Kafka Connect', debezium: 'Debezium', cloudevents: 'CloudEvents' }
 
 /** "decoded from Avro · com.example.Order · main, id 5 · gzip". */

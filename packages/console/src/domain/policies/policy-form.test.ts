@@ -18,10 +18,12 @@ test('what a policy says is what the form says, and the other way round', () => 
     rate_per_second: 0.5,
     redirect_topic: '',
     run_every: '0s',
+    scrub: ['email', 'cust-[0-9]{2,4}'],
     retention: '30d',
   }
   expect(readForm(textsOf(policy))).toEqual({ said: policy, faults: {} })
   expect(textsOf(policy).redirect_topic).toBe(noTopic)
+  expect(readForm(textsOf({ scrub: [] })).said).toEqual({ scrub: [] })
   expect(textsOf({ ...policy, max_retries: null }).max_retries).toBeUndefined()
 })
 

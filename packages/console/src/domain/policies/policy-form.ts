@@ -7,7 +7,7 @@ import { type SettingValue, settingWords } from './setting-words.ts'
 export type PolicyTexts = Readonly<Partial<Record<SettingName, string>>>
 export type SaidSettings = Readonly<Partial<Record<SettingName, SettingValue>>>
 
-/** Typed where the answer is "no other topic": it is no legal name of one. */
+/** Typed where the answer is "no other topic", or "nothing": it is no legal name of one. */
 export const noTopic = '(none)'
 
 export function textsOf(policy: SaidSettings): PolicyTexts {
@@ -15,8 +15,8 @@ export function textsOf(policy: SaidSettings): PolicyTexts {
   for (const name of settingNames) {
     const value = policy[name]
     if (value === null || value === undefined) continue
-    texts[name] =
-      name === 'redirect_topic' && value === '' ? noTopic : Array.isArray(value) ? value.join(', ') : String(value)
+    const isNone = name === 'redirect_topic' ? value === '' : name === 'scrub' && (value as string[]).length === 0
+    texts[name] = isNone ? noTopic : Array.isArray(value) ? value.join(', ') : String(value)
   }
   return texts
 }
@@ -56,6 +56,9 @@ function readValue(name: SettingName, text: string): SettingValue | undefined {
       const list = text.split(/\s*,\s*/)
       return list.every(isDuration) ? list : undefined
     }
+    case 'detectors':
+      // A pattern may hold a comma, without a space behind it.
+      return text === noTopic ? [] : text.split(/,\s+/)
     case 'topic':
       return text === noTopic ? '' : /^[A-Za-z0-9._-]{1,249}$/.test(text) ? text : undefined
     default:

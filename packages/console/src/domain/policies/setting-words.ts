@@ -2,7 +2,15 @@
 
 import type { SettingName } from 'dlq-core/domain/retry/policy-settings.ts'
 
-export type SettingKind = 'switch' | 'whole' | 'decimal' | 'duration' | 'durations' | 'topic' | readonly string[]
+export type SettingKind =
+  | 'switch'
+  | 'whole'
+  | 'decimal'
+  | 'duration'
+  | 'durations'
+  | 'detectors'
+  | 'topic'
+  | readonly string[]
 
 export type SettingWords = { readonly label: string; readonly kind: SettingKind; readonly note: string }
 
@@ -41,6 +49,11 @@ export const settingWords: Readonly<Record<SettingName, SettingWords>> = {
     kind: ['dlq', 'origin', 'origin-if-available'],
     note: 'what is sent: the copy on the DLQ, or the record that failed',
   },
+  scrub: {
+    label: 'Taken out of errors',
+    kind: 'detectors',
+    note: 'email, iban, card, or patterns, before anything is stored; (none): nothing',
+  },
   for_group_header: { label: 'Says for which group', kind: 'switch', note: 'in dlq-for-group, which others may skip' },
   verdict_group: { label: 'Judged by', kind: 'topic', note: 'the group whose reading counts where none is known' },
   verdict_horizon: { label: 'May come back for', kind: 'duration', note: 'after it was read; then it is consumed' },
@@ -78,7 +91,7 @@ export const settingGroups: readonly { readonly title: string; readonly settings
     title: 'Did it help',
     settings: ['for_group_header', 'verdict_group', 'verdict_horizon', 'auto_resolve'],
   },
-  { title: 'How long kept', settings: ['retention', 'payload'] },
+  { title: 'How long kept', settings: ['retention', 'payload', 'scrub'] },
 ]
 
 export type SettingValue = null | boolean | number | string | readonly string[]

@@ -14,16 +14,21 @@ import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
-import { auditQuery, editsQuery, type MessageDetail, messageQuery } from '../../data/queries/messages.ts'
+import { useMessage } from '../../data/queries/content/masked.ts'
+import { auditQuery, editsQuery, type MessageDetail } from '../../data/queries/messages.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
 import { parseSearch } from '../../domain/addresses.ts'
 import { whatNext } from '../../domain/message-words.ts'
+import { hiddenParts } from '../../domain/payload/hidden-parts.ts'
 import { counted, shortClass } from '../../domain/words.ts'
+import { MaskNotice } from './mask-notice.tsx'
 import { MessageActions } from './message-actions.tsx'
+import { DecodedValue, MessageBytes } from './message-content.tsx'
 import { PolicyFacts, WhereFacts } from './message-facts.tsx'
-import { DecodedValue, MessageBytes } from './message-glance.tsx'
 import styles from './message-page.module.css'
+import { NewerLetters, StaleNotice } from './newer-letters.tsx'
+import { OriginSection } from './origin-section.tsx'
 import { Timeline } from './timeline.tsx'
 import { useNeighbours } from './use-neighbours.ts'
 
@@ -34,7 +39,7 @@ export function MessagePage() {
   const { id } = route.useParams()
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/messages/$id' })
-  const detail = useQuery({ ...messageQuery(id), refetchInterval: useLive(2000) })
+  const { detail, message } = useMessage(id, { refetchInterval: useLive(2000) })
   const edits = useQuery({ ...editsQuery(id), enabled: (detail.data?.message.edits ?? 0) > 0 })
   const audit = useQuery({ ...auditQuery('message', id), refetchInterval: useLive(10_000) })
   const now = useNow()
@@ -57,7 +62,6 @@ export function MessagePage() {
     ']': () => go(next),
   })
 
-  const message = detail.data?.message
   if (message === undefined) {
     if (detail.error === null) return slow ? <Skeleton rows={8} /> : null
     const fault = faultOf(detail.error)
@@ -97,6 +101,18 @@ export function MessagePage() {
           </span>
         </Notice>
       )}
+      {message.is_scrubbed ? (
+        <Notice>Personal data was taken out of this error before it was stored: “•••” stands for it.</Notice>
+      ) : null}
+      {message.erased_at === null ? null : (
+        <Notice>
+          <span>
+            Its contents were erased <Time at={message.erased_at} long />: nothing of it can be sent or changed.
+          </span>
+        </Notice>
+      )}
+      <StaleNotice message={message} />
+      {gone ? null : <MaskNotice message={message} />}
       {gone ? null : <MessageActions message={message} etag={detail.data?.etag ?? null} />}
       <div className={styles.split}>
         <div className={styles.column}>
@@ -124,25 +140,17 @@ export function MessagePage() {
             </TabList>
             <TabPanel id="value" className={styles.panel!}>
               <DecodedValue message={message} />
-              <MessageBytes
-                id={id}
-                edits={message.edits}
-                part="value"
-                look={look}
-                onLook={(view) => setSearch({ view })}
-              />
+              <MessageBytes message={message} part="value" look={look} onLook={(view) => setSearch({ view })} />
             </TabPanel>
             <TabPanel id="key" className={styles.panel!}>
-              <MessageBytes
-                id={id}
-                edits={message.edits}
-                part="key"
-                look={look}
-                onLook={(view) => setSearch({ view })}
-              />
+              <MessageBytes message={message} part="key" look={look} onLook={(view) => setSearch({ view })} />
             </TabPanel>
             <TabPanel id="headers" className={styles.panel!}>
-              <HeadersTable headers={message.headers} hidden={payloads === 'hidden'} />
+              <HeadersTable
+                headers={message.headers}
+                hidden={payloads === 'hidden'}
+                masked={hiddenParts(message.hidden).headers}
+              />
             </TabPanel>
             <TabPanel id="where" className={styles.panel!}>
               <WhereFacts message={message} />
@@ -159,6 +167,8 @@ export function MessagePage() {
           <Section title="What happened">
             <Timeline message={message} edits={edits.data ?? []} audit={audit.data ?? []} />
           </Section>
+          <NewerLetters message={message} />
+          {gone ? null : <OriginSection message={message} etag={detail.data?.etag ?? null} />}
           <Around message={message} />
         </div>
       </div>

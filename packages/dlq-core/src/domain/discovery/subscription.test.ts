@@ -65,6 +65,9 @@ describe('where a partition begins', () => {
   test('a record in the middle with a time of today does not make what follows it new', () => {
     expect(begin('earliest', 'manual', { since_offset: 50n })).toEqual([10n, 100n])
   })
+  test('what came between the subscription and the first look is not skipped', () => {
+    expect(begin('latest', 'manual', { since_offset: 60n })).toEqual([60n, 100n])
+  })
   test('a time after the last record begins at the end', () => {
     expect(begin('time', 'manual', { start_offset: null })).toEqual([100n, 100n])
   })

@@ -80,12 +80,13 @@ export type StartingPlace = { partition: number; next_offset: bigint; manual_bel
 
 /**
  * A partition whose first record is younger than the subscription belongs to a topic that was made after it, and has no
- * backlog. Of all others the backlog is what Kafka holds now: a timestamp in its middle proves nothing.
+ * backlog. Of all others the backlog is what Kafka holds now: a timestamp in its middle proves nothing. `latest` begins
+ * at the first record that is younger than the subscription, because no ingester may have looked since.
  */
 export function startOf({ start, backlog }: Pick<Subscription, 'start' | 'backlog'>, log: StartingLog): StartingPlace {
   const { partition, log_start_offset: first, log_end_offset: end } = log
   const isNew = end === first ? end === 0n : log.since_offset === first
-  const from = { earliest: first, latest: end, time: log.start_offset ?? end }[start]
+  const from = { earliest: first, latest: log.since_offset ?? end, time: log.start_offset ?? end }[start]
   return {
     partition,
     next_offset: isNew ? first : from,

@@ -154,9 +154,8 @@ export function patchValue(
   }
   try {
     const rewritten = rewritePayload(sentValue(message)!, reading, { json: after, reencode: false })
-    return rewritten.kind === 'written'
-      ? { before, after, bytes: rewritten.bytes, problem: null }
-      : left(rewritten.kind, after)
+    if (rewritten.kind === 'written') return { before, after, bytes: rewritten.bytes, problem: null }
+    return left(rewritten.kind === 'violates' ? 'schema_refuses' : rewritten.kind, after)
   } catch (error) {
     if (error instanceof PayloadFault) return left('schema_refuses', after)
     throw error

@@ -4,8 +4,10 @@ import { describe, expect, test } from 'vitest'
 import { captureGlob } from '../failure/topic-globs.ts'
 import { statuses } from '../retry/message-state.ts'
 import {
+  base64Keys,
   canonicalFilter,
-  keyBytes,
+  jsonKeyOf,
+  keysBytes,
   likePattern,
   type MessageFilter,
   messageFilterSchema,
@@ -139,9 +141,13 @@ describe('a filter', () => {
 })
 
 test('a key is its text, or the bytes of its base64', () => {
-  expect(keyBytes('customer-1')).toEqual(Buffer.from('customer-1'))
-  expect(keyBytes('base64:AAH/')).toEqual(Buffer.from([0, 1, 255]))
-  expect(keyBytes('base64:AAH_')).toEqual(Buffer.from([0, 1, 255]))
+  expect(keysBytes('customer-1')).toEqual([Buffer.from('customer-1')])
+  expect(keysBytes('base64:AAH/')).toEqual([Buffer.from([0, 1, 255])])
+  expect(keysBytes('base64:AAH_')).toEqual([Buffer.from([0, 1, 255])])
+  const several = [Buffer.from([0, 1]), Buffer.from('k')]
+  expect(keysBytes(base64Keys(several))).toEqual(several)
+  expect(jsonKeyOf('{"json": {"id": 7}}')).toBe('{"json": {"id": 7}}')
+  for (const text of ['{"id":7}', '{"json":1,"id":7}', '{"json":', 'json']) expect(jsonKeyOf(text)).toBeNull()
 })
 
 test.each([

@@ -90,7 +90,7 @@ const statusList = v.pipe(
 const key = v.pipe(
   storableText(maxKeyChars),
   v.check(
-    (text) => !text.startsWith(base64Prefix) || isBase64(text.slice(base64Prefix.length)),
+    (text) => !text.startsWith(base64Prefix) || text.slice(base64Prefix.length).split(',').every(isBase64),
     'must be base64 behind "base64:"',
   ),
 )
@@ -137,7 +137,14 @@ export const messageFilterEntries = {
   partition: v.exactOptional(v.pipe(wholeNumber(0, maxInt32), v.description('The partition of the original record.'))),
   offset_from: v.exactOptional(v.pipe(offset, v.description('The first offset of the original record.'))),
   offset_to: v.exactOptional(v.pipe(offset, v.description('The last offset of the original record.'))),
-  key: v.exactOptional(v.pipe(key, v.description('The record key, exactly: text, or base64 behind "base64:".'))),
+  key: v.exactOptional(
+    v.pipe(
+      key,
+      v.description(
+        'The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are.',
+      ),
+    ),
+  ),
   from: v.exactOptional(v.pipe(moment, v.description('Created at this time or later.'))),
   to: v.exactOptional(v.pipe(moment, v.description('Created before this time.'))),
   failed_from: v.exactOptional(v.pipe(moment, v.description('Failed last at this time or later.'))),
@@ -193,9 +200,28 @@ export function canonicalFilter(filter: MessageFilter): string {
   return JSON.stringify(Object.fromEntries(said.sort(([a], [b]) => (a < b ? -1 : 1))))
 }
 
-/** The bytes of the filter's `key`. */
-export function keyBytes(key: string): Buffer {
-  return key.startsWith(base64Prefix) ? Buffer.from(key.slice(base64Prefix.length), 'base64') : Buffer.from(key)
+/** The keys that the filter's `key` means, normally one. */
+export function keysBytes(key: string): Buffer[] {
+  if (!key.startsWith(base64Prefix)) return [Buffer.from(key)]
+  return key
+    .slice(base64Prefix.length)
+    .split(',')
+    .map((base64) => Buffer.from(base64, 'base64'))
+}
+
+/** A filter's `key` for any of these. */
+export function base64Keys(keys: readonly Buffer[]): string {
+  return `${base64Prefix}${keys.map((key) => key.toString('base64')).join(',')}`
+}
+
+/** The text where it is {"json": …}; null where it is a key as it stands. */
+export function jsonKeyOf(key: string): string | null {
+  if (!/^\s*\{\s*"json"\s*:/.test(key)) return null
+  try {
+    return Object.keys(JSON.parse(key) as object).length === 1 ? key : null
+  } catch {
+    return null
+  }
 }
 
 /** The column that the filter's `topic` is compared with. `isDlqTopic`: whether exactly that name is a DLQ topic. */

@@ -47,3 +47,35 @@ test('a policy decides whether the payload is stored beside the bytes or derived
     ...{ payload: null, record_value: record.value },
   })
 })
+
+test('a policy has personal data taken out of what the failure says, and of nothing else', () => {
+  const record = deadLetter(
+    [
+      ['x-user', 'ann@example.com'],
+      ['kafka_dlt-original-topic', 'orders'],
+      ['kafka_dlt-exception-message', 'no account of ann@example.com'],
+      [
+        'kafka_dlt-exception-stacktrace',
+        `app.Unknown: no account of ann@example.com\n\tat ${'a'.repeat(80)}(A.java:1)`,
+      ],
+    ],
+    { key: Buffer.from('ann@example.com'), value: Buffer.from('{"email":"ann@example.com"}') },
+  )
+  const scrub = ['email', 'orders']
+  const scrubbed = read(record, { policyOf: () => ({ ...defaultRetryPolicy, scrub }) })
+  expect(scrubbed).toMatchObject({
+    ...{ is_scrubbed: true, error_message: 'no account of •••', original_topic: 'orders' },
+    error_stacktrace: expect.stringMatching(/^app\.Unknown: no account of •••\n/),
+    ...{ payload: '{"email":"ann@example.com"}', record_key: record.key },
+  })
+  // The stored stack trace still stands for its header.
+  expect(JSON.parse(scrubbed.record_headers!)).toEqual([
+    ['x-user', 'ann@example.com'],
+    ['kafka_dlt-original-topic', 'orders'],
+    ['kafka_dlt-exception-message', 'no account of •••'],
+    ['kafka_dlt-exception-stacktrace', { column: 'error_stacktrace' }],
+  ])
+  expect(read(record)).toMatchObject({ is_scrubbed: null, error_message: 'no account of ann@example.com' })
+  const clean = deadLetter([['kafka_dlt-exception-message', 'no stock']])
+  expect(read(clean, { policyOf: () => ({ ...defaultRetryPolicy, scrub }) }).is_scrubbed).toBeNull()
+})

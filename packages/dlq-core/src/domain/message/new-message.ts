@@ -11,6 +11,7 @@ import {
   resolveOriginalTopic,
   type TopicMapping,
 } from '../failure/topic-names.ts'
+import { scrubFailure } from '../masks/scrub-failure.ts'
 import type { Copy } from '../origin/compare-origin.ts'
 import { mayBeLost } from '../origin/origin-state.ts'
 import { encodeHeaders } from '../record/header-json.ts'
@@ -67,6 +68,8 @@ export type NewMessage = {
   decode_state: number | null
   /** See origin-state.ts. */
   origin_state: number | null
+  /** Something was taken out of what the failure says, for good. */
+  is_scrubbed: true | null
 }
 
 /** What a dead letter says about itself: that it is this attempt of this message. Whoever writes a DLQ topic may say so. */
@@ -119,9 +122,14 @@ export function readDeadLetter(
   // An application that claims by SQL reads the column.
   const mayDefer = policy.payload === 'auto' && policy.delivery !== 'pull'
   const isPayloadDeferred = hasBacklog && mayDefer && record.value !== null
+  const said =
+    policy.scrub.length === 0
+      ? null
+      : scrubFailure({ context, headers: record.headers }, { names: policy.scrub, family })
+  const { errorMessage, ...shown } = said?.context ?? context
   const failure = storedFailure({
-    ...context,
-    errorMessage: `${context.errorMessage ?? 'unknown error'}${missingBytes(record)}`,
+    ...shown,
+    errorMessage: `${errorMessage ?? 'unknown error'}${missingBytes(record)}`,
   })
 
   const message: NewMessage = {
@@ -140,7 +148,7 @@ export function readDeadLetter(
     record_key: record.key,
     record_value: record.value,
     record_headers: encodeHeaders(
-      record.headers,
+      said?.headers ?? record.headers,
       failure.error_stacktrace === null ? undefined : new Map([['error_stacktrace', failure.error_stacktrace]]),
       // A retry removes these headers, so it never reads the column.
       isFailureHeader,
@@ -158,6 +166,7 @@ export function readDeadLetter(
     value_schema: null,
     decode_state: null,
     origin_state: null,
+    is_scrubbed: said?.isScrubbed ? true : null,
   }
   const originWanted = wantedOrigin(record, message, { family, context, record: policy.record })
   return { message, republished: claimOf(ours), isPayloadDeferred, originWanted }

@@ -8,7 +8,7 @@ import { type Status, statuses } from '../retry/message-state.ts'
 import type { MessageFilter } from './message-filter.ts'
 
 // biome-ignore format: one line
-export const runKinds = ['retry', 'redirect', 'dead', 'revive', 'delete', 'archive', 'restore', 'purge', 'edit', 'erase'] as const
+export const runKinds = ['retry', 'redirect', 'dead', 'revive', 'delete', 'archive', 'restore', 'purge', 'edit', 'erase', 'origin'] as const
 export type RunKind = (typeof runKinds)[number]
 
 /** `cancelling`: nothing more is claimed, and the run gives back the messages that it did not send. */
@@ -39,7 +39,19 @@ export type Canary = {
 }
 
 /** The names of the workflows that carry out runs in the retriers. */
-export const runWorkflows = { sent: 'run.send', touched: 'run.touch', erasing: 'run.erase' } as const
+export const runWorkflows = {
+  sent: 'run.send',
+  touched: 'run.touch',
+  erasing: 'run.erase',
+  comparing: 'run.compare',
+} as const
+
+/** The workflow that carries out runs of the kind. */
+export function workflowOf(kind: RunKind): (typeof runWorkflows)[keyof typeof runWorkflows] {
+  if (kind === 'erase') return runWorkflows.erasing
+  if (kind === 'origin') return runWorkflows.comparing
+  return isSent(kind) ? runWorkflows.sent : runWorkflows.touched
+}
 
 /** Jobs of runs come after other jobs, as their messages come after single retries. */
 export const runPriority = 10
@@ -55,6 +67,7 @@ const touchable: Readonly<Record<RunKind, readonly Status[]>> = {
   dead: ['PENDING'],
   revive: ['DEAD'],
   edit: ['PENDING', 'DEAD'],
+  origin: ['PENDING', 'DEAD'],
   delete: ['PENDING', 'RESOLVED', 'DEAD'],
   archive: ['RESOLVED', 'DEAD'],
   restore: ['RESOLVED', 'DEAD'],

@@ -1,9 +1,9 @@
 // A codec from a schema's definition: compiled when first used, and kept.
 
-import { projectPayload } from '../record/payload-projection.ts'
 import { parseAvroSchema } from './avro/avro-schema.ts'
 import { compileAvroReader } from './avro/read-avro.ts'
 import { compileAvroWriter } from './avro/write-avro.ts'
+import { createJsonCodec } from './json/json-codec.ts'
 import { PayloadFault } from './payload-fault.ts'
 import { createFramedProtobufCodec } from './protobuf-codec.ts'
 import type { SchemaCodec } from './schema-codec.ts'
@@ -41,7 +41,7 @@ export function schemaName({ type, definition }: Pick<SchemaDefinition, 'type' |
 
 /** Compiled when first used, and kept: most schemas that are stored are never needed again. */
 export function createCodec(schema: SchemaDefinition): SchemaCodec {
-  if (schema.type === 'json') return jsonCodec
+  if (schema.type === 'json') return createJsonCodec(schema.definition, schema.references)
   const compile = schema.type === 'avro' ? compileAvro : compileProtobuf
   let compiled: SchemaCodec | null = null
   const codec = () => {
@@ -80,13 +80,4 @@ function refusing(problem: string): SchemaCodec {
     throw new PayloadFault(problem)
   }
   return { read: refuse, write: refuse }
-}
-
-const jsonCodec: SchemaCodec = {
-  read(bytes, at) {
-    const text = projectPayload(bytes.subarray(at))
-    if (text === null) throw new PayloadFault('it is no JSON')
-    return text
-  },
-  write: (json) => Buffer.from(json),
 }

@@ -4,8 +4,10 @@ import {
   brotliCompressSync,
   brotliDecompressSync,
   constants,
+  deflateSync,
   gunzipSync,
   gzipSync,
+  inflateSync,
   zstdCompressSync,
   zstdDecompressSync,
 } from 'node:zlib'
@@ -46,6 +48,20 @@ export function decompress(bytes: Buffer, compression: Compression): Buffer {
       isLarge ? `it unpacks to more than ${maxDecompressedBytes} bytes` : `it is not whole ${compression}`,
     )
   }
+}
+
+/** zlib's format, as AWS Glue has it within its frame. @throws {PayloadFault} as `decompress` */
+export function inflate(bytes: Buffer): Buffer {
+  try {
+    return inflateSync(bytes, { maxOutputLength: maxDecompressedBytes })
+  } catch (error) {
+    const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    throw new PayloadFault(isLarge ? `it unpacks to more than ${maxDecompressedBytes} bytes` : 'it is not whole zlib')
+  }
+}
+
+export function deflate(bytes: Buffer): Buffer {
+  return deflateSync(bytes)
 }
 
 export function compress(bytes: Buffer, compression: Compression): Buffer {

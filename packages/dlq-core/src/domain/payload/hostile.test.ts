@@ -5,6 +5,8 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { parseAvroSchema } from './avro/avro-schema.ts'
 import { compileAvroReader } from './avro/read-avro.ts'
+import { cborCodec } from './binary/cbor-codec.ts'
+import { msgpackCodec } from './binary/msgpack-codec.ts'
 import { decompress } from './decompress.ts'
 import { PayloadFault } from './payload-fault.ts'
 
@@ -118,6 +120,68 @@ describe('a value', () => {
     const schema = { type: 'array', items: { type: 'bytes', logicalType: 'decimal', precision: 1000, scale: 1000 } }
     const bytes = Buffer.concat([varint(90_000n), Buffer.alloc(180_000, 2), Buffer.from([0])])
     expect(faultOf(() => readerOf(schema)(bytes))).toBe('its text is longer than 4194304 characters')
+  })
+})
+
+describe('a value without a schema', () => {
+  const uint32 = (value: number) => {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32BE(value)
+    return bytes
+  }
+  const of = (first: number, ...rest: (Buffer | number)[]) =>
+    Buffer.concat([
+      Buffer.from([first]),
+      ...rest.map((part) => (typeof part === 'number' ? Buffer.from([part]) : part)),
+    ])
+  const megabyte = 1024 * 1024
+  const tooMany = 'it holds more than 100000 values'
+
+  test.each([
+    ['of four billion items in five bytes', of(0xdd, uint32(2 ** 32 - 1)), 'it ends too early'],
+    ['of a mebibyte of nulls', of(0xdd, uint32(megabyte), Buffer.alloc(megabyte, 0xc0)), tooMany],
+    ['of a mebibyte of empty maps', of(0xdd, uint32(megabyte), Buffer.alloc(megabyte, 0x80)), tooMany],
+    ['of lists in lists', Buffer.alloc(megabyte, 0x91), 'it is nested deeper than 100 levels'],
+    ['of maps in keys of maps', Buffer.alloc(megabyte, 0x81), 'it is nested deeper than 100 levels'],
+    ['with a text longer than itself', of(0xdb, uint32(2 ** 32 - 1)), 'it ends too early'],
+    ['with a text that is not UTF-8', of(0xa1, 0xff), 'it has a text that is not UTF-8'],
+    ['of control characters', of(0xdb, uint32(megabyte), Buffer.alloc(megabyte, 1)), /its text is longer than/],
+    ['with an extension longer than itself', of(0xc9, uint32(2 ** 32 - 1), 0), 'it ends too early'],
+    ['with the byte that stands for nothing', of(0xc1), 'it has the byte c1, which stands for nothing'],
+    ['with bytes behind it', of(0xc0, 0xc0), '1 bytes are left over'],
+    ['of nothing', Buffer.alloc(0), 'it ends too early'],
+  ])('of MessagePack, %s', (_, bytes, reason) => {
+    expect(faultOf(() => msgpackCodec.read(bytes, 0))).toMatch(reason)
+  })
+
+  test.each([
+    ['of 2^64 items in nine bytes', of(0x9b, Buffer.alloc(8, 0xff)), 'it has a length that is too large'],
+    ['of four billion items in five bytes', of(0x9a, uint32(2 ** 32 - 1)), 'it ends too early'],
+    ['of nulls without end', of(0x9f, Buffer.alloc(megabyte, 0xf6)), tooMany],
+    ['of lists in lists', Buffer.alloc(megabyte, 0x9f), 'it is nested deeper than 100 levels'],
+    ['of maps in keys of maps', Buffer.alloc(megabyte, 0xbf), 'it is nested deeper than 100 levels'],
+    ['of tags of tags', Buffer.alloc(megabyte, 0xc6), 'it is nested deeper than 100 levels'],
+    ['of empty chunks', of(0x5f, Buffer.alloc(megabyte, 0x40)), tooMany],
+    ['of chunks in chunks', of(0x5f, 0x5f), 'it has a text of chunks that are none'],
+    ['of chunks of another kind', of(0x7f, 0x41, 0x61), 'it has a text of chunks that are none'],
+    [
+      'with an integer of a mebibyte',
+      of(0xc2, 0x5a, uint32(megabyte), Buffer.alloc(megabyte, 0x7f)),
+      /more than 1000 bytes/,
+    ],
+    ['with a break outside of a list', of(0xff), /a break outside of a list/],
+    ['with a break in place of a value', of(0xbf, 0x01, 0xff), /a break outside of a list/],
+    ['with a false in two bytes', of(0xf8, 0x14), /a value that CBOR does not know/],
+    ['with a length of a kind that does not exist', of(0x1c), /of a kind that CBOR does not know/],
+    ['with bytes behind it', of(0xf6, 0xf6), '1 bytes are left over'],
+  ])('of CBOR, %s', (_, bytes, reason) => {
+    expect(faultOf(() => cborCodec.read(bytes, 0))).toMatch(reason)
+  })
+
+  test('with the names of an object’s own members', () => {
+    const bytes = of(0x81, 0xa9, Buffer.from('__proto__'), 0x07)
+    expect(msgpackCodec.read(bytes, 0)).toBe('{"__proto__":7}')
+    expect(msgpackCodec.write('{"__proto__":8}', bytes, 0)).toEqual(of(0x81, 0xa9, Buffer.from('__proto__'), 0x08))
   })
 })
 

@@ -4,7 +4,7 @@ import { captureGlob } from '../failure/topic-globs.ts'
 import type { MessageTopics } from '../retry/effective-policy.ts'
 import type { Compression } from './decompress.ts'
 
-export const formats = ['auto', 'avro', 'protobuf', 'json', 'text', 'none'] as const
+export const formats = ['auto', 'avro', 'protobuf', 'msgpack', 'cbor', 'json', 'text', 'none'] as const
 
 export type PartRule = {
   /** `auto`: recognised by headers and first bytes. `avro`: without a frame, with the schema of `schema_id`. */
@@ -21,7 +21,7 @@ export type PayloadRule = {
   readonly value?: PartRule | undefined
 }
 
-export const registryTypes = ['confluent', 'apicurio'] as const
+export const registryTypes = ['confluent', 'apicurio', 'azure', 'glue'] as const
 
 /** A registry, as far as it decides what an id in a record means. */
 export type RegistryKind = {

@@ -1,10 +1,11 @@
-import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Header } from '../record/record.ts'
 import { createCodec, type SchemaType } from './create-codec.ts'
 import { compilePlans, type PayloadSettings } from './payload-settings.ts'
 import { type KnownSchema, type ReadingContext, readPayload, type SchemaEntry } from './read-payload.ts'
+import { rewritePayload } from './write-payload.ts'
 
 const order =
   '{"type":"record","name":"Order","namespace":"acme","fields":[{"name":"id","type":"long"},{"name":"note","type":["null","string"]}]}'
@@ -112,6 +113,42 @@ describe('a frame', () => {
       state: 'unsupported',
       format: 'glue',
       problem: expect.stringContaining('abababab-abab-abab-abab-abababababab'),
+    })
+  })
+
+  test('of AWS Glue is decoded with the schema of its version, compressed or not', () => {
+    const glue: PayloadSettings = { registries: [{ name: 'main', type: 'glue', topics: ['*'] }], rules: [] }
+    const version = 'abababab-abab-abab-abab-abababababab'
+    const start = (compression: number) => Buffer.from([3, compression, ...Array(16).fill(0xab)])
+    const given = { settings: glue, schemas: [known('guid', version)] }
+    const decoded = { json: shown, decoding: { format: 'avro', ref: { kind: 'guid', id: version } } }
+    expect(read(Buffer.concat([start(0), body]), given)).toMatchObject(decoded)
+    const packed = Buffer.concat([start(5), deflateSync(body)])
+    const reading = read(packed, given)
+    expect(reading).toMatchObject(decoded)
+    expect(rewritePayload(packed, reading, { json: '{"id":8,"note":null}', reencode: false })).toEqual({
+      kind: 'written',
+      bytes: Buffer.concat([start(5), deflateSync(Buffer.from([16, 0]))]),
+    })
+    expect(read(packed.subarray(0, 22), given).decoding).toMatchObject({
+      state: 'failed',
+      problem: 'it is not whole zlib',
+    })
+    const bomb = Buffer.concat([start(5), deflateSync(Buffer.alloc(100 * 1024 * 1024))])
+    expect(read(bomb, given).decoding).toMatchObject({ problem: 'it unpacks to more than 4194304 bytes' })
+  })
+
+  test('of Azure stands in the content type', () => {
+    const azure: PayloadSettings = { registries: [{ name: 'main', type: 'azure', topics: ['*'] }], rules: [] }
+    const id = '0123456789abcdef0123456789abcdef'
+    const headers: Header[] = [['content-type', Buffer.from(`avro/binary+${id}`)]]
+    const given = { settings: azure, headers, schemas: [known('guid', id)] }
+    expect(read(body, given)).toMatchObject({ json: shown, decoding: { ref: { kind: 'guid', id } } })
+    expect(read(body, { ...given, schemas: [] }).decoding).toMatchObject({ state: 'waiting' })
+    expect(read(Buffer.from('{"a":1}'), given)).toMatchObject({ json: '{"a":1}', decoding: null })
+    expect(read(frame(5), { settings: azure, schemas: [known('id', '5')] })).toMatchObject({
+      json: null,
+      decoding: null,
     })
   })
 
@@ -260,6 +297,34 @@ describe('a rule', () => {
     expect(read(body, { settings, schemas: [known('id', '5')] }).json).toBe(shown)
   })
 
+  test('or the content type names what needs no schema', () => {
+    const packed = Buffer.from([0x81, 0xa1, 0x61, 0x07])
+    const settings = withRule({ topics: ['orders'], value: { format: 'msgpack' }, key: { format: 'cbor' } })
+    const expected = { json: '{"a":7}', decoding: { state: 'decoded', format: 'msgpack', ref: null, schema: null } }
+    expect(read(packed, { settings })).toMatchObject(expected)
+    expect(read(packed)).toMatchObject({ json: null, decoding: null })
+    const ofType = (type: string): Header[] => [['content-type', Buffer.from(type)]]
+    for (const type of ['application/msgpack', 'application/x-msgpack', 'application/vnd.msgpack; v=1'])
+      expect(read(packed, { headers: ofType(type) })).toMatchObject(expected)
+    for (const type of ['application/cbor', 'application/vnd.acme.order+cbor'])
+      expect(read(Buffer.from([0xa1, 0x61, 0x61, 0x07]), { headers: ofType(type) })).toMatchObject({
+        json: '{"a":7}',
+        decoding: { format: 'cbor' },
+      })
+    expect(read(packed, { headers: ofType('application/cborish') })).toMatchObject({ json: null, decoding: null })
+    // A framework that writes the value anew leaves the header.
+    expect(read(Buffer.from('{"a":1}'), { headers: ofType('application/cbor') })).toMatchObject({
+      json: '{"a":1}',
+      decoding: null,
+    })
+    expect(read(Buffer.from('{"a":1}'), { settings }).decoding).toMatchObject({
+      state: 'failed',
+      format: 'msgpack',
+      problem: '6 bytes are left over',
+    })
+    expect(read(packed, { settings, maxBytes: 3 }).decoding).toMatchObject({ state: 'not_now' })
+  })
+
   test('for the key leaves the value as it is', () => {
     const settings = withRule({ topics: ['orders'], key: { format: 'none' } })
     expect(read(frame(5), { settings, schemas: [known('id', '5')] }).json).toBe(shown)
@@ -282,6 +347,7 @@ test('no bytes, headers or settings make a reading fail', () => {
     'apicurio.value.globalId',
     'apicurio.value.encoding',
     'content-encoding',
+    'content-type',
     'ce_id',
   )
   const header = fc.tuple(

@@ -1,10 +1,11 @@
-// Makes a record's key or value readable. What is tried, in this order: a compression, a schema that the headers name,
-// JSON, a frame with the id of a schema. A reading counts only if it uses every byte; else the next is tried.
+// Makes a record's key or value readable. What is tried, in this order: a compression, a schema that the headers name, a
+// format that they name, JSON, a frame with the id of a schema. A reading counts only if it uses every byte; else the next is tried.
 
 import { projectPayload } from '../record/payload-projection.ts'
 import type { Header } from '../record/record.ts'
+import { type BinaryFormat, binaryCodecs, namedBinaryFormat } from './binary/binary-formats.ts'
 import type { SchemaType } from './create-codec.ts'
-import { type Compression, compressionOf, compressions, decompress } from './decompress.ts'
+import { type Compression, compressionOf, compressions, decompress, deflate, inflate } from './decompress.ts'
 import { type Label, labelsOf } from './envelope.ts'
 import { PayloadFault } from './payload-fault.ts'
 import type { PartRule, PayloadPlan } from './payload-settings.ts'
@@ -13,6 +14,7 @@ import {
   frameOfBytes,
   frameOfHeaders,
   glueVersion,
+  hasSchemaHeader,
   headerValue,
   type Part,
   type SchemaFrame,
@@ -47,7 +49,7 @@ export const decodingStates = ['decoded', 'waiting', 'failed', 'unsupported', 'e
 
 export type Decoding = {
   readonly state: (typeof decodingStates)[number]
-  readonly format: SchemaType | 'glue' | null
+  readonly format: SchemaType | BinaryFormat | 'glue' | null
   readonly ref: SchemaRef | null
   readonly schema: SchemaEntry | null
   readonly compression: Compression | null
@@ -61,6 +63,8 @@ export type Layout = {
   readonly prefix: Buffer
   readonly body: Buffer
   readonly schema: KnownSchema | null
+  /** The body is JSON: white space says nothing there. */
+  readonly isJson: boolean
   /** The body for this JSON text. @throws {PayloadFault} where it does not fit the schema */
   readonly write: (json: string) => Buffer
 }
@@ -92,7 +96,10 @@ export function readPayload(bytes: Buffer | null, context: ReadingContext): Read
   const rule = context.plan[context.part]
   if (bytes === null || bytes.length === 0 || rule.format === 'none' || rule.format === 'text') return nothing
   const { body, compression, problem } = unpacked(bytes, rule, context)
-  const reading = body.length > context.maxBytes && !startsAsJson(body) ? tooLarge(body) : readBody(body, rule, context)
+  const reading =
+    body.length > context.maxBytes && !startsAsJson(body)
+      ? tooLarge(body, rule, context)
+      : readBody(body, rule, context)
   const labels = labelsOf(reading.json, context.part === 'value' ? context.headers : [])
   const decoding = reading.decoding ?? (labels.length > 0 || compression !== null ? plain : null)
   if (reading.json === null && problem !== null)
@@ -100,9 +107,10 @@ export function readPayload(bytes: Buffer | null, context: ReadingContext): Read
   return { ...reading, decoding: decoding && { ...decoding, labels, compression } }
 }
 
-function tooLarge(body: Buffer): Reading {
+function tooLarge(body: Buffer, rule: PartRule, { part, headers }: ReadingContext): Reading {
   const problem = `it has ${body.length} bytes, more than are decoded here`
-  return body[0] === 0 ? { ...nothing, decoding: { ...plain, state: 'not_now', problem } } : nothing
+  const mayBeDecoded = body[0] === 0 || glueVersion(body) !== null || namedBinaryFormat(rule, part, headers) !== null
+  return mayBeDecoded ? { ...nothing, decoding: { ...plain, state: 'not_now', problem } } : nothing
 }
 
 type Unpacked = { body: Buffer; compression: Compression | null; problem: string | null }
@@ -134,6 +142,13 @@ function readBody(body: Buffer, rule: PartRule, context: ReadingContext): Readin
   }
   if (rule.format === 'protobuf')
     return readFrame(body, { ref: { registry: 'files', kind: 'file', id: rule.type ?? '' }, at: 0 }, context)
+  const binary = namedBinaryFormat(rule, context.part, context.headers)
+  if (binary !== null && (rule.format === binary || !hasSchemaHeader(context.headers, context.part))) {
+    const reading = readBinary(body, binary)
+    // A framework that writes the value anew as JSON leaves the header.
+    const json = reading.json === null && rule.format === 'auto' ? projectPayload(body) : null
+    return json === null ? reading : { json, decoding: null, layout: jsonLayout(body) }
+  }
   const named = rule.format === 'auto' && registry && frameOfHeaders(context.headers, context.part, registry)
   const byHeader = named ? readFrame(body, named, context) : null
   if (byHeader !== null && byHeader.json !== null) return byHeader
@@ -151,7 +166,7 @@ function readBody(body: Buffer, rule: PartRule, context: ReadingContext): Readin
 
 /** JSON that nobody has framed. */
 export function jsonLayout(body: Buffer): Layout {
-  return { prefix: Buffer.alloc(0), body, schema: null, write: (json) => Buffer.from(json) }
+  return { prefix: Buffer.alloc(0), body, schema: null, isJson: true, write: (json) => Buffer.from(json) }
 }
 
 /** An object or a list; both take more than two bytes, unless they are empty. */
@@ -159,7 +174,7 @@ function startsAsJson(body: Buffer): boolean {
   return (body[0] === 0x7b || body[0] === 0x5b) && body.length > 2
 }
 
-function readFrame(body: Buffer, { ref, at }: SchemaFrame, { schemaOf }: ReadingContext): Reading {
+function readFrame(framed: Buffer, { ref, at, isDeflated }: SchemaFrame, { schemaOf }: ReadingContext): Reading {
   const schema = schemaOf(ref)
   if (schema === undefined || schema.state !== 'known')
     return {
@@ -173,12 +188,33 @@ function readFrame(body: Buffer, { ref, at }: SchemaFrame, { schemaOf }: Reading
   }
   try {
     const { codec } = schema
-    const start = codec.bodyAt?.(body, at) ?? at
-    const write = (json: string) => codec.write(json, body, at)
-    const layout = { prefix: body.subarray(0, start), body: body.subarray(start), schema, write }
+    const body = isDeflated ? Buffer.concat([framed.subarray(0, at), inflate(framed.subarray(at))]) : framed
+    const start = isDeflated ? at : (codec.bodyAt?.(body, at) ?? at)
+    const write = (json: string) => {
+      const written = codec.write(json, body, at)
+      return isDeflated ? deflate(written) : written
+    }
+    const layout = {
+      prefix: framed.subarray(0, start),
+      body: framed.subarray(start),
+      schema,
+      isJson: schema.type === 'json' && !isDeflated,
+      write,
+    }
     return { json: codec.read(body, at), decoding, layout }
   } catch (error) {
     return { ...nothing, decoding: { ...decoding, state: 'failed', problem: reasonOf(error) } }
+  }
+}
+
+function readBinary(body: Buffer, format: BinaryFormat): Reading {
+  const { read, write } = binaryCodecs[format]
+  const layout = { prefix: Buffer.alloc(0), body, schema: null, isJson: false }
+  try {
+    const json = read(body, 0)
+    return { json, decoding: { ...plain, format }, layout: { ...layout, write: (json) => write(json, body, 0) } }
+  } catch (error) {
+    return { ...nothing, decoding: { ...plain, state: 'failed', format, problem: reasonOf(error) } }
   }
 }
 
@@ -191,6 +227,6 @@ function whyAwaited(schema: AwaitedSchema | undefined): string {
 function readGlue(body: Buffer): Reading {
   const version = glueVersion(body)
   if (version === null) return nothing
-  const problem = `schema version ${version} of AWS Glue, which is not read yet`
+  const problem = `schema version ${version} of AWS Glue: no registry of type glue is configured for the topic`
   return { ...nothing, decoding: { ...plain, state: 'unsupported', format: 'glue', problem } }
 }

@@ -7,4 +7,6 @@ export type SchemaCodec = {
   write(json: string, bytes: Buffer, at: number): Buffer
   /** Where the value itself begins, if something more stands before it. */
   bodyAt?(bytes: Buffer, at: number): number
+  /** Why JSON text that can be written does not fit the schema all the same, with the path; null where it does. */
+  violationOf?(json: string): string | null
 }

@@ -7,7 +7,8 @@ import type { RegistryKind } from './payload-settings.ts'
 export type Part = 'key' | 'value'
 
 /**
- * A schema as its registry knows it. `id`: Confluent's ids. `guid`: the same registry's, for headers. `content`, `global`:
+ * A schema as its registry knows it. `id`: Confluent's ids. `guid`: the same registry's, for headers; Azure's ids, and
+ * the versions of AWS Glue. `content`, `global`:
  * Apicurio's two kinds of id. `file`: a type in the configuration's own files.
  */
 export type SchemaRef = {
@@ -17,7 +18,12 @@ export type SchemaRef = {
 }
 
 /** A schema's id, and where the encoded value begins. */
-export type SchemaFrame = { readonly ref: SchemaRef; readonly at: number }
+export type SchemaFrame = {
+  readonly ref: SchemaRef
+  readonly at: number
+  /** What stands behind the frame is compressed by zlib. */
+  readonly isDeflated?: boolean
+}
 
 const headerNames = {
   key: { guid: '__key_schema_id', global: 'apicurio.key.globalId', content: 'apicurio.key.contentId' },
@@ -35,7 +41,10 @@ export const payloadHeaders: ReadonlySet<string> = new Set([
 /** Whether a header names the schema of the part. */
 export function hasSchemaHeader(headers: readonly Header[], part: Part): boolean {
   const { guid, global, content } = headerNames[part]
-  for (const [name] of headers) if (name === guid || name === global || name === content) return true
+  for (const [name, value] of headers) {
+    if (name === guid || name === global || name === content) return true
+    if (part === 'value' && name === 'content-type' && value !== null && azureId(value) !== null) return true
+  }
   return false
 }
 
@@ -51,6 +60,11 @@ export function frameOfHeaders(
   { name: registry, type }: RegistryKind,
 ): SchemaFrame | null {
   const names = headerNames[part]
+  if (type === 'glue') return null
+  if (type === 'azure') {
+    const id = part === 'value' ? azureId(headerValue(headers, 'content-type')) : null
+    return id === null ? null : { ref: { registry, kind: 'guid', id }, at: 0 }
+  }
   if (type === 'confluent') {
     const guid = headerValue(headers, names.guid)
     if (guid?.length !== 17 || guid[0] !== 1) return null
@@ -66,9 +80,18 @@ export function frameOfHeaders(
   return null
 }
 
+/** The id behind Azure's content type. */
+function azureId(contentType: Buffer | null): string | null {
+  return contentType && (/^avro\/binary\+([0-9a-f]{32})$/i.exec(contentType.toString('latin1'))?.[1] ?? null)
+}
+
 /** The frame that the bytes begin with, for the registry that the topic has; null where they begin with none. */
 export function frameOfBytes(bytes: Buffer, { name: registry, type }: RegistryKind): SchemaFrame | null {
-  if (bytes[0] !== 0 || bytes.length < 5) return null
+  if (type === 'glue') {
+    const id = glueVersion(bytes)
+    return id === null ? null : { ref: { registry, kind: 'guid', id }, at: glueBytes, isDeflated: bytes[1] === 5 }
+  }
+  if (type === 'azure' || bytes[0] !== 0 || bytes.length < 5) return null
   const id = bytes.readInt32BE(1)
   if (type === 'confluent') return id > 0 ? { ref: { registry, kind: 'id', id: String(id) }, at: 5 } : null
   if (id > 0) return { ref: { registry, kind: 'content', id: String(id) }, at: 5 }
@@ -78,8 +101,10 @@ export function frameOfBytes(bytes: Buffer, { name: registry, type }: RegistryKi
   return globalId > 0n ? { ref: { registry, kind: 'global', id: globalId.toString() }, at: 9 } : null
 }
 
+const glueBytes = 18
+
 /** AWS Glue's frame: 03, the compression, and the UUID of a schema's version. Null where it is none. */
 export function glueVersion(bytes: Buffer): string | null {
-  if (bytes.length < 18 || bytes[0] !== 3 || (bytes[1] !== 0 && bytes[1] !== 5)) return null
+  if (bytes.length < glueBytes || bytes[0] !== 3 || (bytes[1] !== 0 && bytes[1] !== 5)) return null
   return bytes.toString('hex', 2, 18).replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')
 }

@@ -77,11 +77,49 @@ describe('a changed value', () => {
     expect(() => rewrite(plain, '{"id":8,"lines":[1,"2"],"by":{}}')).toThrow('/lines/1 must be an integer of 32 bits')
   })
 
+  test('of MessagePack is never refused for how it was written', () => {
+    const packed = gzipSync(Buffer.from('82a16acd0001a16b07', 'hex'))
+    const reading = readPayload(packed, {
+      ...{ part: 'value', headers: [], maxBytes: 1000, schemaOf: () => undefined },
+      plan: { ...plan, value: { format: 'msgpack' } },
+    })
+    expect(rewritePayload(packed, reading, { json: '{"k": 7, "j": 1}', reencode: false })).toEqual({
+      kind: 'unchanged',
+    })
+    expect(rewritePayload(packed, reading, { json: '{"k": 8, "j": 1}', reencode: false })).toEqual({
+      kind: 'written',
+      bytes: gzipSync(Buffer.from('82a16acd0001a16b08', 'hex')),
+    })
+  })
+
   test('of JSON keeps the digits of its numbers', () => {
     expect(rewrite(Buffer.from('{ "a": 1.10, "b": 2 }'), '{"a":1.10,"b":12345678901234567890.12}')).toEqual({
       kind: 'written',
       bytes: Buffer.from('{"a":1.10,"b":12345678901234567890.12}'),
     })
+  })
+
+  test('that its JSON Schema does not allow is refused, unless somebody insists', () => {
+    const definition = '{"properties":{"a":{"type":"integer"}}}'
+    const json: SchemaEntry = {
+      ...{ state: 'known', number: 1, ref, type: 'json', name: null, encrypted: false },
+      codec: createCodec({ type: 'json', definition, references: [], encrypted: false }),
+    }
+    const bytes = Buffer.concat([frame, Buffer.from('{"a":1}')])
+    const reading = readPayload(bytes, { part: 'value', headers: [], plan, maxBytes: 1000, schemaOf: () => json })
+    const wanted = { json: '{"a":"x"}', reencode: false }
+    expect(rewritePayload(bytes, reading, wanted)).toEqual({
+      kind: 'violates',
+      problem: expect.stringMatching(/^\/a: /),
+    })
+    expect(rewritePayload(bytes, reading, { ...wanted, force: true })).toEqual({
+      kind: 'written',
+      bytes: Buffer.concat([frame, Buffer.from('{"a":"x"}')]),
+    })
+    // What did not fit before may stay.
+    const wrong = Buffer.concat([frame, Buffer.from('{"a":"x"}')])
+    const read = readPayload(wrong, { part: 'value', headers: [], plan, maxBytes: 1000, schemaOf: () => json })
+    expect(rewritePayload(wrong, read, wanted)).toEqual({ kind: 'unchanged' })
   })
 
   test('that was never decoded is refused', () => {

@@ -1,6 +1,6 @@
 // A changed value, written with the schema, frame and compression that it had.
 
-import { parseExact } from '../record/exact-json.ts'
+import { digitsOf, parseExact } from '../record/exact-json.ts'
 import { compress } from './decompress.ts'
 import { PayloadFault } from './payload-fault.ts'
 import type { Reading } from './read-payload.ts'
@@ -9,27 +9,30 @@ export type Rewritten =
   | { kind: 'unchanged' }
   /** Writing the old value anew would change more than was asked for: why. */
   | { kind: 'not_exact'; reasons: readonly string[] }
+  /** It can be written, and its JSON Schema does not allow it: why, with the path. */
+  | { kind: 'violates'; problem: string }
   | { kind: 'written'; bytes: Buffer }
 
 /**
  * The bytes for `json`, the changed form of what `reading` shows of `bytes`. Unless `reencode`, it is refused where the
- * old value, written anew, would not be the old bytes. @throws {PayloadFault} where the value does not fit the schema
+ * old value, written anew, would not be the old bytes; unless `force`, where its JSON Schema does not allow it. @throws {PayloadFault} where the value does not fit the schema
  */
 export function rewritePayload(
   bytes: Buffer,
   { json: before, layout, decoding }: Reading,
-  { json: after, reencode }: { json: string; reencode: boolean },
+  { json: after, reencode, force = false }: { json: string; reencode: boolean; force?: boolean },
 ): Rewritten {
   if (before === null || layout === null)
     throw new PayloadFault(`the value is not decoded: ${decoding?.problem ?? 'it is no JSON'}`)
-  const { prefix, body, schema, write } = layout
+  const { prefix, body, schema, isJson, write } = layout
   // White space in JSON says nothing, so JSON is always written anew.
-  const isJson = schema === null || schema.type === 'json'
   // PostgreSQL sorts the keys of what it stores, and a map's entries would change their order.
   const json = JSON.stringify(isJson ? parseExact(after) : inOrderOf(parseExact(after), parseExact(before)))
   const old = write(JSON.stringify(parseExact(before)))
   const changed = write(json)
   if (changed.equals(old)) return { kind: 'unchanged' }
+  const violation = force ? null : (schema?.codec.violationOf?.(json) ?? null)
+  if (violation !== null) return { kind: 'violates', problem: violation }
   const packed = (written: Buffer) => {
     const whole = Buffer.concat([prefix, written])
     return decoding?.compression ? compress(whole, decoding.compression) : whole
@@ -38,7 +41,7 @@ export function rewritePayload(
   const reasons: string[] = []
   if (!isJson && !old.equals(body))
     reasons.push(
-      schema.type === 'protobuf'
+      schema?.type === 'protobuf'
         ? 'it has fields that the schema does not know, which would be lost, or its writer encoded it otherwise'
         : 'its writer encoded it otherwise: lists in several blocks, keys twice, or integers in more bytes',
     )
@@ -62,6 +65,5 @@ function inOrderOf(value: unknown, model: unknown): unknown {
 
 /** Not a number: those of `parseExact` are objects too. */
 function isObject(value: unknown): value is Record<string, unknown> {
-  const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): boolean }
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJSON(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && digitsOf(value) === null
 }

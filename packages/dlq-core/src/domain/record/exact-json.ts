@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 
 // Not in TypeScript's library yet: https://github.com/tc39/proposal-json-parse-with-source
-const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): unknown; isRawJSON(value: unknown): boolean }
 
 const quote = 0x22
 const minus = 0x2d
@@ -37,6 +37,11 @@ export function parseExact(text: string): unknown {
     }
   }
   return holder.value
+}
+
+/** The digits of a number as `parseExact` gives it; null for anything else. */
+export function digitsOf(value: unknown): string | null {
+  return isRawJSON(value) ? (value as { rawJSON: string }).rawJSON : null
 }
 
 /** The field at the path as JSON text, without white space, every number with the digits that it has in `text`. */

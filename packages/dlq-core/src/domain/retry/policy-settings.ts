@@ -25,6 +25,8 @@ type Setting = {
   weight: number
   payload: RetryPolicy['payload']
   record: RetryPolicy['record']
+  /** Empty: nothing. */
+  scrub: readonly string[]
   delivery: RetryPolicy['delivery']
   /** 0: never. */
   refailure_threshold: number
@@ -67,6 +69,7 @@ export const fieldOfSetting: { readonly [Name in SettingName]: PolicyField } = {
   weight: 'weight',
   payload: 'payload',
   record: 'record',
+  scrub: 'scrub',
   delivery: 'delivery',
   refailure_threshold: 'refailureThreshold',
   refailure_share: 'refailureShare',

@@ -52,6 +52,11 @@ export type RetryPolicy = {
    * message waits for a person (`origin`), or the copy is sent (`origin-if-available`).
    */
   readonly record: (typeof recordChoices)[number]
+  /**
+   * What is taken out of error messages, stack traces and failure headers before they are stored: names of detectors, or
+   * patterns in RE2's syntax.
+   */
+  readonly scrub: readonly string[]
   /** `pull`: the application claims its dead letters by SQL; retriers leave them alone. */
   readonly delivery: (typeof deliveries)[number]
   /**
@@ -94,6 +99,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   weight: 1,
   payload: 'auto',
   record: 'dlq',
+  scrub: [],
   delivery: 'republish',
   refailureThreshold: 20,
   refailureShare: 0.5,

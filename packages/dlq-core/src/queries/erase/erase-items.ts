@@ -125,15 +125,26 @@ export async function forgetItems(sql: Sql, runId: string): Promise<void> {
 
 export type KeyPlace = 'dlq_messages' | 'dlq_messages_archive' | 'dlq_message_edits' | 'dlq_message_origins'
 
-/** The next keys of a table, with the messages that they belong to. `last` is null at the end. */
+/** The next keys of a table, of messages stored until then, with these messages. `last` is null at the end. */
 export async function listKeysAfter(
   sql: Sql,
-  { place, after, limit, topics }: { place: KeyPlace; after: string; limit: number; topics: readonly string[] | null },
+  {
+    place,
+    after,
+    limit,
+    topics,
+    until,
+  }: { place: KeyPlace; after: string; limit: number; topics: readonly string[] | null; until: string },
 ): Promise<{ rows: { id: string; record_key: Buffer }[]; last: string | null }> {
   const isMessage = place === 'dlq_messages' || place === 'dlq_messages_archive'
   const id = isMessage ? sql`id` : sql`message_id`
+  const time = (table: string) => sql`(select m.created_at from ${sql(`dlq.${table}`)} m where m.id = message_id)`
+  const storedAt = isMessage
+    ? sql`created_at`
+    : sql`coalesce(${time('dlq_messages')}, ${time('dlq_messages_archive')}, '-infinity')`
   const rows = await sql<{ id: string; record_key: Buffer | null; is_meant: boolean }[]>`
-    select ${id} as id, record_key, ${isMessage ? ofTopics(sql, topics) : sql`true`} as is_meant
+    select ${id} as id, record_key,
+           ${isMessage ? ofTopics(sql, topics) : sql`true`} and ${storedAt} <= ${until}::text::timestamptz as is_meant
     from ${sql(`dlq.${place}`)}
     where ${id} > ${after}::uuid
     order by ${id}

@@ -1,7 +1,9 @@
 // Empties messages, and every row that holds something of them. A table that gets a column with text of a dead letter
 // gets its line here, and its class in erase-columns.ts.
 
+import { deriveAttemptId } from '../../domain/record/message-id.ts'
 import { deleteMessages } from '../change/delete-messages.ts'
+import { settleAttempts } from '../retry/attempts.ts'
 import type { Sql } from '../sql.ts'
 
 export type ErasePlaces = Record<string, number>
@@ -62,6 +64,36 @@ export async function eraseMessages(
     sql`update dlq.dlq_messages_archive set ${emptied} where id = ${of} and erased_at is null`,
   )
   return { ids: done, waiting: sent.length, counts }
+}
+
+type EndedAttempt = { id: string; number: number; target_topic: string }
+
+/**
+ * Ends the attempts that were under way when a backup was made. Nobody makes them any more, and a retrier would send
+ * them again. They count as unknown. A retrier that lives nevertheless loses its slot, and settles nothing of them.
+ */
+export async function endAttemptsUnderWay(sql: Sql, ids: readonly string[]): Promise<void> {
+  const isHeld = sql`id = any(${sql.array([...ids])}::uuid[]) and status = 'RETRYING'`
+  const slots = await sql<{ slot: number }[]>`
+    select distinct lease_slot as slot from dlq.dlq_messages where ${isHeld} and lease_slot is not null`
+  // Slots before messages, as a claim locks them.
+  await sql`
+    with held as materialized (
+      select slot from dlq.dlq_slots where slot = any(${sql.array(slots.map(({ slot }) => String(slot)))}::text[]::int[])
+      order by slot for update
+    )
+    update dlq.dlq_slots s set epoch = s.epoch + 1, owner = null, owner_until = null from held where s.slot = held.slot`
+  const ended = await sql<EndedAttempt[]>`
+    update dlq.dlq_messages set
+      status = 'PENDING', next_retry_at = null, lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
+    where ${isHeld}
+    returning id, retry_count as number, coalesce(target_topic, original_topic) as target_topic`
+  await settleAttempts(sql, {
+    attempts: ended.map(({ id, number, target_topic }) => ({
+      ...{ message_id: id, number, attempt_id: deriveAttemptId(id, number), outcome: 'unknown', target_topic },
+      ...{ target_partition: null, target_offset: null, error: null },
+    })),
+  })
 }
 
 /** Nothing but a forced retry would send it, and that is refused (origin-state.ts). */

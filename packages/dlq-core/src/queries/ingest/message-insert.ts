@@ -39,10 +39,11 @@ const columnTypes: CopyColumns<NewMessage> = {
   value_schema: 'int4',
   decode_state: 'int4',
   origin_state: 'int4',
+  is_scrubbed: 'bool',
 }
 const columns = Object.keys(columnTypes) as (keyof NewMessage)[]
 
-/** Rows per statement: 500 × 33 parameters stay well under the protocol's 65,535. */
+/** Rows per statement: 500 × 34 parameters stay well under the protocol's 65,535. */
 const rowsPerStatement = 500
 
 /** One piece is written to the socket while PostgreSQL stores the previous one. */

@@ -155,6 +155,7 @@ describe('reopenMessages', () => {
     group_id: null,
     consumer_group: null,
     held_by_route: false,
+    is_scrubbed: null,
     ...more,
   })
 

@@ -138,6 +138,7 @@ export type ReopenedMessage = {
   group_id: string | null
   consumer_group: string | null
   held_by_route: boolean
+  is_scrubbed: true | null
 }
 
 /** Writes the states after a failure. The rows must be locked: see lockMessages. */
@@ -152,11 +153,12 @@ export async function reopenMessages(sql: Sql, messages: readonly ReopenedMessag
       status = r.status, retry_count = r.retry_count, next_retry_at = case when not ${heldForOrigin(sql, 'm.')} then r.next_retry_at end, retry_requested = false, run_id = null,
       error_class = r.error_class, error_message = r.error_message, error_stacktrace = r.error_stacktrace,
       group_id = r.group_id, consumer_group = coalesce(r.consumer_group, m.consumer_group), held_by_route = r.held_by_route,
+      is_scrubbed = coalesce(m.is_scrubbed, r.is_scrubbed),
       failure_count = m.failure_count + 1, last_failed_at = now(),
       lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
     from json_to_recordset(${toJson(messages)}::json) as r (
       id uuid, status text, retry_count int, next_retry_at timestamptz, error_class text, error_message text,
-      error_stacktrace text, group_id uuid, consumer_group text, held_by_route boolean)
+      error_stacktrace text, group_id uuid, consumer_group text, held_by_route boolean, is_scrubbed boolean)
     -- The ids again, because the planner expects a hundred rows of the JSON and may read every partition for the join.
     where m.id = r.id and m.id = any(${sql.array(messages.map(({ id }) => id))}::uuid[])`
 }

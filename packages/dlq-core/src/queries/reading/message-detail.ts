@@ -46,6 +46,7 @@ export type MessageDetail = SpecifiedMessage & {
   decode_state: number | null
   /** See origin-state.ts. */
   origin_state: number | null
+  is_scrubbed: boolean | null
   archived_at: Date | null
   /** Since when nothing is left of it. */
   erased_at: Date | null
@@ -84,7 +85,7 @@ async function detailFrom(
            record_source, error_class, dlq.stack_trace(m) as error_stacktrace, group_id, next_retry_at, retry_requested, failure_count,
            ${firstFailedAt(sql)} as first_failed_at, ${lastFailedAt(sql)} as last_failed_at, run_id, successor_of, related_to,
            held_by_route, target_topic, edits,
-           unstored_value_bytes, value_schema, decode_state, origin_state, erased_at, ${isUnheld(sql)} as is_unheld,
+           unstored_value_bytes, value_schema, decode_state, origin_state, is_scrubbed, erased_at, ${isUnheld(sql)} as is_unheld,
            ${archived ? sql`archived_at` : sql`null::timestamptz`} as archived_at,
            (select p.reason from dlq.dlq_group_pauses p
             where p.original_topic = m.original_topic and p.group_id = m.group_id and p.resumed_at is null) as group_paused,

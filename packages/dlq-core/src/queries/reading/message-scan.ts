@@ -5,7 +5,7 @@
 // millions never takes long in one statement, and leaves no row out.
 
 import type postgres from 'postgres'
-import { escapeLike, keyBytes, likePattern, type MessageFilter } from '../../domain/message/message-filter.ts'
+import { escapeLike, keysBytes, likePattern, type MessageFilter } from '../../domain/message/message-filter.ts'
 import { type Status, statuses } from '../../domain/retry/message-state.ts'
 import { lastFailedAt } from '../failed-at.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
@@ -185,10 +185,13 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
       : { arms: [{ prefix: [] }], decides: [], sortColumn }
   }
   if (filter.key !== undefined) {
-    const beginning = sqlText`${keyBytes(filter.key).subarray(0, indexedKeyBytes)}::bytea`
-    // Exactly the expression of the index.
-    const prefix = [['substring(m.record_key from 1 for 64)', beginning]] as const
-    return { arms: [{ prefix, others: [sqlWords('m.record_key is not null')] }], decides: [], sortColumn }
+    const beginnings = new Set(keysBytes(filter.key).map((key) => key.toString('hex', 0, indexedKeyBytes)))
+    const arms = [...beginnings].map((hex): Arm => {
+      // Exactly the expression of the index.
+      const prefix = [['substring(m.record_key from 1 for 64)', sqlText`${Buffer.from(hex, 'hex')}::bytea`]] as const
+      return { prefix, others: [sqlWords('m.record_key is not null')] }
+    })
+    return { arms, decides: [], sortColumn }
   }
   if (filter.group_id !== undefined) {
     const arms = withStatuses([['m.group_id', sqlText`${filter.group_id}::uuid`]], [sqlWords('m.group_id is not null')])
@@ -239,7 +242,10 @@ function fieldTests(sql: Sql, { filter: f, topic }: MessageSearch, decided: read
     ...left('partition', (partition) => sql`m.original_partition = ${partition}`),
     ...left('offset_from', (offset) => sql`m.original_offset >= ${offset}::text::bigint`),
     ...left('offset_to', (offset) => sql`m.original_offset <= ${offset}::text::bigint`),
-    ...left('key', (key) => sql`m.record_key = ${keyBytes(key)}`),
+    ...left('key', (key) => {
+      const isOne = keysBytes(key).map((bytes) => sql`m.record_key = ${bytes}`)
+      return sql`(${isOne.reduce((before, test) => sql`${before} or ${test}`)})`
+    }),
     ...(decided.includes('from') || (f.from ?? f.to) === undefined ? [] : [toQuery(sql, createdWithin(f))]),
     ...left('failed_from', (time) => sql`${lastFailedAt(sql)} >= ${time}::text::timestamptz`),
     ...left('failed_to', (time) => sql`${lastFailedAt(sql)} < ${time}::text::timestamptz`),

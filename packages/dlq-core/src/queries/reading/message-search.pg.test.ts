@@ -7,7 +7,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { captureGlob, matchesTopicGlobs } from '../../domain/failure/topic-globs.ts'
-import { keyBytes, type MessageFilter } from '../../domain/message/message-filter.ts'
+import { keysBytes, type MessageFilter } from '../../domain/message/message-filter.ts'
 import { type Status, statuses } from '../../domain/retry/message-state.ts'
 import { recordTopics } from '../ingest/topics.ts'
 import type { TopicScope } from '../topic-scope.ts'
@@ -101,7 +101,7 @@ function means(row: Row, f: MessageFilter): boolean {
     (f.partition === undefined || row.original_partition === f.partition) &&
     (f.offset_from === undefined || BigInt(row.original_offset!) >= BigInt(f.offset_from)) &&
     (f.offset_to === undefined || BigInt(row.original_offset!) <= BigInt(f.offset_to)) &&
-    (f.key === undefined || (row.record_key?.equals(keyBytes(f.key)) ?? false)) &&
+    (f.key === undefined || keysBytes(f.key).some((key) => row.record_key?.equals(key) ?? false)) &&
     (f.from === undefined || at(row.created_at) >= at(f.from)) &&
     (f.to === undefined || at(row.created_at) < at(f.to)) &&
     (f.failed_from === undefined || at(row.last_failed_at) >= at(f.failed_from)) &&

@@ -69,6 +69,7 @@ const reopened = ids.map(
     group_id: null,
     consumer_group: null,
     held_by_route: false,
+    is_scrubbed: null,
   }),
 )
 const slot = { slot: 1, epoch: 1n }

@@ -30,6 +30,7 @@ const everything: Required<PolicySettings> = {
   weight: 7,
   payload: 'derived',
   record: 'origin',
+  scrub: ['email', 'cust-[0-9]{2,4}'],
   delivery: 'pull',
   refailure_threshold: 0,
   refailure_share: 0.25,

@@ -18,7 +18,7 @@ function columns(sql: Sql) {
           from unnest(backoff_list) with ordinality as list (wait, number) order by number) as backoff_list,
     (extract(epoch from run_every) * 1000)::float8 as run_every,
     run_limit, rate_per_second::float8 as rate_per_second, max_in_flight, paused, redirect_topic,
-    ordering, "timestamp", weight, payload, record, delivery, refailure_threshold,
+    ordering, "timestamp", weight, payload, record, scrub, delivery, refailure_threshold,
     refailure_share::float8 as refailure_share,
     (extract(epoch from refailure_window) * 1000)::float8 as refailure_window,
     for_group_header, verdict_group,
@@ -81,6 +81,7 @@ export async function upsertPolicy(sql: Sql, pattern: string, settings: PolicySe
     weight: s.weight ?? null,
     payload: s.payload ?? null,
     record: s.record ?? null,
+    scrub: s.scrub ? sql.array([...s.scrub], textArray) : null,
     delivery: s.delivery ?? null,
     refailure_threshold: s.refailure_threshold ?? null,
     refailure_share: s.refailure_share ?? null,
@@ -99,7 +100,8 @@ export async function upsertPolicy(sql: Sql, pattern: string, settings: PolicySe
   return toPolicyRow(row)
 }
 
-/** The object id of PostgreSQL's type interval[]. */
+/** The object ids of PostgreSQL's types text[] and interval[]. */
+const textArray = 1009
 const intervalArray = 1187
 
 /** In seconds, so that the table stays readable: 21600000 → "21600 seconds", which PostgreSQL shows as 06:00:00. */

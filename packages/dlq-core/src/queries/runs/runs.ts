@@ -31,6 +31,8 @@ export type NewRun = {
   max_refailure: number
   /** Of a run that erases; null for others. */
   erase_mode: 'contents' | 'rows' | null
+  /** Of a run that compares: originals that are proved take the place of their copies. */
+  adopts: boolean
 }
 
 /** The database's present time, as text with microseconds. A run ignores messages that arrive later. */
@@ -44,12 +46,12 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     insert into dlq.dlq_runs (
       kind, actor, reason, selection, scope, cutoff, until_id, matched, matched_relation, retry_all_topic, target_topic, patch,
-      rate_per_second, max_lag, canary, on_refailure, max_refailure, is_forced, erase_mode)
+      rate_per_second, max_lag, canary, on_refailure, max_refailure, is_forced, erase_mode, adopts)
     values (
       ${run.kind}, ${run.actor}, ${run.reason}, ${run.selection}::text::json,
       ${run.scope === null ? null : sql.array([...run.scope])}::text[], ${run.cutoff}::text::timestamptz, ${run.until_id},
       ${run.matched}, ${run.matched_relation}, ${run.retry_all_topic}, ${run.target_topic}, ${run.patch}::text::json,
-      ${run.rate_per_second}, ${run.max_lag}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure}, ${run.is_forced}, ${run.erase_mode})
+      ${run.rate_per_second}, ${run.max_lag}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure}, ${run.is_forced}, ${run.erase_mode}, ${run.adopts})
     on conflict (retry_all_topic) where ended_at is null do nothing
     returning id`
   return row?.id ?? null
@@ -97,6 +99,9 @@ export type HeldRun = RunCounts & {
   is_judged: boolean
   chunk_size: number
   skipped: string
+  adopts: boolean
+  /** JSON text: how many originals were found in which state; null before any was compared. */
+  compared: string | null
   /** Milliseconds since a message of the run was last settled. */
   quiet_ms: number
 }
@@ -109,7 +114,7 @@ function heldColumns(sql: Sql) {
     base_resolved::float8 as base_resolved, base_failed_again::float8 as base_failed_again, is_judged,
     chunk_size, taken::float8 as taken, done::float8 as done, resolved::float8 as resolved,
     failed::float8 as failed, failed_again::float8 as failed_again, withdrawn::float8 as withdrawn,
-    given_back::float8 as given_back, skipped,
+    given_back::float8 as given_back, skipped, adopts, compared,
     extract(epoch from clock_timestamp() - coalesce(last_settled_at, started_at, created_at))::float8 * 1000 as quiet_ms`
 }
 
@@ -151,6 +156,7 @@ type Progressing = Pick<
   | 'withdrawn'
   | 'given_back'
   | 'skipped'
+  | 'compared'
 >
 
 /** Writes the progress of a locked run. */
@@ -162,7 +168,8 @@ export async function writeProgress(sql: Sql, { id, ...run }: Progressing & { id
       step = ${run.step}, cursor = ${run.cursor}, is_exhausted = ${run.is_exhausted}, step_taken = ${run.step_taken},
       base_resolved = ${run.base_resolved}, base_failed_again = ${run.base_failed_again},
       is_judged = ${run.is_judged}, chunk_size = ${run.chunk_size}, taken = ${run.taken}, done = ${run.done},
-      withdrawn = ${run.withdrawn}, given_back = ${run.given_back}, skipped = ${run.skipped}::text::json
+      withdrawn = ${run.withdrawn}, given_back = ${run.given_back}, skipped = ${run.skipped}::text::json,
+      compared = ${run.compared}::text::json
     where id = ${id}`
 }
 
@@ -234,6 +241,9 @@ export type RunView = RunCounts & {
   /** JSON text: what became of its messages after they were sent, as they were counted last. */
   verdicts: string | null
   skipped: string
+  adopts: boolean
+  /** JSON text: how many originals were found in which state. */
+  compared: string | null
   created_at: Date
   started_at: Date | null
   ended_at: Date | null
@@ -245,7 +255,7 @@ function viewOf(sql: Sql) {
     select r.id, r.kind, r.is_forced, r.status, r.status_reason, r.actor, r.reason, r.selection, r.cutoff, r.matched::float8 as matched,
            r.matched_relation, r.target_topic, r.patch, r.rate_per_second::float8 as rate_per_second, r.max_lag::float8 as max_lag, r.canary, r.on_refailure,
            r.max_refailure::float8 as max_refailure, r.step, r.step_taken::float8 as step_taken, r.step_entered_at, r.judged_at,
-           r.last_settled_at, r.saga_id, r.skipped, r.created_at, (r.created_at at time zone 'UTC')::text || '+00' as place, r.started_at, r.ended_at,
+           r.last_settled_at, r.saga_id, r.skipped, r.adopts, r.compared, r.created_at, (r.created_at at time zone 'UTC')::text || '+00' as place, r.started_at, r.ended_at,
            r.taken::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as given_back,
            (r.resolved + d.resolved)::float8 as resolved, (r.failed + d.failed)::float8 as failed,
            (r.failed_again + d.failed_again)::float8 as failed_again,

@@ -89,6 +89,10 @@ const database = v.strictObject({
   statement_timeout: v.optional(duration, '30s'),
   /** False where a pooler such as PgBouncer gives every transaction another connection. */
   prepare: v.optional(boolean, true),
+  /** For development, from a clone: the services start a PostgreSQL of their own, and share it. */
+  embedded: v.optional(boolean, false),
+  /** Where the data of that PostgreSQL is kept; from the working directory on. */
+  embedded_dir: v.optional(text, '.dev/embedded'),
 })
 
 const securityProtocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const

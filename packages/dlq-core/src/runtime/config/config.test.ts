@@ -323,6 +323,17 @@ rety: { max_retries: 3 }
     expect(faultsOf({ needs: [] })).toEqual([])
   })
 
+  test('an embedded database is enough, but not beside another one, and not in production', () => {
+    const embedded = { needs: ['database'] as const, yaml: 'database: { embedded: true }' }
+    expect(faultsOf(embedded)).toEqual([])
+    expect(faultsOf({ ...embedded, env: { NODE_ENV: 'production' } })).toEqual([
+      'database.embedded: refused with NODE_ENV=production; set DATABASE_URL, or database.host, instead',
+    ])
+    expect(faultsOf({ ...embedded, env: { DATABASE_URL: 'postgres://app@db/dlq' } })).toEqual([
+      'database.embedded: database.url names another server; set only one of the two',
+    ])
+  })
+
   test('brokers that are named nowhere are one, for a service that needs them', () => {
     expect(faultsOf({ needs: ['kafka'] })).toEqual([
       expect.stringMatching(/^kafka\.brokers: missing; set KAFKA_BROKERS/),

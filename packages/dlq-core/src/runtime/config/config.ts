@@ -82,7 +82,9 @@ export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = rea
 
   const parsed = v.safeParse(configSchema, raw)
   for (const issue of parsed.issues ?? []) faults.push(describeIssue(issue, origins))
-  faults.push(...missingNeeds(raw, needs))
+  const isEmbedded = parsed.success && parsed.output.database.embedded
+  if (parsed.success && isEmbedded) faults.push(...embeddedFaults(parsed.output, env))
+  faults.push(...missingNeeds(raw, isEmbedded ? needs.filter((need) => need !== 'database') : needs))
   if (parsed.success && needs.includes('kafka')) faults.push(...kafkaSecurityFaults(parsed.output.kafka))
   if (parsed.success && needs.includes('database')) faults.push(...databaseTlsFaults(parsed.output.database))
   if (parsed.success && needs.includes('auth-beyond-loopback')) faults.push(...authFaults(parsed.output))
@@ -240,6 +242,16 @@ function missingNeeds(raw: Section, needs: ConfigSource['needs']): string[] {
     missing.push('kafka.brokers: missing; set KAFKA_BROKERS or kafka.brokers, for example ["kafka-0:9092"]')
   }
   return missing
+}
+
+/** A server of its own has no backups and no password. */
+function embeddedFaults({ database: { url, host } }: Config, env: ConfigSource['env']): string[] {
+  const faults: string[] = []
+  if (env.NODE_ENV === 'production')
+    faults.push('database.embedded: refused with NODE_ENV=production; set DATABASE_URL, or database.host, instead')
+  const other = url !== undefined ? 'database.url' : host !== undefined ? 'database.host' : null
+  if (other !== null) faults.push(`database.embedded: ${other} names another server; set only one of the two`)
+  return faults
 }
 
 function authFaults({ server, auth }: Config): string[] {

@@ -22,7 +22,8 @@ const pointers = v.pipe(
   v.maxLength(100, 'must be at most 100 pointers'),
 )
 
-const detectors = v.pipe(
+/** Names of detectors, and patterns. */
+export const detectors = v.pipe(
   v.array(
     v.pipe(
       text,

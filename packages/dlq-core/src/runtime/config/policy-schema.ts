@@ -23,6 +23,7 @@ import {
   longDurationOrNone,
   share,
 } from './config-values.ts'
+import { detectors } from './masks-schema.ts'
 
 const maxDelayMs = 366 * 86_400_000
 /** A group's offsets are kept for seven days after its last member has left. */
@@ -51,6 +52,19 @@ const delayList = v.pipe(
   v.array(delay),
   v.minLength(1, 'must not be empty'),
   v.maxLength(1000, 'must not have more than 1000 entries'),
+)
+
+/** In the environment with commas. Empty: none, also where a wider pattern has some. */
+const detectorList = v.union(
+  [
+    v.pipe(
+      v.string(),
+      v.transform((list) => list.split(',').flatMap((name) => name.trim() || [])),
+      detectors,
+    ),
+    detectors,
+  ],
+  'must be a list of email, iban, card and patterns',
 )
 
 /** The settings that configuration files may have too. */
@@ -85,6 +99,7 @@ export const policyFieldSchemas = {
   weight: v.nullish(integer('a weight', 1, 1000)),
   payload: v.nullish(oneOf(payloadChoices)),
   record: v.nullish(oneOf(recordChoices)),
+  scrub: v.nullish(detectorList),
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
   refailure_share: v.nullish(share),
   refailure_window: v.nullish(v.pipe(longDelay, v.minValue(1000, 'must be at least 1s'))),

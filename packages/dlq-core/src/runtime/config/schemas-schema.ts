@@ -17,6 +17,11 @@ const httpUrl = v.pipe(
   ),
 )
 
+/** The region that the address of AWS Glue names, unless it is said; null where neither does. */
+export function regionOf({ url, region }: { url: string; region?: string | undefined }): string | null {
+  return region ?? /(?:^|\.)glue(?:-fips)?\.([a-z0-9-]+)\./.exec(new URL(url).hostname)?.[1] ?? null
+}
+
 const registry = v.pipe(
   v.strictObject({
     /** Stands in the database with each schema: a registry that moves keeps its name. */
@@ -35,6 +40,8 @@ const registry = v.pipe(
     ca_file: v.optional(text),
     cert_file: v.optional(text),
     key_file: v.optional(text),
+    /** Of AWS, where the address does not name it. */
+    region: v.optional(v.pipe(text, v.regex(/^[a-z0-9-]+$/, 'must be a region such as eu-central-1'))),
     /** Of a whole answer. */
     timeout: v.optional(v.pipe(duration, v.minValue(100, 'must be at least 100ms')), '3s'),
   }),
@@ -51,6 +58,14 @@ const registry = v.pipe(
     'must have token_url, client_id and client_secret_file together',
   ),
   v.check(({ cert_file, key_file }) => !cert_file === !key_file, 'must have cert_file and key_file together'),
+  v.check(
+    ({ type, username, token_file, token_url }) => type !== 'glue' || !(username || token_file || token_url),
+    'must have no login where its type is glue: AWS’s credentials come from the environment, or from the service’s role',
+  ),
+  v.check(
+    ({ type, url, region }) => type !== 'glue' || !URL.canParse(url) || regionOf({ url, region }) !== null,
+    'must have a region where its type is glue, or an address such as https://glue.eu-central-1.amazonaws.com',
+  ),
 )
 
 const part = v.pipe(

@@ -12,6 +12,7 @@ import { type PretendedRegistry, pretendRegistry } from 'dlq-testing/schemas/pre
 import * as v from 'valibot'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { maxUnknownSchemas } from '../../queries/schemas/schemas.ts'
+import type { Environment } from './aws-credentials.ts'
 import { createSchemaFetcher } from './fetch-schemas.ts'
 import { createSchemaSource } from './schema-source.ts'
 
@@ -32,10 +33,19 @@ beforeEach(async () => {
 
 const refOf = (id: number | string): SchemaRef => ({ registry: 'main', kind: 'id', id: String(id) })
 
-function parts({ url = registry.url, type = 'confluent' as const, timeout = '20s', now = Date.now } = {}) {
-  const schemas = v.parse(schemasSchema, { registries: [{ name: 'main', type, url, timeout }] })
+type Parts = { url?: string; type?: string; timeout?: string; now?: () => number; env?: Environment; more?: object }
+
+function parts({
+  url = registry.url,
+  type = 'confluent',
+  timeout = '20s',
+  now = Date.now,
+  env = {},
+  more,
+}: Parts = {}) {
+  const schemas = v.parse(schemasSchema, { registries: [{ name: 'main', type, url, timeout, ...more }] })
   return {
-    fetchSchemas: createSchemaFetcher({ sql: service.sql, schemas, log, now }),
+    fetchSchemas: createSchemaFetcher({ sql: service.sql, schemas, log, now, env }),
     source: createSchemaSource({ sql: service.sql, now }),
   }
 }
@@ -76,7 +86,7 @@ test('a registry of Apicurio gives the text alone', async () => {
   const schemas = v.parse(schemasSchema, { registries: [{ name: 'main', type: 'apicurio', url: registry.url }] })
   const ref: SchemaRef = { registry: 'main', kind: 'global', id: '9' }
   await createSchemaSource({ sql: service.sql, now: Date.now }).load([ref])
-  await createSchemaFetcher({ sql: service.sql, schemas, log, now: Date.now })()
+  await createSchemaFetcher({ sql: service.sql, schemas, log, now: Date.now, env: {} })()
   expect([...(await rows())]).toMatchObject([{ state: 'known', type: 'avro' }])
 })
 
@@ -119,6 +129,102 @@ test('a Protobuf schema is kept with its descriptors, where the registry gives t
   expect(known).toMatchObject({ state: 'known', type: 'protobuf' })
   if (known?.state === 'known')
     expect(known.codec.read(Buffer.from([0, 0, 0, 0, 3, 0, 0x0a, 2, 8, 42]), 5)).toBe('{"total":{"cents":"42"}}')
+})
+
+describe('a registry of Azure', () => {
+  const id = '0123456789abcdef0123456789abcdef'
+  const ref: SchemaRef = { registry: 'main', kind: 'guid', id }
+  const path = `/$schemaGroups/$schemas/${id}?api-version=2023-07-01`
+
+  test('gives the schema as it is', async () => {
+    registry.answer(path, { type: 'record', name: 'Order', namespace: 'acme', fields: [] })
+    const { fetchSchemas, source } = parts({ type: 'azure' })
+    await source.load([ref])
+    await fetchSchemas()
+    expect(registry.asked).toEqual([path])
+    expect([...(await rows())]).toMatchObject([{ state: 'known', type: 'avro', name: 'acme.Order' }])
+  })
+
+  test('that has none, or shows none, says so', async () => {
+    const { fetchSchemas, source } = parts({ type: 'azure' })
+    await source.load([{ ...ref, id: 'f'.repeat(32) }])
+    await fetchSchemas()
+    expect([...(await rows())]).toMatchObject([{ state: 'missing' }])
+  })
+})
+
+describe('AWS Glue', () => {
+  const id = 'b7b4a7f0-9c96-4e4a-a687-fb5de9ef0c63'
+  const ref: SchemaRef = { registry: 'main', kind: 'guid', id }
+  const keys = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret' }
+  const glue = { type: 'glue', more: { region: 'eu-central-1' } }
+  /** As the service answers GetSchemaVersion. */
+  const recorded = {
+    DataFormat: 'AVRO',
+    SchemaArn: 'arn:aws:glue:eu-central-1:123456789012:schema/default-registry/orders',
+    SchemaDefinition: '{"type":"record","name":"Order","namespace":"acme","fields":[]}',
+    ...{ SchemaVersionId: id, Status: 'AVAILABLE', VersionNumber: 1, CreatedTime: '2026-02-20 10:30:00.000 UTC' },
+  }
+  const fetchWith = async (more: Parts = {}) => {
+    const { fetchSchemas, source } = parts({ ...glue, env: keys, ...more })
+    await source.load([ref])
+    await fetchSchemas()
+    return [...(await rows())]
+  }
+
+  test('gives a version’s schema to a signed question', async () => {
+    const seen: { headers: object; body: string }[] = []
+    registry.misbehave(async (response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of response.req) chunks.push(chunk as Buffer)
+      seen.push({ headers: response.req.headers, body: Buffer.concat(chunks).toString() })
+      response.end(JSON.stringify(recorded))
+    })
+    expect(await fetchWith()).toMatchObject([{ state: 'known', type: 'avro', name: 'acme.Order' }])
+    expect(seen).toMatchObject([
+      {
+        body: `{"SchemaVersionId":"${id}"}`,
+        headers: {
+          'x-amz-target': 'AWSGlue.GetSchemaVersion',
+          'content-type': 'application/x-amz-json-1.1',
+          authorization: expect.stringMatching(
+            /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-central-1\/glue\/aws4_request, SignedHeaders=content-type;host;x-amz-date;x-amz-target, Signature=[0-9a-f]{64}$/,
+          ),
+        },
+      },
+    ])
+  })
+
+  test.each([
+    ['EntityNotFoundException', 'missing', 'Schema version is not found.'],
+    ['AccessDeniedException', 'refused', 'User is not authorized to perform: glue:GetSchemaVersion'],
+    [
+      'com.amazon.coral.service#ExpiredTokenException',
+      'refused',
+      'The security token included in the request is expired',
+    ],
+    ['ThrottlingException', 'wanted', 'Rate exceeded'],
+  ])('that answers %s leaves the schema %s', async (__type, state, Message) => {
+    registry.misbehave((response) => response.writeHead(400).end(JSON.stringify({ __type, Message })))
+    expect(await fetchWith()).toMatchObject([{ state }])
+  })
+
+  test('without credentials is not asked, and the schema says what to do', async () => {
+    expect(await fetchWith({ env: {} })).toMatchObject([
+      { state: 'refused', problem: expect.stringContaining('set AWS_ACCESS_KEY_ID') },
+    ])
+    expect(registry.asked).toEqual([])
+  })
+
+  test('is asked with what the container’s endpoint gives', async () => {
+    registry.answer('/credentials', {
+      ...{ AccessKeyId: 'ASIAEXAMPLE', SecretAccessKey: 's', Token: 't', Expiration: '2999-01-01T00:00:00Z' },
+    })
+    registry.answer('/', recorded)
+    const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${registry.url}/credentials` }
+    expect(await fetchWith({ env })).toMatchObject([{ state: 'known' }])
+    expect(registry.asked).toEqual(['/credentials', '/'])
+  })
 })
 
 describe('a registry', () => {

@@ -7,6 +7,7 @@ import type { SchemasConfig } from '../config/schemas-schema.ts'
 import type { Database } from '../database/database.ts'
 import type { Log } from '../log.ts'
 import type { PassResult } from '../run-loop.ts'
+import type { Environment } from './aws-credentials.ts'
 import { createRegistryClient, type Fetched, type FetchSchema } from './registry-client.ts'
 import { RegistryAway } from './registry-request.ts'
 
@@ -21,15 +22,16 @@ const restMs = 30_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-type Deps = { sql: Database; schemas: SchemasConfig; log: Log; now: () => number }
+/** `env`: where AWS's credentials are looked for, for registries of type glue. */
+type Deps = { sql: Database; schemas: SchemasConfig; log: Log; now: () => number; env: Environment }
 type Asked = { fetch: FetchSchema; failures: number; restsUntil: number }
 
 /** One pass: asks for the schemas that are due, at most eight. For `runLoop`, with `schemasPollMs`. */
-export function createSchemaFetcher({ sql, schemas, log, now }: Deps): () => Promise<PassResult> {
+export function createSchemaFetcher({ sql, schemas, log, now, env }: Deps): () => Promise<PassResult> {
   const registries = new Map(
     schemas.registries.map((registry): [string, Asked] => [
       registry.name,
-      { fetch: createRegistryClient(registry), failures: 0, restsUntil: 0 },
+      { fetch: createRegistryClient(registry, { env, now }), failures: 0, restsUntil: 0 },
     ]),
   )
 

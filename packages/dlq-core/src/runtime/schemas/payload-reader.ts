@@ -2,10 +2,18 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProjectValue } from '../../domain/message/edit-message.ts'
+import { binaryCodecs } from '../../domain/payload/binary/binary-formats.ts'
 import { maxEncodedBytes } from '../../domain/payload/payload-bounds.ts'
-import { compilePlans, type PayloadPlan } from '../../domain/payload/payload-settings.ts'
+import { PayloadFault } from '../../domain/payload/payload-fault.ts'
+import {
+  compilePlans,
+  type PartRule,
+  type PayloadPlan,
+  type RegistryKind,
+} from '../../domain/payload/payload-settings.ts'
 import { type KnownSchema, type Reading, readPayload, type SchemaOf } from '../../domain/payload/read-payload.ts'
-import type { Part, SchemaRef } from '../../domain/payload/schema-frames.ts'
+import type { SchemaCodec } from '../../domain/payload/schema-codec.ts'
+import { frameOfBytes, type Part, type SchemaRef } from '../../domain/payload/schema-frames.ts'
 import { storedDecoding, storedPayloadHeaders } from '../../domain/payload/stored-decoding.ts'
 import type { Header } from '../../domain/record/record.ts'
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
@@ -37,8 +45,24 @@ export type PayloadReader = {
   readAll(readables: readonly Readable[], options: ReadOptions): Promise<Reading[]>
   /** What is stored of a value of these topics, as far as its schema is in memory: the one before an edit is. */
   projectFor(topics: MessageTopics): ProjectValue
+  /**
+   * A key's JSON as bytes, in each way in which keys are read: as the topic's rule says, and with the schema of each of
+   * these frames that it fits. `topic`: an original or DLQ topic; null: any. `frames`: whole keys that begin with one.
+   */
+  encodeKey(json: string, options: { topic: string | null; frames: readonly Buffer[] }): Promise<Buffer[]>
   /** Waits a moment for a schema that somebody has just asked for. */
   readOne(readable: Readable, options: { maxBytes: number; waitMs: number }): Promise<Reading>
+}
+
+/** The JSON in place of the value of `bytes` at `at`; null where it does not fit. */
+function encoded(codec: SchemaCodec, json: string, bytes: Buffer, at: number): Buffer | null {
+  try {
+    const start = codec.bodyAt?.(bytes, at) ?? at
+    return Buffer.concat([bytes.subarray(0, start), codec.write(json, bytes, at)])
+  } catch (error) {
+    if (error instanceof PayloadFault || error instanceof RangeError) return null
+    throw error
+  }
 }
 
 /** The value of a message, with its stored headers. */
@@ -51,6 +75,8 @@ export function readableValue(
 }
 
 const pollMs = 50
+/** A null, in place of which something else is written. */
+const nothingOf = { msgpack: Buffer.from([0xc0]), cbor: Buffer.from([0xf6]) }
 /** After this time nobody waits for a schema any more: its registry does not answer. */
 const promisingMs = 10_000
 
@@ -104,6 +130,18 @@ export function createPayloadReader({
     return readings.map((reading, at) => (awaited.has(at) ? read(readables[at]!, () => {}) : reading))
   }
 
+  async function byRule(rule: PartRule | null, registry: RegistryKind | null, json: string): Promise<Buffer[]> {
+    if (rule?.format === 'msgpack' || rule?.format === 'cbor') {
+      const codec = binaryCodecs[rule.format]
+      return [encoded(codec, json, nothingOf[rule.format], 0) ?? []].flat()
+    }
+    if (rule?.format !== 'avro' || registry === null || rule.schema_id === undefined) return []
+    const ref: SchemaRef = { registry: registry.name, kind: 'id', id: String(rule.schema_id) }
+    await source.load([ref])
+    const schema = schemaOf(ref)
+    return schema?.state === 'known' ? [encoded(schema.codec, json, Buffer.alloc(0), 0) ?? []].flat() : []
+  }
+
   return {
     planOf,
     source,
@@ -112,6 +150,22 @@ export function createPayloadReader({
       const readable = readableValue({ record_headers: headers }, value, topics)
       const context = { ...readable, plan: planOf(topics), schemaOf, maxBytes: maxEncodedBytes }
       return storedDecoding(readPayload(value, context), true)
+    },
+    async encodeKey(json, { topic, frames }) {
+      const plan = topic === null ? null : planOf({ original_topic: topic, dlq_topic: topic })
+      const registries = plan === null ? schemas.registries : plan.registry === null ? [] : [plan.registry]
+      const framed = frames.flatMap((bytes) =>
+        registries.flatMap((registry) => {
+          const frame = frameOfBytes(bytes, registry)
+          return frame === null ? [] : [{ bytes, frame }]
+        }),
+      )
+      await source.load(framed.map(({ frame }) => frame.ref))
+      const byFrame = framed.flatMap(({ bytes, frame }) => {
+        const schema = schemaOf(frame.ref)
+        return schema?.state === 'known' ? (encoded(schema.codec, json, bytes, frame.at) ?? []) : []
+      })
+      return [...byFrame, ...(await byRule(plan?.key ?? null, plan?.registry ?? null, json))]
     },
     async readOne(readable, { maxBytes, waitMs }) {
       const until = now() + waitMs

@@ -3,9 +3,13 @@
 // Apicurio's own (version 3): https://www.apicur.io/registry/docs/apicurio-registry/3.0.x/assets-attachments/registry-rest-api.htm
 
 import type { SchemaDefinition } from '../../domain/payload/create-codec.ts'
+import { namedJsonSchema } from '../../domain/payload/json/json-codec.ts'
 import { namedDescriptor } from '../../domain/payload/protobuf-codec.ts'
 import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
 import type { RegistryConfig } from '../config/schemas-schema.ts'
+import type { Environment } from './aws-credentials.ts'
+import { createGlueFetcher } from './fetch-glue.ts'
+import { NoSchema } from './no-schema.ts'
 import { createRegistryRequest, RegistryAway, type RegistryRequest } from './registry-request.ts'
 
 export type Fetched = { kind: 'known'; schema: SchemaDefinition } | { kind: 'missing' | 'refused'; problem: string }
@@ -16,19 +20,16 @@ export type FetchSchema = (ref: Pick<SchemaRef, 'kind' | 'id'>) => Promise<Fetch
 const maxReferences = 50
 const maxReferenceDepth = 10
 
-/** The registry has no such schema, or does not show it. */
-class NoSchema extends Error {
-  readonly kind: 'missing' | 'refused'
-
-  constructor(kind: 'missing' | 'refused', message: string) {
-    super(message)
-    this.kind = kind
-  }
-}
-
-export function createRegistryClient(registry: RegistryConfig): FetchSchema {
+/** @param env for AWS's credentials */
+export function createRegistryClient(
+  registry: RegistryConfig,
+  aws: { env: Environment; now: () => number } = { env: {}, now: Date.now },
+): FetchSchema {
   const request = createRegistryRequest(registry)
-  const fetchWhole = registry.type === 'confluent' ? fetchConfluent : fetchApicurio
+  const fetchWhole = {
+    ...{ confluent: fetchConfluent, apicurio: fetchApicurio, azure: fetchAzure },
+    glue: registry.type === 'glue' ? createGlueFetcher(registry, aws) : fetchConfluent,
+  }[registry.type]
   return async (ref) => {
     try {
       const schema = await fetchWhole(request, ref)
@@ -90,9 +91,10 @@ async function fetchConfluent(request: RegistryRequest, { kind, id }: Pick<Schem
   }
   const references = await collectReferences(found.references ?? [], {
     nameOf: ({ subject, version }) => `/subjects/${encodeURIComponent(String(subject))}/versions/${Number(version)}`,
-    fetch: async (path) => {
+    fetch: async (path, { name }) => {
       const { schema, references } = await getJson<ConfluentSchema>(request, path)
-      return { definition: String(schema), references: references ?? [] }
+      const definition = type === 'json' ? namedJsonSchema(String(schema), String(name)) : String(schema)
+      return { definition, references: references ?? [] }
     },
   })
   return { type, definition: found.schema, references, encrypted }
@@ -131,6 +133,12 @@ function parseAnswer(text: string): ConfluentSchema {
 
 function descriptorIn({ schema }: ConfluentSchema, name?: string): string | null {
   return typeof schema === 'string' ? namedDescriptor(schema, name) : null
+}
+
+/** https://learn.microsoft.com/rest/api/schemaregistry/schema/get-by-id. Its frames are of Avro only. */
+async function fetchAzure(request: RegistryRequest, { id }: Pick<SchemaRef, 'id'>): Promise<SchemaDefinition> {
+  const definition = await get(request, `/$schemaGroups/$schemas/${id}?api-version=2023-07-01`)
+  return { type: 'avro', definition, references: [], encrypted: false }
 }
 
 type ApicurioReference = { groupId?: string | null; artifactId?: string; version?: string | null }

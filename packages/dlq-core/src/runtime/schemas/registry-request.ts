@@ -1,4 +1,4 @@
-// One GET to a schema registry, with bounds: `timeout` covers the whole answer, an answer has at most a mebibyte, and
+// One question to a schema registry, with bounds: `timeout` covers the whole answer, an answer has at most a mebibyte, and
 // redirects are not followed, because the login is for this host only.
 
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,11 @@ export class RegistryAway extends Error {}
 
 export type RegistryAnswer = { status: number; text: string }
 /** @throws {RegistryAway} */
-export type RegistryRequest = (path: string) => Promise<RegistryAnswer>
+export type RegistryRequest = (
+  path: string,
+  /** A POST with this body. Its headers take the place of the login's. */
+  post?: { body: string; headers: Readonly<Record<string, string>> },
+) => Promise<RegistryAnswer>
 
 export function createRegistryRequest(registry: RegistryConfig): RegistryRequest {
   const base = registry.url.replace(/\/+$/, '')
@@ -27,20 +31,25 @@ export function createRegistryRequest(registry: RegistryConfig): RegistryRequest
     ? new https.Agent({ keepAlive: true, maxSockets, ...tlsFiles(registry) })
     : new http.Agent({ keepAlive: true, maxSockets })
 
-  return async (path) => {
+  return async (path, post) => {
     const signal = AbortSignal.timeout(registry.timeout)
     try {
       const authorization = await login()
       const headers = {
         accept: 'application/vnd.schemaregistry.v1+json, application/json, */*',
         ...(authorization !== null && { authorization }),
+        ...post?.headers,
       }
       return await new Promise<RegistryAnswer>((resolve, reject) => {
-        const asking = request(`${base}${path}`, { agent, headers, signal }, (answer) => {
-          readBounded(answer).then((text) => resolve({ status: answer.statusCode!, text }), reject)
-        })
+        const asking = request(
+          `${base}${path}`,
+          { agent, headers, signal, method: post ? 'POST' : 'GET' },
+          (answer) => {
+            readBounded(answer).then((text) => resolve({ status: answer.statusCode!, text }), reject)
+          },
+        )
         asking.on('error', reject)
-        asking.end()
+        asking.end(post?.body)
       })
     } catch (cause) {
       const reason = signal.aborted ? `no whole answer within ${registry.timeout} ms` : (cause as Error).message

@@ -95,13 +95,20 @@ export const activityRoutes = [
         },
       },
     },
-    async ({ c, sql, access, sight, query: { from, to = new Date(), step: stepMs = 3_600_000, by, ...filter } }) => {
+    async ({
+      c,
+      sql,
+      access,
+      sight,
+      payloads,
+      query: { from, to = new Date(), step: stepMs = 3_600_000, by, ...filter },
+    }) => {
       const begin = Math.floor((from?.getTime() ?? to.getTime() - dayMs) / stepMs) * stepMs
       const steps = Math.ceil((to.getTime() - begin) / stepMs)
       if (to.getTime() <= (from?.getTime() ?? 0)) throw invalidField('to', 'must come after from')
       if (steps > maxSteps) throw invalidField('step', `this range has ${steps} stretches; at most ${maxSteps}`)
 
-      const search = await searchOf(sql, { filter, sort: 'oldest', scope: access.topics, sight })
+      const search = await searchOf({ sql, payloads }, { filter, sort: 'oldest', scope: access.topics, sight })
       const asked = {
         search,
         stretches: { from: new Date(begin), stepMs, steps },

@@ -94,10 +94,10 @@ export const attemptRoutes = [
         },
       },
     },
-    async ({ c, sql, access, sight, query: { outcome, limit, cursor, ...filter } }) => {
+    async ({ c, sql, access, sight, payloads, query: { outcome, limit, cursor, ...filter } }) => {
       const binding = bindingOf('attempts', Object.entries({ ...filter, outcome }).sort())
       const key = cursor === undefined ? null : decodeCursor(cursor, binding, attemptKey)
-      const search = await searchOf(sql, { filter, sort: 'newest', scope: access.topics, sight })
+      const search = await searchOf({ sql, payloads }, { filter, sort: 'newest', scope: access.topics, sight })
       const { attempts, examinedTo } = await searchAttempts(sql, {
         ...{ search, outcome: outcome ?? null, after: key && { at: key[0], messageId: key[1], number: key[2] } },
         // One more than is shown, to know whether there are more.

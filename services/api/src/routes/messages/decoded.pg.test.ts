@@ -1,5 +1,6 @@
 // Values in Avro, as the API shows them and takes them back.
 
+import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { createPayloadReader, type PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
@@ -120,6 +121,20 @@ describe('a message', () => {
     expect(await detailOf(id, none)).toMatchObject({ payload: null, decoding: null })
     const { body } = await answerOf(request('GET /api/v1/messages', {}, none))
     expect(body).toMatchObject({ messages: [{ payload: null }] })
+  })
+
+  test('in MessagePack is decoded by the rule of its topic, in lists too', async () => {
+    const rules = [{ topics: 'orders.events.v1', value: { format: 'msgpack' } }]
+    const packed = createPayloadReader({ sql: service.sql, schemas: schemasSection({ rules }), now: Date.now })
+    const bytes = Buffer.from('81a161cf7fffffffffffffff', 'hex')
+    const decoding = { state: 'decoded', format: 'msgpack', schema: null, problem: null }
+    const id = await insert(bytes)
+    const text = await (await request(`GET /api/v1/dlq/messages/${id}`, {}, packed)).text()
+    expect(text).toContain('"payload":{"a":9223372036854775807}')
+    expect(JSON.parse(text)).toMatchObject({ decoding })
+    await database.sql`update dlq.dlq_messages set payload = '{"a":1}', decode_state = 1 where id = ${id}`
+    const { body } = await answerOf(request('GET /api/v1/messages', {}, packed))
+    expect(body).toMatchObject({ messages: [{ payload: { a: 1 }, decoding }] })
   })
 
   test('of plain JSON has no decoding', async () => {
@@ -248,5 +263,68 @@ describe('an edit of what was decoded', () => {
     expect(await readMessageRow(database.sql, id)).toMatchObject({
       ...{ record_key: orderBytes(5, 'k', 2), record_value: avro, payload: shown, value_schema: number },
     })
+  })
+})
+
+describe('a key given as JSON', () => {
+  const listed = async (query: string, payloads: PayloadReader | null = reader()) => {
+    const { status, body } = await answerOf(request(`GET /api/v1/messages?${query}`, {}, payloads))
+    return status === 200 ? (body as { messages: { id: string }[] }).messages.map(({ id }) => id).sort() : body
+  }
+  const asJson = (key: unknown) => `key=${encodeURIComponent(`{"json":${JSON.stringify(key)}}`)}`
+  const key = { id: 'order-1', cents: 42, note: null }
+
+  test('finds what the schemas of keys make of it, and the JSON itself', async () => {
+    await knownSchema(5)
+    await knownSchema(6)
+    const found = [
+      await insert(avro, { record_key: orderBytes(5, 'order-1', 42) }),
+      await insert(avro, { record_key: orderBytes(6, 'order-1', 42) }),
+      await insert(avro, { record_key: Buffer.from(JSON.stringify(key)) }),
+    ].sort()
+    await insert(avro, { record_key: orderBytes(6, 'order-2', 42) })
+    // A frame whose schema nobody knows, a text, and a key that is only a zero.
+    for (const other of [orderBytes(9, 'order-1', 42), Buffer.from('order-1'), Buffer.from([0])])
+      await insert(avro, { record_key: other })
+    expect(await listed(asJson(key))).toEqual(found)
+    expect(await listed(asJson({ id: 'order-1' }))).toEqual([])
+    // Where only JSON is read, a key is its text.
+    expect(await listed(asJson(key), null)).toEqual(
+      await listed(`key=${encodeURIComponent(JSON.stringify(key))}`, null),
+    )
+    expect(await listed(asJson(key), null)).toHaveLength(1)
+  })
+
+  test('is written by the rule of the topic that is named', async () => {
+    const rules = [{ topics: 'orders.events.v1', key: { format: 'msgpack' } }]
+    const packed = createPayloadReader({ sql: service.sql, schemas: schemasSection({ rules }), now: Date.now })
+    const id = await insert(avro, { record_key: Buffer.from('81a2696407', 'hex') })
+    expect(await listed(`topic=orders.events.v1&${asJson({ id: 7 })}`, packed)).toEqual([id])
+    expect(await listed(asJson({ id: 7 }), packed)).toEqual([])
+  })
+
+  test('that fits more schemas than ten is refused, with the remedy', async () => {
+    for (let id = 1; id <= 12; id += 1) {
+      await knownSchema(id)
+      await insert(avro, { record_key: orderBytes(id, 'order-1', 42) })
+    }
+    expect(await listed(asJson(key))).toMatchObject({
+      error: { details: [{ field: 'key', message: expect.stringContaining('name the topic') }] },
+    })
+  })
+
+  test('is found by a run that erases, too', async () => {
+    await knownSchema(5)
+    const framed = await insert(avro, { record_key: orderBytes(5, 'order-1', 42) })
+    const body = JSON.stringify({
+      ...{ kind: 'erase', dry_run: true, reason: 'ticket 17' },
+      selection: { keys: [{ json: key }], topics: ['orders.events.v1'] },
+    })
+    const sha256 = createHash('sha256').update('admin').digest('hex')
+    const tokens = [{ name: 'admin', sha256, role: 'sys_admin' as const, payloads: 'full' as const }]
+    const app = createTestApp(service.sql, { payloads: reader(), auth: { tokens } })
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer admin' }
+    const answer = await answerOf(app('POST /api/v1/runs', { headers, body }))
+    expect(answer).toMatchObject({ status: 200, body: { matched: { value: 1 }, sample: [framed] } })
   })
 })

@@ -180,7 +180,15 @@ export const messageChangeRoutes = [
             ),
           ),
         ),
-        force: v.optional(v.boolean('must be true or false'), false),
+        force: v.optional(
+          v.pipe(
+            v.boolean('must be true or false'),
+            v.description(
+              'With a reason: adopts an original that is unproved, and writes a value that its JSON Schema does not allow.',
+            ),
+          ),
+          false,
+        ),
         target_topic: v.optional(v.nullable(topicName)),
         max_retries: v.optional(maxRetries),
         next_retry_at: v.optional(v.nullable(instant)),
@@ -225,7 +233,10 @@ export const messageChangeRoutes = [
             !isDecoded(body.key) && { key: bytesOf(body.key, () => exactJson('key', 'json')) }),
           ...(body.value !== undefined &&
             !isDecoded(body.value) && { value: bytesOf(body.value, () => exactJson('value', 'json')) }),
-          ...(await encodeEdit(sql, payloads, current, { edit, reencode: body.reencode })),
+          ...(await encodeEdit(sql, payloads, current, {
+            ...{ edit, reencode: body.reencode },
+            force: body.force && Boolean(asked.reason?.trim()),
+          })),
           ...(body.headers !== undefined && { headers: headersOf(body.headers) }),
           ...(body.target_topic !== undefined && { targetTopic: body.target_topic }),
         }

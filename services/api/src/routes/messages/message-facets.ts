@@ -61,8 +61,8 @@ export const messageFacetRoutes = [
         },
       },
     },
-    async ({ c, sql, access, sight, query: { by = [...facetNames], ...filter } }) => {
-      const search = await searchOf(sql, { filter, sort: 'newest', scope: access.topics, sight })
+    async ({ c, sql, access, sight, payloads, query: { by = [...facetNames], ...filter } }) => {
+      const search = await searchOf({ sql, payloads }, { filter, sort: 'newest', scope: access.topics, sight })
       const { values, examined, found } = await countFacets(sql, { search, by, examine, limit: maxValues })
       const of = (name: FacetName) =>
         values.filter(({ facet }) => facet === name).map(({ value, count }) => ({ value, count }))

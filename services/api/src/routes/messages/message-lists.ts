@@ -25,6 +25,7 @@ import {
   messageListSchema,
 } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
+import { type EncodingDeps, withEncodedKey } from '../../payloads/encode-keys.ts'
 import { topicPath, wholeNumber } from '../../request/request-schemas.ts'
 
 const sorts = ['newest', 'oldest', 'next_due'] as const satisfies readonly MessageSort[]
@@ -165,7 +166,7 @@ export const messageListRoutes = [
     async ({ c, sql, access, sight, payloads, query: { format, sort = 'newest', ...filter }, signal }) => {
       if (!access.exports)
         throw new ApiError('SYS_DLQ_FORBIDDEN', 'this token may not export messages (exports: false)')
-      const search = await searchOf(sql, { filter, sort, scope: access.topics, sight })
+      const search = await searchOf({ sql, payloads }, { filter, sort, scope: access.topics, sight })
       return exportMessages(c, sql, { search, payloads, format, sight, signal })
     },
   ),
@@ -223,7 +224,7 @@ async function answerPage(
   { c, sql, access, sight, payloads, signal }: Pick<Call, 'c' | 'sql' | 'access' | 'sight' | 'payloads' | 'signal'>,
   { cursor, limit = defaultLimit, sort = 'newest', show = 'payload', ...filter }: ListQuery,
 ): Promise<Response> {
-  const search = await searchOf(sql, { filter, sort, scope: access.topics, sight })
+  const search = await searchOf({ sql, payloads }, { filter, sort, scope: access.topics, sight })
   const [total, page] = await Promise.all([
     // The client has the total from the first page.
     cursor === undefined ? totalOf(sql, search) : null,
@@ -258,10 +259,10 @@ async function totalOf(sql: Sql, search: MessageSearch): Promise<Total> {
 
 /** @throws {ApiError} 403 where the filter asks for something hidden */
 export async function searchOf(
-  sql: Sql,
+  { sql, payloads }: EncodingDeps,
   { filter: asked, sort, scope, sight }: { filter: MessageFilter; sort: MessageSort; scope: TopicScope; sight: Sight },
 ): Promise<MessageSearch> {
-  const filter = allowedFilter(asked, sight)
+  const filter = await withEncodedKey({ sql, payloads }, allowedFilter(asked, sight))
   if (filter.archived && sort === 'next_due')
     throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'sort: what is archived is never due', [
       { field: 'sort', message: 'what is archived is never due' },

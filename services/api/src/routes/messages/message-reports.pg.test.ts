@@ -164,3 +164,19 @@ test('six megabytes are taken, seven are not', async () => {
   expect((await report({ ...minimal, value })).status).toBe(201)
   expect((await report({ ...minimal, value: { text: 'x'.repeat(7_000_000) } })).status).toBe(413)
 })
+
+test('a report is scrubbed as its topic’s policy says', async () => {
+  await database.sql`insert into dlq.dlq_policies (pattern, scrub) values ('orders.*', '{email}')`
+  const app = createTestApp(service.sql)
+  const body = JSON.stringify({
+    ...minimal,
+    error_message: 'no account of ann@example.com',
+    key: { text: 'ann@example.com' },
+  })
+  const answer = await app('POST /api/v1/dlq/messages', { headers: { 'content-type': 'application/json' }, body })
+  const { body: detail } = await answerOf(app(`GET /api/v1/dlq/messages/${await idOf(answer)}`))
+  expect(detail).toMatchObject({
+    ...{ error_message: 'no account of •••', is_scrubbed: true },
+    key: { value: 'ann@example.com' },
+  })
+})

@@ -77,6 +77,7 @@ const plainRetry = {
   canary: null,
   patch: null,
   erase_mode: null,
+  adopts: false,
   on_refailure: 'continue',
   max_refailure: 0.05,
 } as const

@@ -10,15 +10,21 @@ import { refuseWithoutKafka } from '../../fleet/refuse-without-kafka.ts'
 import { totalSchema } from '../../fleet/totals-json.ts'
 import { ApiError } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
-import { allowedFilter, refuseTarget as refuseMaskedTarget, refusePatch } from '../../masks/refuse-hidden.ts'
+import {
+  allowedFilter,
+  refuseTarget as refuseMaskedTarget,
+  refusePart,
+  refusePatch,
+} from '../../masks/refuse-hidden.ts'
 import type { Sight } from '../../masks/sight.ts'
+import { withEncodedKey } from '../../payloads/encode-keys.ts'
 import { createRun } from '../../runs/create-run.ts'
 import { describeRun } from '../../runs/describe-run.ts'
 import { findRun } from '../../runs/find-run.ts'
 import { maxShown, previewPatch } from '../../runs/preview-patch.ts'
 import { exampleRun, runSchema } from '../../runs/run-json.ts'
 import { runBody } from '../../runs/run-request.ts'
-import { surveySelection, toSelection } from '../../runs/run-selection.ts'
+import { surveySelection, toSelection, withEncodedKeys } from '../../runs/run-selection.ts'
 import { blastSchema, exampleBlast } from '../../topics/blast.ts'
 
 const count = v.pipe(v.number(), v.integer())
@@ -149,9 +155,12 @@ export const runCreationRoutes = [
         throw new ApiError('SYS_DLQ_FORBIDDEN', 'erasing needs a token with payloads: full')
       const fault = beyondScope(body, isForAdmins ? purging!.topics : scope)
       if (fault !== null) throw new ApiError('SYS_DLQ_FORBIDDEN', fault)
-      const selection = allowedSelection(toSelection(body.selection, { kind, all: body.all }), sight)
+      const input = await withEncodedKeys(call, body.selection, (...path) => call.exactJson('selection', ...path))
+      const allowed = allowedSelection(toSelection(input, { kind, all: body.all }), sight)
+      const selection = 'filter' in allowed ? { filter: await withEncodedKey(call, allowed.filter) } : allowed
       // A run may touch messages of any topic.
       if (body.patch !== undefined) refusePatch(body.patch, sight.anywhere)
+      if (kind === 'origin') for (const part of ['key', 'value', 'headers'] as const) refusePart(part, sight.anywhere)
       if (body.target_topic !== null) refuseMaskedTarget(sight.anywhere)
       const run = { kind, is_forced }
       if ('failed_again_in' in selection) await findRun(sql, { id: selection.failed_again_in, scope })
@@ -169,6 +178,7 @@ export const runCreationRoutes = [
         return c.json({ dry_run: true, ...survey, ...diff })
       }
       if (isSent(kind)) await refuseUnsendable(call, run, selection)
+      if (kind === 'origin') await refuseWithoutKafka(sql)
       const id = await createRun(
         sql,
         {
@@ -181,6 +191,7 @@ export const runCreationRoutes = [
           on_refailure: body.on_refailure,
           max_refailure: body.max_refailure,
           erase_mode: kind === 'erase' ? (body.mode ?? 'contents') : null,
+          adopts: body.adopt,
         },
         by,
       )

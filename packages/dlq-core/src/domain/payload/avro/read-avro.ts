@@ -1,6 +1,7 @@
 // Avro's binary encoding as JSON text: https://avro.apache.org/docs/1.12.0/specification/#binary-encoding
 // Each schema becomes a function once. Text and not values, because a JavaScript number would round a long.
 
+import { doubleText, floatText } from '../binary/float-text.ts'
 import { PayloadFault } from '../payload-fault.ts'
 import { AvroInput } from './avro-input.ts'
 import { decimalText, maxDecimalBytes, timeText } from './avro-logical.ts'
@@ -16,8 +17,7 @@ export function compileAvroReader(type: AvroType): AvroReader {
   return (bytes, at = 0) => {
     const input = new AvroInput(bytes, at)
     const text = read(input)
-    const rest = bytes.length - input.at
-    if (rest > 0) throw new PayloadFault(`${rest} bytes are left over`)
+    input.end()
     return text
   }
 }
@@ -75,21 +75,6 @@ function compileInteger(kind: 'int' | 'long', logical: Logical | null): Read {
     const text = timeText(value, logical)
     return text === null ? String(value) : `"${text}"`
   }
-}
-
-/** The shortest text that is this float again. */
-function floatText(value: number): string {
-  if (!Number.isFinite(value) || Number.isInteger(value)) return doubleText(value)
-  for (let precision = 6; precision < 9; precision += 1) {
-    const shorter = Number(value.toPrecision(precision))
-    if (Math.fround(shorter) === value) return String(shorter)
-  }
-  return String(Number(value.toPrecision(9)))
-}
-
-function doubleText(value: number): string {
-  if (!Number.isFinite(value)) return `"${value}"`
-  return Object.is(value, -0) ? '-0' : String(value)
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what JSON escapes

@@ -1,7 +1,8 @@
 // JSON as read-avro.ts writes it, back as Avro's binary encoding. Strict: a field that the schema does not know, or one
 // that is missing, is a fault that names its path.
 
-import { parseExact } from '../../record/exact-json.ts'
+import { digitsOf, parseExact } from '../../record/exact-json.ts'
+import { notFinite } from '../binary/float-text.ts'
 import { PayloadFault } from '../payload-fault.ts'
 import { decimalBytes, timeValue } from './avro-logical.ts'
 import { type AvroType, branchName, type Logical, type RecordType } from './avro-schema.ts'
@@ -82,12 +83,6 @@ function long(value: bigint): Buffer {
   return Buffer.from(bytes)
 }
 
-/** The digits of a number as `parseExact` gives it; null for anything else. */
-function digitsOf(value: unknown): string | null {
-  const isNumber = (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value)
-  return isNumber ? (value as { rawJSON: string }).rawJSON : null
-}
-
 function integerWriter(logical: Logical | null, bits: bigint, wanted: string): Write {
   const timed = logical?.kind === 'decimal' ? null : logical
   return (value, path, chunks) => {
@@ -110,16 +105,10 @@ const examples = {
   timestamp: 'a time such as "2026-02-20T10:30:00.000Z" (without Z where the type is local)',
 }
 
-const notFinite = new Map([
-  ['NaN', Number.NaN],
-  ['Infinity', Number.POSITIVE_INFINITY],
-  ['-Infinity', Number.NEGATIVE_INFINITY],
-])
-
 function floatWriter(kind: 'float' | 'double'): Write {
   return (value, path, chunks) => {
     const digits = digitsOf(value)
-    const number = digits === null ? notFinite.get(value as string) : finite(Number(digits), kind)
+    const number = digits === null ? notFinite.get(value) : finite(Number(digits), kind)
     if (number === undefined) refuse(path, `a ${kind}, or "NaN", "Infinity" or "-Infinity"`)
     const bytes = Buffer.alloc(kind === 'float' ? 4 : 8)
     if (kind === 'float') bytes.writeFloatLE(number)

@@ -9,7 +9,9 @@ import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.LogAndContinueExceptionHandler;
 import org.apache.kafka.streams.errors.LogAndContinueProcessingExceptionHandler;
 import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 
 public class BillingStreams {
@@ -27,19 +29,35 @@ public class BillingStreams {
     settings.put(StreamsConfig.DESERIALIZATION_EXCEPTION_HANDLER_CLASS_CONFIG, LogAndContinueExceptionHandler.class);
 
     var builder = new StreamsBuilder();
-    builder.stream(topic, Consumed.with(Serdes.String(), Serdes.ByteArray())).process(Charge::new);
+    var charged = builder.stream(topic, Consumed.with(Serdes.String(), Serdes.ByteArray())).process(Charge::new);
+    // What was charged goes on, with the headers of the order.
+    var out = System.getenv("OUT");
+    if (out != null) charged.to(out, Produced.with(Serdes.String(), Serdes.ByteArray()));
     var streams = new KafkaStreams(builder.build(), settings);
     Runtime.getRuntime().addShutdownHook(new Thread(streams::close));
     streams.start();
   }
 
-  static class Charge implements Processor<String, byte[], Void, Void> {
+  static class Charge implements Processor<String, byte[], String, byte[]> {
+    /** So many retries fail as well. */
+    private static final int FAILING_ATTEMPTS =
+        Integer.parseInt(System.getenv().getOrDefault("FAILING_ATTEMPTS", "0"));
+
+    private ProcessorContext<String, byte[]> context;
+
+    @Override
+    public void init(ProcessorContext<String, byte[]> context) {
+      this.context = context;
+    }
+
     @Override
     public void process(Record<String, byte[]> record) {
       if (!record.key().equals(System.getenv("KEY"))) return;
-      if (record.headers().lastHeader("dlq-attempt") == null)
+      var attempt = record.headers().lastHeader("dlq-attempt");
+      if (attempt == null || Integer.parseInt(new String(attempt.value())) <= FAILING_ATTEMPTS)
         throw new IllegalStateException("no card for " + record.key());
       System.out.println("handled " + record.key());
+      context.forward(record);
     }
   }
 }

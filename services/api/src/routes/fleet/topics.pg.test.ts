@@ -1,47 +1,14 @@
-// The resources around the messages: topics, consumer groups, positions, status.
+// The topics: one, their list, and what each has.
 
 import { listAudit } from 'dlq-core/queries/change/audit.ts'
-import { forgetIngester, noteIngester } from 'dlq-core/queries/ingest/ingesters.ts'
 import { resetPosition } from 'dlq-core/queries/ingest/positions.ts'
 import { recordLogBounds, recordTopicSettings } from 'dlq-core/queries/ingest/topic-partitions.ts'
-import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
 import { upsertPolicy } from 'dlq-core/queries/retry/policies.ts'
-import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
-import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
-import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answerOf, createTestApp, type TestApp } from '../../test-app.ts'
+import { answerOf } from '../../test-app.ts'
+import { useOverview } from './test-overview.ts'
 
-const database = useDatabase()
-const service = useServiceDatabase(database)
-const request: TestApp = (...call) => createTestApp(service.sql)(...call)
-const limited: TestApp = (...call) =>
-  createTestApp(service.sql, {
-    authenticate: async () => ({ actor: 'l', grants: [{ role: 'admin', topics: ['pay.*'] }] }),
-  })(...call)
-const insert = (columns = {}) => insertMessageRow(database.sql, columns)
-const bodyOf = async (path: string, app = request) =>
-  (await answerOf(app(`GET /api/v1/${path}`))).body as Record<string, unknown>
-
-beforeEach(async () => {
-  await emptyTables(
-    database.sql,
-    'dlq.dlq_positions',
-    'dlq.dlq_messages',
-    'dlq.dlq_topics',
-    'dlq.dlq_policies',
-    'dlq.dlq_retriers',
-    'dlq.dlq_ingesters',
-    'dlq.dlq_names',
-    'dlq.dlq_audit',
-  )
-  const topics = ['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1']
-  await recordTopics(service.sql, {
-    cluster: 'c',
-    found: topics.map((topic) => ({ topic, topic_id: null, partitions: 2 })),
-  })
-})
+const { database, service, request, limited, insert, bodyOf } = useOverview()
 
 describe('one topic', () => {
   test('is found by its name, as a DLQ topic where one has it', async () => {
@@ -155,35 +122,6 @@ describe('the list of topics', () => {
     for (const query of ['sort=expires', 'only=losing'])
       expect((await answerOf(request(`GET /api/v1/topics?kind=original&${query}`))).status).toBe(400)
   })
-})
-
-test('the status names the ingesters with what they read and how far they are behind', async () => {
-  const assignment = [
-    { topic: 'orders.dlq.v1', partitions: [0, 1] },
-    { topic: 'pay.dlq.v1', partitions: [0] },
-  ]
-  await noteIngester(service.sql, { id: 'i', cluster: 'c', assignment: [], fault: null })
-  await noteIngester(service.sql, { id: 'i', cluster: 'c', assignment, fault: 'orders.dlq.v1 is gone' })
-  await noteIngester(service.sql, { id: 'gone', cluster: 'c', assignment, fault: null })
-  await database.sql`update dlq.dlq_ingesters set seen_at = now() - interval '2 minutes' where id = 'gone'`
-  await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 0, next_offset: 3n })
-  const bounds = { log_start_offset: 0n, log_end_offset: 5n }
-  await recordLogBounds(service.sql, {
-    cluster: 'c',
-    bounds: [
-      { topic: 'orders.dlq.v1', partition: 0, ...bounds },
-      { topic: 'pay.dlq.v1', partition: 0, ...bounds },
-    ],
-    unread: [],
-  })
-  const mine = { cluster: 'c', topic: 'pay.dlq.v1', partition: 0, lag: 5 }
-  const of = (partition: number, lag: number) => ({ ...mine, topic: 'orders.dlq.v1', partition, lag })
-  expect((await bodyOf('status')).ingesters).toMatchObject([
-    { id: 'i', partitions: [of(0, 2), of(1, 0), mine], lag: 7, fault: 'orders.dlq.v1 is gone' },
-  ])
-  expect((await bodyOf('status', limited)).ingesters).toMatchObject([{ partitions: [mine], lag: 5, fault: null }])
-  await forgetIngester(service.sql, 'i')
-  expect((await bodyOf('status')).ingesters).toEqual([])
 })
 
 describe('the topics', () => {
@@ -314,129 +252,3 @@ describe('the topics', () => {
     })
   })
 })
-
-test('the consumer groups are listed with their topics, those with most open messages first', async () => {
-  for (const original_topic of ['a', 'b', 'a']) await insert({ original_topic, consumer_group: 'billing' })
-  await insert({ original_topic: 'b', consumer_group: 'billing', status: 'RESOLVED' })
-  await insert({ consumer_group: null })
-  await insert({ original_topic: 'pay.in', consumer_group: 'pay' })
-  expect(await bodyOf('consumer-groups')).toMatchObject({
-    consumer_groups: [
-      {
-        consumer_group: 'billing',
-        original_topics: ['a', 'b'],
-        counts: { PENDING: 3, RESOLVED: 1 },
-        recent: 4,
-        last_failed_at: expect.any(String),
-      },
-      { consumer_group: 'pay', counts: { PENDING: 1 }, recent: 1 },
-      { consumer_group: null, counts: { PENDING: 1 } },
-    ],
-  })
-  expect(await bodyOf('consumer-groups', limited)).toMatchObject({ consumer_groups: [{ consumer_group: 'pay' }] })
-})
-
-describe('the positions', () => {
-  const reset = (body: object, app = request) =>
-    app('POST /api/v1/positions/reset', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  const wanted = {
-    cluster: 'c',
-    topic: 'orders.dlq.v1',
-    partition: 1,
-    next_offset: '5',
-    confirm: 'orders.dlq.v1/1',
-    reason: 'deleted by mistake',
-  }
-  beforeEach(async () => {
-    for (const topic of ['orders.dlq.v1', 'pay.dlq.v1'])
-      for (const partition of [0, 1])
-        await resetPosition(service.sql, { cluster: 'c', topic, partition, next_offset: 40n })
-  })
-
-  test('are listed, paged, of one topic or of all', async () => {
-    const first = await bodyOf('positions?limit=3')
-    expect(first.positions).toMatchObject([
-      { topic: 'orders.dlq.v1', partition: 0, next_offset: '40', generation: 0 },
-      { topic: 'orders.dlq.v1', partition: 1 },
-      { topic: 'pay.dlq.v1', partition: 0 },
-    ])
-    expect(await bodyOf(`positions?limit=3&cursor=${first.next_cursor}`)).toMatchObject({
-      positions: [{ topic: 'pay.dlq.v1', partition: 1 }],
-      next_cursor: null,
-    })
-    expect((await bodyOf('positions?topic=pay.dlq.v1')).positions).toHaveLength(2)
-    expect((await bodyOf('positions', limited)).positions).toHaveLength(2)
-  })
-
-  test('are reset by a request that confirms it, with an audit entry', async () => {
-    expect(await answerOf(reset(wanted))).toMatchObject({ status: 200, body: { partition: 1, next_offset: '5' } })
-    expect((await bodyOf('positions?topic=orders.dlq.v1')).positions).toMatchObject([
-      { next_offset: '40' },
-      { next_offset: '5' },
-    ])
-    const {
-      entries: [entry],
-    } = await listAudit(service.sql, { filter: {}, scope: null, beforeId: null, limit: 1 })
-    expect(entry).toMatchObject({
-      action: 'position.reset',
-      target_id: 'c/orders.dlq.v1/1',
-      reason: 'deleted by mistake',
-      before: '{"next_offset":"40"}',
-      after: '{"next_offset":"5"}',
-    })
-  })
-
-  test.each([
-    [{ confirm: 'yes' }, 400],
-    [{ next_offset: 5 }, 400],
-    [{ next_offset: '-1' }, 400],
-    [{ cluster: 'other' }, 404],
-    [{ partition: 7, confirm: 'orders.dlq.v1/7' }, 404],
-  ])('are not reset with %j', async (changes, status) => {
-    expect((await answerOf(reset({ ...wanted, ...changes }))).status).toBe(status)
-    const rows = await database.sql`select distinct next_offset::int as next_offset from dlq.dlq_positions`
-    expect(rows).toEqual([{ next_offset: 40 }])
-  })
-
-  test('are not reset by a token for some topics', async () => {
-    expect((await answerOf(reset({ ...wanted, topic: 'pay.dlq.v1', confirm: 'pay.dlq.v1/1' }, limited))).status).toBe(
-      403,
-    )
-  })
-})
-
-test('the status has the number of messages, and the processes that handle them', async () => {
-  await insert()
-  await insert({ original_topic: 'pay.in', status: 'DEAD' })
-  await database.sql`
-    insert into dlq.dlq_retriers (id, publishes, fault, seen_at)
-    values ('r1', 'exactly-once', 'no brokers', now()), ('r2', 'nothing', null, now() - interval '1 hour')`
-  await holdTopics(['orders', 'pay.in'])
-  expect(await bodyOf('status')).toMatchObject({
-    counts: { PENDING: 1, DEAD: 1 },
-    dlq_topics: 3,
-    stored_at: null,
-    paused_groups: 0,
-    held_topics: [
-      { topic: 'orders', reason: 'orders is refused', since: '2026-06-01T12:00:00.000+00:00' },
-      { topic: 'pay.in' },
-    ],
-    retriers: [{ id: 'r1', publishes: 'exactly-once', fault: 'no brokers' }],
-  })
-  expect(await bodyOf('status', limited)).toMatchObject({
-    counts: { PENDING: 0, DEAD: 1 },
-    dlq_topics: 1,
-    held_topics: [{ topic: 'pay.in' }],
-  })
-})
-
-/** As every retrier writes that lives, and one that does not. */
-async function holdTopics(topics: readonly string[]): Promise<void> {
-  const since = '2026-06-01T12:00:00Z'
-  const held = JSON.stringify(topics.map((topic) => ({ topic, reason: `${topic} is refused`, since })))
-  await database.sql`update dlq.dlq_retriers set held_topics = (${held}::text)::json`
-}

@@ -1,0 +1,91 @@
+// The status of the fleet, and the consumer groups.
+
+import { forgetIngester, noteIngester } from 'dlq-core/queries/ingest/ingesters.ts'
+import { resetPosition } from 'dlq-core/queries/ingest/positions.ts'
+import { recordLogBounds } from 'dlq-core/queries/ingest/topic-partitions.ts'
+import { expect, test } from 'vitest'
+import { useOverview } from './test-overview.ts'
+
+const { database, service, limited, insert, bodyOf } = useOverview()
+
+test('the status names the ingesters with what they read and how far they are behind', async () => {
+  const assignment = [
+    { topic: 'orders.dlq.v1', partitions: [0, 1] },
+    { topic: 'pay.dlq.v1', partitions: [0] },
+  ]
+  await noteIngester(service.sql, { id: 'i', cluster: 'c', assignment: [], fault: null })
+  await noteIngester(service.sql, { id: 'i', cluster: 'c', assignment, fault: 'orders.dlq.v1 is gone' })
+  await noteIngester(service.sql, { id: 'gone', cluster: 'c', assignment, fault: null })
+  await database.sql`update dlq.dlq_ingesters set seen_at = now() - interval '2 minutes' where id = 'gone'`
+  await resetPosition(service.sql, { cluster: 'c', topic: 'orders.dlq.v1', partition: 0, next_offset: 3n })
+  const bounds = { log_start_offset: 0n, log_end_offset: 5n }
+  await recordLogBounds(service.sql, {
+    cluster: 'c',
+    bounds: [
+      { topic: 'orders.dlq.v1', partition: 0, ...bounds },
+      { topic: 'pay.dlq.v1', partition: 0, ...bounds },
+    ],
+    unread: [],
+  })
+  const mine = { cluster: 'c', topic: 'pay.dlq.v1', partition: 0, lag: 5 }
+  const of = (partition: number, lag: number) => ({ ...mine, topic: 'orders.dlq.v1', partition, lag })
+  expect((await bodyOf('status')).ingesters).toMatchObject([
+    { id: 'i', partitions: [of(0, 2), of(1, 0), mine], lag: 7, fault: 'orders.dlq.v1 is gone' },
+  ])
+  expect((await bodyOf('status', limited)).ingesters).toMatchObject([{ partitions: [mine], lag: 5, fault: null }])
+  await forgetIngester(service.sql, 'i')
+  expect((await bodyOf('status')).ingesters).toEqual([])
+})
+
+test('the status has the number of messages, and the processes that handle them', async () => {
+  await insert()
+  await insert({ original_topic: 'pay.in', status: 'DEAD' })
+  await database.sql`
+    insert into dlq.dlq_retriers (id, publishes, fault, seen_at)
+    values ('r1', 'exactly-once', 'no brokers', now()), ('r2', 'nothing', null, now() - interval '1 hour')`
+  await holdTopics(['orders', 'pay.in'])
+  expect(await bodyOf('status')).toMatchObject({
+    counts: { PENDING: 1, DEAD: 1 },
+    dlq_topics: 3,
+    stored_at: null,
+    paused_groups: 0,
+    held_topics: [
+      { topic: 'orders', reason: 'orders is refused', since: '2026-06-01T12:00:00.000+00:00' },
+      { topic: 'pay.in' },
+    ],
+    retriers: [{ id: 'r1', publishes: 'exactly-once', fault: 'no brokers' }],
+  })
+  expect(await bodyOf('status', limited)).toMatchObject({
+    counts: { PENDING: 0, DEAD: 1 },
+    dlq_topics: 1,
+    held_topics: [{ topic: 'pay.in' }],
+  })
+})
+
+test('the consumer groups are listed with their topics, those with most open messages first', async () => {
+  for (const original_topic of ['a', 'b', 'a']) await insert({ original_topic, consumer_group: 'billing' })
+  await insert({ original_topic: 'b', consumer_group: 'billing', status: 'RESOLVED' })
+  await insert({ consumer_group: null })
+  await insert({ original_topic: 'pay.in', consumer_group: 'pay' })
+  expect(await bodyOf('consumer-groups')).toMatchObject({
+    consumer_groups: [
+      {
+        consumer_group: 'billing',
+        original_topics: ['a', 'b'],
+        counts: { PENDING: 3, RESOLVED: 1 },
+        recent: 4,
+        last_failed_at: expect.any(String),
+      },
+      { consumer_group: 'pay', counts: { PENDING: 1 }, recent: 1 },
+      { consumer_group: null, counts: { PENDING: 1 } },
+    ],
+  })
+  expect(await bodyOf('consumer-groups', limited)).toMatchObject({ consumer_groups: [{ consumer_group: 'pay' }] })
+})
+
+/** As every retrier writes that lives, and one that does not. */
+async function holdTopics(topics: readonly string[]): Promise<void> {
+  const since = '2026-06-01T12:00:00Z'
+  const held = JSON.stringify(topics.map((topic) => ({ topic, reason: `${topic} is refused`, since })))
+  await database.sql`update dlq.dlq_retriers set held_topics = (${held}::text)::json`
+}

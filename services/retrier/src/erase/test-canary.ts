@@ -1,0 +1,152 @@
+// A word that stands in every column that may hold text of a dead letter, and the search for it afterwards.
+
+import type { RunSelection } from 'dlq-core/domain/message/run.ts'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { insertRun } from 'dlq-core/queries/runs/runs.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
+import type { Database as ServiceSql } from 'dlq-core/runtime/database/database.ts'
+import type { TestDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import type { Chunk, StepContext } from 'saga-core/workflow.ts'
+import { createRunWorkflows } from '../runs/run-workflows.ts'
+
+export const canary = 'Xq7-canary-Zw9'
+export const canaryKey = Buffer.from(canary).toString('base64')
+const hex = Buffer.from(canary).toString('hex')
+
+type Database = Pick<TestDatabase, 'sql'>
+
+const workflow = createRunWorkflows({
+  ...{ policyOf: () => defaultRetryPolicy, payloads: null, now: () => new Date() },
+  ...{ maxActive: 4, readTimeoutMs: 900_000 },
+}).find(({ name }) => name === 'run.erase')!
+
+/** A message with the canary in each of its columns, and in each table beside it. */
+export async function plant({ sql }: Database, { archived = false } = {}): Promise<string> {
+  const group = crypto.randomUUID()
+  const frames = crypto.randomUUID()
+  await sql`
+    insert into dlq.dlq_groups (id, version, message, title) values (${group}, 1, ${`no stock for ${canary}`}, ${`E: ${canary}`})`
+  await sql`insert into dlq.dlq_stack_frames (id, frames, topic) values (${frames}, ${[`\tat ${canary}\n`]}, 'orders')`
+  await sql`
+    insert into dlq.dlq_events (id, type, subject, severity, title, group_id, is_condition)
+    values (gen_random_uuid(), 'group.new', ${group}, 'info', ${`new: ${canary}`}, ${group}, false)`
+  const id = await insertMessageRow(sql, {
+    ...{ dlq_cluster: 'c', dlq_topic: 'orders.dlq.v1', dlq_partition: 0, dlq_offset: 7, record_timestamp: new Date() },
+    ...{ record_key: Buffer.from(canary), record_value: Buffer.from(canary), payload: { name: canary } },
+    ...{
+      record_headers: [
+        ['name', canary],
+        ['trace', { column: 'error_stacktrace' }],
+      ],
+      error_message: canary,
+    },
+    ...{ error_stacktrace: `${canary}\n\t⋮\n`, frames_id: frames, order_key: 77, group_id: group },
+    ...{ status: archived ? 'RESOLVED' : 'PENDING', edits: 1 },
+  })
+  await sql`
+    insert into dlq.dlq_message_edits (message_id, number, actor, reason, fields, record_key, record_value, record_headers, payload)
+    values (${id}, 1, 'ann', ${canary}, '{key}', ${Buffer.from(canary)}, ${Buffer.from(canary)}, ${sql.json([canary])}, ${sql.json({ canary })})`
+  await sql`
+    insert into dlq.dlq_message_origins (message_id, state, record_key, record_value, record_headers, problem)
+    values (${id}, 'same', ${Buffer.from(canary)}, ${Buffer.from(canary)}, ${sql.json([['a', canary]])}, ${canary})`
+  await sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, error, failed_again_class, failed_again_message,
+      target_topic, target_partition, target_offset, settled_at)
+    values (${id}, 1, gen_random_uuid(), 'published', ${canary}, ${canary}, ${canary}, 'orders.events.v1', 0, 99, now())`
+  await sql`
+    insert into dlq.dlq_audit (actor, role, action, target_type, target_id, reason, before, after)
+    values ('ann', 'operator', 'message.edit', 'message', ${id}, ${canary}, ${sql.json({ canary })}, ${sql.json({ canary })})`
+  await sql`
+    insert into dlq.dlq_idempotency_keys (actor, key, request, message_id) values ('ann', ${`${canary}-${id}`}, '\\x00', ${id})`
+  await sql`
+    insert into dlq.dlq_reads (actor, request_id, action, ids, filter, reason)
+    values ('ann', 'r', 'GET', array[${id}]::uuid[], ${sql.json({ key: canary })}, ${canary})`
+  if (archived) await sql`select dlq.archive_messages(array[${id}]::uuid[])`
+  return id
+}
+
+export async function plantRun({ sql }: Database): Promise<string> {
+  const [run] = await sql`
+    insert into dlq.dlq_runs (kind, status, actor, reason, selection, patch, until_id, matched, matched_relation, ended_at)
+    values ('edit', 'completed', 'ann', ${`for ${canary}`}, ${sql.json({ filter: { key: canary } })},
+            ${sql.json([{ op: 'add', path: '/x', value: canary }])}, gen_random_uuid(), 1, 'eq', now()) returning id`
+  await sql`
+    insert into dlq.dlq_audit (actor, role, action, target_type, target_id, reason)
+    values ('ann', 'operator', 'run.create', 'run', ${run!.id}, ${`for ${canary}`})`
+  return run!.id
+}
+
+/** A run of kind erase, as the API writes it. Returns its id. */
+export async function enterErasure(
+  sql: Sql,
+  selection: RunSelection,
+  mode: 'contents' | 'rows' = 'contents',
+): Promise<string> {
+  const id = await insertRun(sql, {
+    ...{
+      kind: 'erase',
+      is_forced: false,
+      actor: 'ann',
+      reason: 'ticket 17',
+      scope: null,
+      erase_mode: mode,
+      adopts: false,
+    },
+    ...{ cutoff: 'infinity', until_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff', matched: 1, matched_relation: 'eq' },
+    ...{ retry_all_topic: null, target_topic: null, patch: null, rate_per_second: null, max_lag: null, canary: null },
+    ...{ on_refailure: 'continue', max_refailure: 0.05, selection: JSON.stringify(selection) },
+  })
+  return id!
+}
+
+/** Carries the run to its end, or up to a step. `dies`: each chunk is lost once before it is stored. */
+export async function carryOut(sql: ServiceSql, id: string, { dies = false, before = '' } = {}) {
+  const context = { payload: { run_id: id } } as StepContext<{ run_id: string }>
+  for (const step of workflow.steps) {
+    if (step.name === before) break
+    for (let chunk: Chunk | null = null; !chunk?.isLast; ) {
+      if (dies)
+        await sql
+          .begin(async (sql) => {
+            await step.executeChunk!(sql, context)
+            throw new Error('killed')
+          })
+          .catch(() => {})
+      chunk = await sql.begin((sql) => step.executeChunk!(sql, context))
+    }
+  }
+  const [run] = await sql`
+    select status, proof::text as proof, selection::text as selection from dlq.dlq_runs where id = ${id}`
+  return run as { status: string; proof: string; selection: string }
+}
+
+/** Where the canary stands in tables. */
+export async function findCanary({ sql }: Database): Promise<string[]> {
+  const tables = await sql`
+    select oid::regclass::text as name from pg_class
+    where relkind = 'r' and relnamespace::regnamespace::text in ('dlq', 'saga', 'graphile_worker')`
+  const found: string[] = []
+  for (const { name } of tables) {
+    const [row] = await sql.unsafe(
+      `select count(*)::int as n from ${name} t where t::text like '%${canary}%' or t::text like '%${hex}%'`,
+    )
+    if (row!.n > 0) found.push(name)
+  }
+  return found
+}
+
+/** Where it stands in the files of tables, TOAST and indexes. */
+export async function findInFiles({ sql }: Database): Promise<string[]> {
+  const tables = await sql`
+    select oid::regclass::text as name from pg_class
+    where relkind = 'r' and relnamespace::regnamespace::text in ('dlq', 'saga')`
+  for (const { name } of tables) await sql.unsafe(`vacuum full ${name}`)
+  await sql`checkpoint`
+  const rows = await sql`
+    select oid::regclass::text as name from pg_class
+    where relkind in ('r', 'i', 't') and pg_relation_filepath(oid) is not null and pg_relation_size(oid) > 0
+      and relnamespace::regnamespace::text in ('dlq', 'saga', 'pg_toast')
+      and position(${canary}::text::bytea in pg_read_binary_file(pg_relation_filepath(oid))) > 0`
+  return rows.map(({ name }) => name)
+}

@@ -10,6 +10,7 @@ import type { MessageFilter } from '../../domain/message/message-filter.ts'
 import { listGroups } from '../groups/group-list.ts'
 import { hourlyByGroup } from '../groups/group-trend.ts'
 import { countArrived } from '../history/activity-history.ts'
+import { listOvertaken } from '../readers/blast.ts'
 import type { Sql } from '../sql.ts'
 import { listNewerDeadLetters } from '../staleness/newer-dead-letters.ts'
 import { countFacets } from './message-facets.ts'
@@ -192,6 +193,32 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     expect(onFilled.map((node) => node['Node Type']).filter((type) => !wanted.test(type))).toEqual([])
     const indexes = nodes.flatMap((node) => node['Index Name'] ?? [])
     expect(indexes.length).toBeGreaterThan(0)
+    expect(indexes.filter((name) => !/substring/.test(name))).toEqual([])
+  })
+
+  test('what newer dead letters overtook is found along the index of keys, for each message', async () => {
+    const filled = await partitionsWithRows(database.sql)
+    const rows = await database.sql<
+      { id: string }[]
+    >`select id from dlq.dlq_messages where status = 'PENDING' limit 200`
+    const ids = rows.map(({ id }) => id)
+    const plans = await plansOf(database.url, planCacheMode, (sql) =>
+      listOvertaken(sql, { ids, scope: null, isForced: false, limit: 200 }),
+    )
+    // Of the two bounds, that over the keys; the other is over the messages, by their ids.
+    const ofKeys = plans
+      .flatMap(nodesOf)
+      .filter((node) => node['Node Type'] === 'Limit')
+      .map(nodesOf)
+      .filter((nodes) => !nodes.some((node) => node['Node Type'] === 'Function Scan'))
+      .flat()
+    const scans = ofKeys.filter((node) => filled.includes(node['Relation Name'] ?? ''))
+    expect(ids.length).toBe(200)
+    expect(scans.length).toBeGreaterThanOrEqual(filled.length)
+    // Fewer rows than the bound: a bitmap of them is as good.
+    const wanted = /^(Index |Bitmap Heap )Scan$/
+    expect(scans.map((node) => node['Node Type']).filter((type) => !wanted.test(type))).toEqual([])
+    const indexes = ofKeys.flatMap((node) => node['Index Name'] ?? [])
     expect(indexes.filter((name) => !/substring/.test(name))).toEqual([])
   })
 

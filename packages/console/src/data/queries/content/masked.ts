@@ -64,6 +64,9 @@ export async function showUnmasked(
 export function hideAgain(client: QueryClient, id: string): void {
   const { [id]: _, ...others } = unmasked.get()
   unmasked.set(others)
-  for (const name of ['unmasked', 'bytes', 'decoded', 'origin'])
-    client.removeQueries({ queryKey: [name, id], type: 'inactive' })
+  // Once nothing on the page shows them any more.
+  setTimeout(() => {
+    for (const name of ['unmasked', 'bytes', 'decoded', 'origin'])
+      client.removeQueries({ queryKey: [name, id], type: 'inactive' })
+  })
 }

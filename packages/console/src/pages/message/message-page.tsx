@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components'
 import tabStyles from '../../components/controls/tabs.module.css'
 import { useKeys } from '../../components/keys.ts'
@@ -28,9 +29,12 @@ import { DecodedValue, MessageBytes } from './message-content.tsx'
 import { PolicyFacts, WhereFacts } from './message-facts.tsx'
 import styles from './message-page.module.css'
 import { NewerLetters, StaleNotice } from './newer-letters.tsx'
-import { OriginSection } from './origin-section.tsx'
 import { Timeline } from './timeline.tsx'
 import { useNeighbours } from './use-neighbours.ts'
+
+const OriginSection = lazy(() =>
+  import('./origin-section.tsx').then(({ OriginSection }) => ({ default: OriginSection })),
+)
 
 const route = getRouteApi('/messages/$id')
 const tabs = ['value', 'key', 'headers', 'where', 'policy', 'json'] as const
@@ -168,8 +172,12 @@ export function MessagePage() {
             <Timeline message={message} edits={edits.data ?? []} audit={audit.data ?? []} />
           </Section>
           <NewerLetters message={message} />
-          {gone ? null : <OriginSection message={message} etag={detail.data?.etag ?? null} />}
           <Around message={message} />
+          {gone ? null : (
+            <Suspense>
+              <OriginSection message={message} etag={detail.data?.etag ?? null} />
+            </Suspense>
+          )}
         </div>
       </div>
     </>

@@ -143,6 +143,7 @@ test('nothing is sent where another number of messages was expected, or nobody c
     code: 1,
     stderr: expect.stringContaining('2 messages, not 3'),
   })
+  expect((await run(`${select} --max-lag 500 --curl`)).stdout).toMatch(/"max_lag": ?500/)
   expect(await run(select)).toMatchObject({ code: 64, stderr: expect.stringContaining('--yes') })
   expect(await run('dlq replay')).toMatchObject({ code: 64, stderr: expect.stringContaining('which messages') })
   for (const id of ids) expect(await readMessageRow(fleet.database.sql, id)).toMatchObject({ status: 'PENDING' })

@@ -3091,6 +3091,15 @@ export interface components {
                     }[];
                     /** @description Groups without members for a day. */
                     gone_groups: number;
+                    /** @description The messages that go back to where they came from, and would bring an older state after a newer one. Only dead letters are looked at: newer records that never failed are not looked for. */
+                    staleness: {
+                        /** @description A newer dead letter of their key was sent, or failed only for another group. */
+                        superseded: number;
+                        /** @description A newer dead letter of their key waits as well, or was given up. */
+                        waiting: number;
+                        /** @description Of so many: the first 200 messages of the run at most, and of these what came from this topic. */
+                        examined: number;
+                    };
                 }[];
             };
             /** @description With a patch: sample messages before and after it. */

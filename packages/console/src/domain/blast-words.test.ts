@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { amountWords, busyWords, reachWords, readerWords } from './blast-words.ts'
+import { amountWords, busyWords, reachWords, readerWords, staleWords } from './blast-words.ts'
 
 const reader = {
   ...{ role: 'failed' as const, state: 'Stable', members: 3, lag: 12, per_second: 40.8, best_per_second: 310 },
@@ -32,4 +32,14 @@ test('the time is in the unit that fits; a reader that falls behind says so', ()
 test('groups that are gone are only counted', () => {
   expect(reachWords(1)).toBe('1 group has had no members for a day.')
   expect(reachWords(2)).toBe('2 groups have had no members for a day.')
+})
+
+test('what would come after something newer is counted; where nothing newer is known, nothing is said', () => {
+  expect(staleWords({ superseded: 0, waiting: 0, examined: 200 })).toBeNull()
+  expect(staleWords({ superseded: 12, waiting: 1, examined: 200 })).toBe(
+    'Of the first 200 messages, 12 are older than records of the same key sent or read since; of 1 a newer dead letter of the key waits or was given up.',
+  )
+  expect(staleWords({ superseded: 1, waiting: 0, examined: 1 })).toBe(
+    'Of the first 1 message, 1 is older than a record of the same key sent or read since.',
+  )
 })

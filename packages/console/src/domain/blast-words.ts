@@ -48,6 +48,22 @@ export function reachWords(goneGroups: number): string {
   return `${counted(goneGroups, 'group has', 'groups have')} had no members for a day.`
 }
 
+type Known = { readonly superseded: number; readonly waiting: number; readonly examined: number }
+
+/** What a run would bring after something newer; null where nothing newer is known. */
+export function staleWords({ superseded, waiting, examined }: Known): string | null {
+  if (superseded + waiting === 0) return null
+  const parts = [
+    ...(superseded === 0
+      ? []
+      : [
+          `${counted(superseded, 'is older than a record', 'are older than records')} of the same key sent or read since`,
+        ]),
+    ...(waiting === 0 ? [] : [`of ${numberText(waiting)} a newer dead letter of the key waits or was given up`]),
+  ]
+  return `Of the first ${counted(examined, 'message')}, ${parts.join('; ')}.`
+}
+
 function rateText(perSecond: number): string {
   return `${numberText(perSecond < 10 ? Math.round(perSecond * 10) / 10 : Math.round(perSecond))} a second`
 }

@@ -35,7 +35,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
         examples: [
           'dlq replay --topic orders --dry-run',
           'dlq replay "$ID" --wait --timeout 1m',
-          'dlq replay --topic orders -q Timeout --yes --rate 50 --wait',
+          'dlq replay --topic orders -q Timeout --yes --rate 50 --max-lag 500 --wait',
           'dlq replay --topic orders --expect 2 --canary 1 --canary-wait 1s --max-refailure 1% --wait',
           'dlq replay --group-id "$GROUP" --target-topic orders.v2 --yes',
           'dlq replay "$ID" --force --reason "OPS-4711: mended" --wait',
@@ -46,18 +46,20 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
   )
     .option('--target-topic <topic>', 'another topic than the original one')
     .option('--force', 'also what may not be retried by itself, such as DEAD messages; needs --reason')
+    .option('--max-lag <records>', 'send nothing more while a group that failed has more than this to read', readNumber)
     .option('--canary <number>', 'send so many first, and wait for what comes back')
     .option('--canary-wait <time>', 'how long to wait after the canary')
     .option('--max-refailure <share>', 'pause at more re-failures than this, such as 1%')
   type Options = RunOptions & {
     targetTopic?: string
     force?: true
+    maxLag?: number
     canary?: string
     canaryWait?: string
     maxRefailure?: string
   }
   onCall<Options>(replay, (session, ids, options) => {
-    const { targetTopic: to, canary, canaryWait: wait, maxRefailure: share, rate } = options
+    const { targetTopic: to, canary, canaryWait: wait, maxRefailure: share, maxLag, rate } = options
     if (canary === undefined && wait !== undefined) throw new CliError(exitCodes.usage, '--canary-wait needs --canary')
     if (options.force && options.reason === undefined) throw new CliError(exitCodes.usage, 'say why: --reason')
     return perform(session, options, to === undefined ? 'Retry' : `Send to ${to}`, {
@@ -66,6 +68,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
       ...(options.force && { force: true }),
       ...(to !== undefined && { target_topic: to }),
       ...(rate !== undefined && { rate_per_second: rate }),
+      ...(maxLag !== undefined && { max_lag: maxLag }),
       ...(canary !== undefined && {
         canary: {
           first: readNumber(canary),

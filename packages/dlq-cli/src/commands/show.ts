@@ -48,6 +48,8 @@ function detailText(message: Detail): string {
     `  next        ${message.next_retry_at ? ago(message.next_retry_at, now) : 'only when somebody asks'}`,
     ...(message.not_retryable_because ? [`  not retried ${plain(message.not_retryable_because)}`] : []),
     ...(message.held_up_by.length > 0 ? [`  held up by  ${message.held_up_by.map(plain).join('; ')}`] : []),
+    // An API from before newer dead letters were looked for says nothing of them.
+    ...(message.staleness?.advice ? [`  newer       ${plain(message.staleness.advice)}`] : []),
     ...(message.group_id ? [`  error group ${message.group_id}`] : []),
     `  key         ${message.key ? plain(message.key.value) : '–'}`,
     `  value       ${message.value_bytes === null ? 'none' : `${message.value_bytes} bytes`}`,

@@ -38,6 +38,7 @@ test('a dry run names who else gets the records, who had them before, and what t
     {
       ...{ topic: 'orders', messages: { value: 4, relation: 'eq' }, bytes: { value: 400, relation: 'eq' } },
       ...{ produced_per_second: 41, hottest_partition: { partition: 0, messages: 3 }, gone_groups: 1 },
+      staleness: { superseded: 0, waiting: 0, examined: 4 },
       groups: [
         {
           ...{
@@ -70,6 +71,28 @@ test('a dry run names who else gets the records, who had them before, and what t
   const elsewhere = await dryRun({ kind: 'redirect', target_topic: 'parking' })
   expect(elsewhere.targets).toMatchObject([{ topic: 'parking', messages: { value: 4 }, groups: [] }])
   expect(await dryRun({ kind: 'dead' })).toBeUndefined()
+})
+
+test('a dry run counts what would bring an older state after a newer one', async () => {
+  const key = (text: string) => Buffer.from(`${'a long beginning that many keys share, '.repeat(3)}${text}`)
+  const at = (text: string, offset: number, columns: object = {}) =>
+    insert({
+      ...{ original_partition: 0, original_offset: offset, record_key: key(text), consumer_group: 'billing' },
+      ...columns,
+    })
+  for (const text of ['sent', 'read', 'waits', 'alone']) await at(text, 1)
+  await at('sent', 2, { status: 'RESOLVED' })
+  await at('read', 2, { consumer_group: 'search', status: 'DEAD' })
+  await at('waits', 2, { consumer_group: 'billing-retry-0', status: 'DEAD' })
+  await at('alone', 0, { status: 'RESOLVED' })
+  await at('alone', 2, { status: 'RESOLVED', original_partition: 1 })
+  await at('alone', 2, { status: 'RESOLVED', original_topic: 'shipments' })
+  await insert({ consumer_group: 'billing' })
+  expect((await dryRun()).targets).toMatchObject([
+    { messages: { value: 5 }, staleness: { superseded: 2, waiting: 1, examined: 5 } },
+  ])
+  const elsewhere = await dryRun({ kind: 'redirect', target_topic: 'parking' })
+  expect(elsewhere.targets).toMatchObject([{ staleness: { superseded: 0, waiting: 0, examined: 0 } }])
 })
 
 test('a token for some topics learns nothing of the groups of others', async () => {

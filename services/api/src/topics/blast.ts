@@ -3,12 +3,15 @@
 
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { withoutRetrySuffix } from 'dlq-core/domain/failure/topic-names.ts'
+import { areOtherGroups } from 'dlq-core/domain/failure/topic-routes.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
 import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import {
   countSeenBefore,
+  listOvertaken,
   listTargetParts,
   listTargetReaders,
+  type Overtaken,
   readersLookedAt,
   type TargetPart,
   type TargetReader,
@@ -56,6 +59,24 @@ export const blastSchema = v.pipe(
           }),
         ),
         gone_groups: v.pipe(count, v.description('Groups without members for a day.')),
+        staleness: v.pipe(
+          v.strictObject({
+            superseded: v.pipe(
+              count,
+              v.description('A newer dead letter of their key was sent, or failed only for another group.'),
+            ),
+            waiting: v.pipe(count, v.description('A newer dead letter of their key waits as well, or was given up.')),
+            examined: v.pipe(
+              count,
+              v.description(
+                'Of so many: the first 200 messages of the run at most, and of these what came from this topic.',
+              ),
+            ),
+          }),
+          v.description(
+            'The messages that go back to where they came from, and would bring an older state after a newer one. Only dead letters are looked at: newer records that never failed are not looked for.',
+          ),
+        ),
       }),
     ),
   }),
@@ -70,6 +91,7 @@ export const exampleBlast: Blast = {
     {
       ...{ topic: 'orders', messages: { value: 3000, relation: 'eq' }, bytes: { value: 3_720_000, relation: 'eq' } },
       ...{ produced_per_second: 41.2, hottest_partition: { partition: 3, messages: 1200 }, gone_groups: 0 },
+      staleness: { superseded: 12, waiting: 4, examined: 200 },
       groups: [
         {
           ...{
@@ -113,6 +135,9 @@ export type BlastOf = {
   policyOf: PolicyOf
 }
 
+/** Each costs a look-up in every partition of the table. */
+const maxLookedUp = 200
+
 export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
   const { ids, matched, examined, isForced, scope, targetTopic, ratePerSecond, policyOf } = deps
   const parts = await listTargetParts(sql, { ids, scope, isForced })
@@ -123,6 +148,7 @@ export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
   const seen = [...byTopic.keys()].filter((topic) => scope === null || matchesTopicGlobs(scope, topic))
   const readers = Map.groupBy(await listTargetReaders(sql, seen), ({ target_topic }) => target_topic)
   const before = await countSeenBefore(sql, { ids, scope, isForced })
+  const overtaken = await listOvertaken(sql, { ids, scope, isForced, limit: maxLookedUp })
   const scale = examined === 0 ? 1 : Math.max(1, matched / examined)
   const lookedAt = await readersLookedAt(sql)
   return {
@@ -152,6 +178,7 @@ export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
           }
         }),
         gone_groups: all.length - present.length,
+        staleness: stalenessOf(overtaken.filter((one) => one.topic === topic)),
       }
     }),
   }
@@ -167,6 +194,19 @@ export function timeOf(
   // A tenth of a record a second is noise.
   if (free < 0.1) return { minutes: null, catches_up: false }
   return { minutes: Math.round((messages / free / 60) * 10) / 10, catches_up: true }
+}
+
+function stalenessOf(examined: readonly Overtaken[]) {
+  const overtaken = examined.filter(({ is_sent: isSent }) => isSent !== null)
+  // Where another group failed on the newer record, this one has read it.
+  const superseded = overtaken.filter(
+    ({ consumer_group: group, is_sent: isSent, newer_groups: others }) =>
+      isSent || others?.some((other) => areOtherGroups(other, group)),
+  )
+  return {
+    ...{ superseded: superseded.length, waiting: overtaken.length - superseded.length },
+    examined: examined.length,
+  }
 }
 
 function hottest(parts: readonly TargetPart[], scale: number) {

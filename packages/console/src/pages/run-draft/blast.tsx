@@ -3,7 +3,7 @@
 import { Mark } from '../../components/show/mark.tsx'
 import { Time } from '../../components/show/time.tsx'
 import type { Blast as Reach } from '../../data/queries/runs.ts'
-import { amountWords, busyWords, reachWords, readerWords } from '../../domain/blast-words.ts'
+import { amountWords, busyWords, reachWords, readerWords, staleWords } from '../../domain/blast-words.ts'
 import styles from './draft.module.css'
 
 export function Blast({ blast: { as_of, targets } }: { blast: Reach }) {
@@ -11,7 +11,7 @@ export function Blast({ blast: { as_of, targets } }: { blast: Reach }) {
   return (
     <div className={styles.share}>
       <h3>Who reads it</h3>
-      {targets.map(({ topic, messages, bytes, groups, gone_groups, produced_per_second }) => (
+      {targets.map(({ topic, messages, bytes, groups, gone_groups, staleness, produced_per_second }) => (
         <div key={topic} className={styles.target}>
           <p>
             <strong>{topic}</strong> {amountWords(messages, bytes, produced_per_second)}
@@ -35,6 +35,7 @@ export function Blast({ blast: { as_of, targets } }: { blast: Reach }) {
             </ul>
           )}
           {gone_groups === 0 ? null : <p className={styles.quiet}>{reachWords(gone_groups)}</p>}
+          <Stale staleness={staleness} />
         </div>
       ))}
       <p className={styles.quiet}>
@@ -48,5 +49,14 @@ export function Blast({ blast: { as_of, targets } }: { blast: Reach }) {
         Readers that commit nothing are not seen.
       </p>
     </div>
+  )
+}
+
+function Stale({ staleness }: Pick<Reach['targets'][number], 'staleness'>) {
+  const words = staleWords(staleness)
+  return words === null ? null : (
+    <p>
+      <Mark look="warm">older</Mark> {words}
+    </p>
   )
 }

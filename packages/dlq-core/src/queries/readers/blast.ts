@@ -40,6 +40,47 @@ export async function countSeenBefore(
     group by m.original_topic, p.consumer_group`
 }
 
+/** A message, and what is known to stand behind it where it came from. */
+export type Overtaken = {
+  topic: string
+  consumer_group: string | null
+  /** One of the newer dead letters was sent since; null: there is none. */
+  is_sent: boolean | null
+  /** The groups that failed on the newer ones. */
+  newer_groups: (string | null)[] | null
+}
+
+/** Of the dead letters of a key, those with the greatest ids are looked at. */
+const examinedOfKey = 100
+
+/** The first messages of these ids that a run would take, each with the newer dead letters of its key and partition. */
+export async function listOvertaken(
+  sql: Sql,
+  { limit, ...of }: { ids: readonly string[]; scope: TopicScope; isForced: boolean; limit: number },
+): Promise<Overtaken[]> {
+  // Along idx_dlq_messages_record_key, as listNewerDeadLetters.
+  return sql<Overtaken[]>`
+    select m.original_topic as topic, m.consumer_group, newer.is_sent, newer.newer_groups
+    from (
+      select original_topic, original_partition, original_offset, consumer_group, record_key
+      from ${takenOf(sql, of)}
+      limit ${limit}
+    ) m
+    cross join lateral (
+      select bool_or(status = 'RESOLVED') as is_sent, array_agg(distinct consumer_group) as newer_groups
+      from (
+        select status, original_topic, original_partition, original_offset, consumer_group, record_key
+        from dlq.dlq_messages
+        where substring(record_key from 1 for 64) = substring(m.record_key from 1 for 64)
+          and record_key is not null and ${messageInScope(sql, of.scope)}
+        order by substring(record_key from 1 for 64) desc, id desc
+        limit ${examinedOfKey}
+      ) of_key
+      where record_key = m.record_key and original_topic = m.original_topic
+        and original_partition = m.original_partition and original_offset > m.original_offset
+    ) newer`
+}
+
 function takenOf(sql: Sql, { ids, scope, isForced }: { ids: readonly string[]; scope: TopicScope; isForced: boolean }) {
   return sql`
     unnest(${sql.array([...ids])}::uuid[]) as chosen (id)

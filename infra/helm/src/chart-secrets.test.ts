@@ -117,7 +117,10 @@ describeChart('the chart’s secrets and networks', () => {
     const { token } = find(manifests, 'Secret', 'dlq-manager-token').stringData
     expect(token).toMatch(/^[A-Za-z0-9]{43}$/)
     expect(loadConfig({ yaml: configOf(manifests), env: {}, needs: [] }).config.auth.tokens).toEqual([
-      { name: 'helm', role: 'sys_admin', sha256: createHash('sha256').update(token).digest('hex') },
+      {
+        ...{ name: 'helm', role: 'sys_admin', sha256: createHash('sha256').update(token).digest('hex') },
+        ...{ payloads: 'masked', exports: true },
+      },
     ])
     for (const name of ['production', 'ingress']) expect(names(rendered(name), 'Secret')).toEqual([])
   })

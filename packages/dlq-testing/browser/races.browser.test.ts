@@ -154,15 +154,22 @@ test('rows that are selected stay selected while the list grows, and no other is
   const row = (n: number) => insertMessageRow(console_.sql, rejected({ original_topic, error_message: `row ${n}` }))
   const ids = []
   for (let n = 0; n < 4; n += 1) ids.push(await row(n))
-  const page = await console_.open(`/messages?topic=${original_topic}`)
+  const page = await console_.open('/settings')
+  // What stands above the list comes late, and moves nothing that somebody is about to press.
+  const { promise: late, resolve: come } = Promise.withResolvers<void>()
+  await page.route('**/api/v1/activity?*', async (route) => {
+    await late
+    await route.continue()
+  })
+  await page.goto(`${console_.fleet.open}/console/messages?topic=${original_topic}`)
   await page.getByText('row 3').waitFor()
-  // A click may meet a row that is just drawn anew.
-  for (const name of ['Select row 2', 'Select row 1'])
-    await eventually(async () => {
-      const box = page.getByRole('checkbox', { name })
-      if (!(await box.isChecked())) await box.click({ force: true })
-      expect(await box.isChecked()).toBe(true)
-    })
+  await page.getByText('Narrow down').waitFor()
+  const box = (name: string) => page.getByRole('checkbox', { name })
+  const before = await box('Select row 2').boundingBox()
+  come()
+  await page.getByText('As numbers').waitFor()
+  expect(await box('Select row 2').boundingBox()).toEqual(before)
+  for (const name of ['Select row 2', 'Select row 1']) await box(name).click({ force: true })
   await page.getByText('2 messages selected').waitFor()
   for (let n = 4; n < 7; n += 1) await row(n)
   await page.getByRole('heading', { level: 1 }).focus()

@@ -26,6 +26,8 @@ export type Me = {
   topics: readonly string[] | null
   via: 'anonymous' | 'token' | 'jwt' | 'session'
   expires_at: string | null
+  /** What it sees of messages: nothing, what masks leave, or all where it asks for it. */
+  payloads: 'none' | 'masked' | 'full'
 }
 
 const withoutServer: ConsoleConfig = {
@@ -86,4 +88,12 @@ export function useMissingRole(needed: Role): string | null {
   // Until the answer is there nothing is forbidden: the API decides in any case.
   if (data === undefined || rank[data.role] === undefined || rank[data.role] >= rank[needed]) return null
   return `needs the role ${needed}; you have ${data.role}`
+}
+
+/** Null where the token may see behind masks; else why not. */
+export function useMissingUnmask(): string | null {
+  const { data } = useQuery(meQuery)
+  return data === undefined || data.payloads === 'full'
+    ? null
+    : `needs a token with payloads: full; yours has ${data.payloads}`
 }

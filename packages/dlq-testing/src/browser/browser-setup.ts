@@ -82,13 +82,25 @@ function openSections(folder: string) {
   }
 }
 
-/** A token for each role, and one that is limited to topics that begin with "browser.mine". */
+/** What the guarded API hides, of topics of their own. */
+const masks = [
+  {
+    topics: `${topicPrefix}.masked*`,
+    hide: ['/customer/email', '/cards/*/number'],
+    ...{ key: 'hide', headers: ['x-user'], errors: ['email'] },
+  },
+]
+
+/**
+ * A token for each role, one that is limited to topics that begin with "browser.mine", and one that may see behind masks.
+ */
 function makeTokens() {
   const roles = {
     auditor: 'sys_auditor',
     operator: 'sys_operator',
     admin: 'sys_admin',
     limited: 'sys_operator',
+    unmasker: 'sys_operator',
   } as const
   const names = Object.keys(roles) as (keyof typeof roles)[]
   const tokens = Object.fromEntries(names.map((name) => [name, randomBytes(24).toString('base64url')])) as Record<
@@ -100,8 +112,9 @@ function makeTokens() {
     sha256: createHash('sha256').update(tokens[name]).digest('hex'),
     role: roles[name],
     ...(name === 'limited' && { topics: [`${topicPrefix}.mine*`] }),
+    ...(name === 'unmasker' && { payloads: 'full' }),
   }))
-  return { tokens, config: { auth: { tokens: entries, session: { key: randomBytes(32).toString('hex') } } } }
+  return { tokens, config: { masks, auth: { tokens: entries, session: { key: randomBytes(32).toString('hex') } } } }
 }
 
 function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {

@@ -8,7 +8,7 @@ export type ConsoleFleet = {
   /** The API that takes these tokens; both have one database. */
   guarded: string
   databaseUrl: string
-  tokens: Record<'auditor' | 'operator' | 'admin' | 'limited', string>
+  tokens: Record<'auditor' | 'operator' | 'admin' | 'limited' | 'unmasker', string>
 }
 
 declare module 'vitest' {

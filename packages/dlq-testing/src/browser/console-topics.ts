@@ -18,8 +18,10 @@ export type Letter = {
   headers?: readonly Header[]
   /** Its name is the class. */
   error?: Error
-  /** When the record was written, in ms. */
+  /** When the dead letter was written, in ms. */
   at?: number
+  /** Where the record that failed stands, and when it was written, in ms. */
+  original?: { offset: bigint; at: number }
 }
 
 /** Frames of an application and of its libraries, as Java writes them. */
@@ -61,12 +63,13 @@ export async function sendLetters(
     select count(*)::int as stored from dlq.dlq_messages where dlq_topic = ${dlq}`
   // Each a millisecond after the one before it, so that their order is the same everywhere.
   const begin = Date.now() - letters.length
-  const messages = letters.map(({ value, key, headers = [], error, ...letter }, n) => {
+  const messages = letters.map(({ value, key, headers = [], error, original: place, ...letter }, n) => {
     const at = letter.at ?? begin + n
+    // Offsets that no retry reaches.
+    const { offset, at: failedAt } = place ?? { offset: 1_000_000_000n + BigInt(stored + n), at }
     const failed = springDeadLetter({
       ...{ topic: original, group: consumerGroup, partition: 0, headers },
-      // Offsets that no retry reaches.
-      ...{ offset: 1_000_000_000n + BigInt(stored + n), timestamp: BigInt(at) },
+      ...{ offset, timestamp: BigInt(failedAt) },
       key: key === null ? null : Buffer.from(key ?? `key-${n}`),
       value: value === null ? null : Buffer.from(value),
       error: error ?? failureNamed('Failure', 'the order cannot be read'),

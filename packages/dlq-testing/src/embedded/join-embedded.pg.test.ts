@@ -1,6 +1,6 @@
-// `database.embedded`: services without a database of their own share a PostgreSQL that the first of them starts.
+// `database.embedded` (infra/docs/configuration.md): services without a database of their own share a PostgreSQL that the
+// first of them starts.
 
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -14,7 +14,8 @@ import { startWatchedProcess } from '../process/watched-process.ts'
 const logs = useLogFolder()
 const clone = join(import.meta.dirname, '../../../..')
 const patience = { timeout: 120_000, interval: 100 }
-const { DATABASE_URL: _, KAFKA_BROKERS: __, ...env } = process.env
+// NODE_PATH would let any folder have the clone's packages.
+const { DATABASE_URL: _, KAFKA_BROKERS: __, NODE_PATH: ___, ...env } = process.env
 const dataDir = () => join(logs.path, 'embedded')
 const postmaster = () => {
   const [pid, , , port] = readFileSync(join(dataDir(), 'postgres', 'postmaster.pid'), 'utf8')
@@ -102,7 +103,7 @@ test('a service whose packages have no server says so, and what to set instead',
       },
       env: { ...env, DLQ_DATABASE_EMBEDDED: 'true', DLQ_DATABASE_EMBEDDED_DIR: dataDir() },
     })
-    if (!child.hasExited()) await once(child.child, 'exit')
+    await expect.poll(child.hasExited, patience).toBe(true)
     expect(child.lastOutput()).toContain('database.embedded needs the package dlq-testing')
     expect(child.child.exitCode).toBe(1)
   } finally {

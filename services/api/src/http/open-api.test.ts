@@ -3,11 +3,13 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { allRoutes } from '../routes/all-routes.ts'
+import { statusOf } from './api-error.ts'
 import { openApiDocument, operationId } from './open-api.ts'
 
 const document = openApiDocument(allRoutes, { version: '0.1.0' }) as {
   openapi: string
   paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>
+  components: { schemas: Record<string, object> }
 }
 const routes = allRoutes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const)
 
@@ -36,6 +38,16 @@ test('the document is OpenAPI 3.1, and lint finds no fault', async () => {
 test('every operation has a unique name', () => {
   const names = allRoutes.map(operationId)
   expect(new Set(names).size).toBe(names.length)
+})
+
+test('every code of an error begins with SYS_DLQ_', () => {
+  for (const code of Object.keys(statusOf)) expect(code).toMatch(/^SYS_DLQ_[A-Z]+(_[A-Z]+)*$/)
+})
+
+test('the answer of /dlq-status is the schema DLQStatus', () => {
+  const { content } = document.paths['/dlq-status']!.get!.responses['200'] as Answered
+  expect(content?.['application/json']?.schema).toEqual({ $ref: '#/components/schemas/DLQStatus' })
+  expect(document.components.schemas).toHaveProperty('DLQStatus')
 })
 
 describe.each(routes)('%s', (_, route) => {

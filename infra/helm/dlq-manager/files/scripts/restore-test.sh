@@ -27,6 +27,15 @@ trap 'pg_ctl -m fast -w stop > /dev/null' EXIT
 ask() { psql -X -v ON_ERROR_STOP=1 -Atc "$1"; }
 fail() { echo "the restore test failed: $1" >&2; exit 1; }
 
+# pg_ctl returns while WAL is replayed, and until that is over nobody can ask.
+waited=0
+until ask 'select 1' > /dev/null 2>&1; do
+  pg_ctl status > /dev/null || { tail -n 50 "$WORK/log"; fail 'PostgreSQL ended while it replayed WAL'; }
+  [ "$waited" -lt "$TIMEOUT_SECONDS" ] || fail "WAL was not replayed within $TIMEOUT_SECONDS s"
+  sleep 1
+  waited=$((waited + 1))
+done
+
 messages=$(ask 'select count(*) from dlq.dlq_messages')
 # What was stored or settled last.
 age=$(ask "select coalesce(extract(epoch from now() - max(at)), 1e9)::bigint from (

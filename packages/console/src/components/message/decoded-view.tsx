@@ -1,31 +1,33 @@
-// A value that is not JSON, as JSON: with the name of its schema, or the reason why it is not decoded.
+// A value that is not its bytes: JSON that was decoded, with the name of its schema or the reason why it is not; or what
+// masks leave of it.
 
-import type { components } from 'dlq-client/api-types.ts'
 import { useState } from 'react'
-import { decodingText } from '../../domain/payload/decoding.ts'
 import { layOut } from '../../domain/payload/value.ts'
 import { Button } from '../controls/button.tsx'
 import { copyText } from '../toasts.tsx'
 import styles from './message.module.css'
 
 type Props = {
-  decoding: NonNullable<components['schemas']['Decoding']>
+  /** What it is, in words. */
+  said: string
+  /** What the buttons call it. */
+  what: string
   /** JSON text; null while it is fetched, or where there is none. */
   json: string | null
   hidden: boolean
 }
 
-export function DecodedView({ decoding, json, hidden }: Props) {
+export function DecodedView({ said, what, json, hidden }: Props) {
   const [shown, setShown] = useState(false)
   const isShown = json !== null && (shown || !hidden)
   return (
     <div className={styles.value}>
       <p className={styles.over}>
-        <span>{decodingText(decoding)}</span>
-        {json !== null && hidden && !shown ? <Button onPress={() => setShown(true)}>Show decoded</Button> : null}
+        <span>{said}</span>
+        {json !== null && hidden && !shown ? <Button onPress={() => setShown(true)}>Show {what}</Button> : null}
         {isShown ? (
-          <Button look="quiet" onPress={() => void copyText(json, 'the decoded value')}>
-            Copy decoded
+          <Button look="quiet" onPress={() => void copyText(json, `the ${what} value`)}>
+            Copy {what}
           </Button>
         ) : null}
       </p>

@@ -8,13 +8,21 @@ type Header = { name: string; value: string | null; encoding: 'text' | 'number' 
 const aboutFailure =
   /^(kafka_(dlt|exception|original)|x-?(exception|original|death|dlq|error)|__connect\.errors|dlq[-_.]|springDeserializerException|retry_topic|dead-letter)/i
 
-export function HeadersTable({ headers, hidden }: { headers: readonly Header[] | null; hidden: boolean }) {
+type Props = {
+  headers: readonly Header[] | null
+  hidden: boolean
+  /** Values of some are hidden by masks. */
+  masked?: boolean
+}
+
+export function HeadersTable({ headers, hidden, masked = false }: Props) {
   if (headers === null) return <p className={styles.quiet}>This message has no record, so it has no headers.</p>
   if (headers.length === 0) return <p className={styles.quiet}>The record has no headers.</p>
   const failure = headers.filter(({ name }) => aboutFailure.test(name))
   const rest = headers.filter(({ name }) => !aboutFailure.test(name))
   return (
     <>
+      {masked ? <p className={styles.quiet}>Hidden from you by a mask: what ••• stands for.</p> : null}
       {rest.length === 0 ? null : <Rows rows={rest} hidden={hidden} />}
       {failure.length === 0 ? null : (
         <details className={styles.libraries} open={rest.length === 0}>

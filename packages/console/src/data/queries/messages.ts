@@ -14,6 +14,13 @@ export type MessageDetail = components['schemas']['MessageDetail']
 export type MessagePage = components['schemas']['MessagePage']
 export type Edit = components['schemas']['Edit']
 
+/** What a read of a message without its masks adds to the address; null: it is read behind them. */
+export type Unmask = { readonly unmask: true; readonly reason: string } | null
+
+export function unmaskText(unmask: Unmask): string {
+  return unmask === null ? '' : `?${new URLSearchParams({ unmask: 'true', reason: unmask.reason })}`
+}
+
 export type MessageWithTag = { message: MessageDetail; etag: string | null }
 
 export type ListSort = 'newest' | 'oldest' | 'next_due'
@@ -44,12 +51,12 @@ export function messageQuery(id: string) {
 }
 
 /** The bytes of the value, or of the key, as they were in Kafka; null where there are none. */
-export function bytesQuery(id: string, part: 'value' | 'key', edits: number) {
+export function bytesQuery(id: string, part: 'value' | 'key', { edits, unmask }: { edits: number; unmask: Unmask }) {
   return queryOptions({
     // An edit makes other bytes; nothing else does.
-    queryKey: ['bytes', id, part, edits],
+    queryKey: ['bytes', id, part, edits, unmask],
     queryFn: async ({ signal }): Promise<Uint8Array | null> => {
-      const response = await rawRequest(`/api/v1/dlq/messages/${encodeURIComponent(id)}/${part}`, { signal })
+      const response = await rawRequest(bytesPath(id, part, unmask), { signal })
       if (response.status === 204) return null
       if (!response.ok) {
         const body: unknown = await response.json().catch(() => null)
@@ -61,12 +68,18 @@ export function bytesQuery(id: string, part: 'value' | 'key', edits: number) {
   })
 }
 
-/** The decoded value as JSON text, with all its digits: JSON.parse of the answer would round them. */
-export function decodedQuery(id: string, updatedAt: string) {
+/** Where the bytes are, for a download as well. */
+export function bytesPath(id: string, part: 'value' | 'key', unmask: Unmask): string {
+  return `/api/v1/dlq/messages/${encodeURIComponent(id)}/${part}${unmaskText(unmask)}`
+}
+
+/** The value as JSON text, as it is shown, with all its digits: JSON.parse of the answer would round them. */
+export function jsonValueQuery({ id, updated_at }: Pick<MessageDetail, 'id' | 'updated_at'>, unmask: Unmask) {
   return queryOptions({
-    queryKey: ['decoded', id, updatedAt],
+    queryKey: ['decoded', id, updated_at, unmask],
     queryFn: async ({ signal }): Promise<string> => {
-      const response = await rawRequest(`/api/v1/dlq/messages/${encodeURIComponent(id)}`, { signal })
+      const path = `/api/v1/dlq/messages/${encodeURIComponent(id)}${unmaskText(unmask)}`
+      const response = await rawRequest(path, { signal })
       if (!response.ok) throw new DlqApiError(response.status, await response.json().catch(() => null))
       return memberText(await response.text(), 'payload') ?? 'null'
     },
@@ -103,10 +116,14 @@ export type MessageChange = EditRequest & {
   reason?: string
 }
 
-export async function changeMessage(id: string, change: MessageChange, etag: string | null): Promise<string | null> {
-  const header = etag === null ? {} : { 'if-match': etag }
+export async function changeMessage(
+  id: string,
+  change: MessageChange,
+  { etag, unmask = null }: { etag: string | null; unmask?: Unmask },
+): Promise<string | null> {
+  const params = { path: { id }, header: etag === null ? {} : { 'if-match': etag }, query: unmask ?? {} }
   const body = { body: editText(change) as never, bodySerializer: (text: unknown) => String(text) }
-  const answer = api.PATCH('/api/v1/dlq/messages/{id}', { params: { path: { id }, header }, ...body })
+  const answer = api.PATCH('/api/v1/dlq/messages/{id}', { params, ...body })
   await dataOf(answer)
   return (await answer).response.headers.get('etag')
 }

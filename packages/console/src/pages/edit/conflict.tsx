@@ -8,6 +8,7 @@ import { ActionBar, Section, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import { faultOf } from '../../data/faults.ts'
+import { useUnmask } from '../../data/queries/content/masked.ts'
 import { auditQuery, bytesQuery, messageQuery } from '../../data/queries/messages.ts'
 import { layOut, readValue } from '../../domain/payload/value.ts'
 import { CodeEditor } from './code-editor.tsx'
@@ -26,7 +27,11 @@ export function Conflict({ id, mine, onTheirs, onMine }: Props) {
   const detail = useQuery({ ...messageQuery(id), staleTime: 0, refetchOnMount: 'always' })
   const audit = useQuery({ ...auditQuery('message', id), refetchOnMount: 'always' })
   const message = detail.isFetchedAfterMount ? detail.data?.message : undefined
-  const bytes = useQuery({ ...bytesQuery(id, 'value', message?.edits ?? 0), enabled: message !== undefined })
+  const unmask = useUnmask(id)
+  const bytes = useQuery({
+    ...bytesQuery(id, 'value', { edits: message?.edits ?? 0, unmask }),
+    enabled: message !== undefined,
+  })
   const read = bytes.data == null ? null : readValue(bytes.data)
   const theirs = read === null || read.kind === 'bytes' ? null : layOut(read.text)
   const last = audit.isFetchedAfterMount ? audit.data?.[0] : undefined

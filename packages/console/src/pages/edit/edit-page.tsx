@@ -8,12 +8,15 @@ import { Notice, PageHead, Skeleton } from '../../components/show/page.tsx'
 import { keptEdit } from '../../data/edit-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
-import { bytesQuery, decodedQuery, type MessageDetail, messageQuery } from '../../data/queries/messages.ts'
+import { useMessage } from '../../data/queries/content/masked.ts'
+import { bytesQuery, jsonValueQuery, type MessageDetail } from '../../data/queries/messages.ts'
 import { decodingText, isWrittenBySchema } from '../../domain/payload/decoding.ts'
 import { type EditDraft, headerCells, keyCell } from '../../domain/payload/edit-draft.ts'
 import { toBase64 } from '../../domain/payload/hex.ts'
+import { hiddenParts } from '../../domain/payload/hidden-parts.ts'
 import { cameOnOneLine, layOut, onOneLine, readValue } from '../../domain/payload/value.ts'
 import { bytesText } from '../../domain/words.ts'
+import { MaskNotice } from '../message/mask-notice.tsx'
 import styles from './edit.module.css'
 import { EditSteps } from './edit-steps.tsx'
 
@@ -35,15 +38,17 @@ type Base = {
 
 export function EditPage() {
   const { id } = route.useParams()
-  const detail = useQuery({ ...messageQuery(id), staleTime: Number.POSITIVE_INFINITY })
-  const message = detail.data?.message
+  const { detail, message, unmask } = useMessage(id, { staleTime: Number.POSITIVE_INFINITY })
   const edits = message?.edits ?? 0
-  const value = useQuery({ ...bytesQuery(id, 'value', edits), enabled: message !== undefined })
-  const key = useQuery({ ...bytesQuery(id, 'key', edits), enabled: message !== undefined })
+  const hidden = hiddenParts(message?.hidden)
+  // What is not seen whole cannot be put back whole.
+  const isSeen = message !== undefined && !hidden.value && !hidden.key && !hidden.headers
+  const value = useQuery({ ...bytesQuery(id, 'value', { edits, unmask }), enabled: isSeen })
+  const key = useQuery({ ...bytesQuery(id, 'key', { edits, unmask }), enabled: isSeen })
   const bySchema = message !== undefined && isWrittenBySchema(message.decoding)
   const decoded = useQuery({
-    ...decodedQuery(id, message?.updated_at ?? ''),
-    enabled: bySchema,
+    ...jsonValueQuery({ id, updated_at: message?.updated_at ?? '' }, unmask),
+    enabled: bySchema && isSeen,
     staleTime: Number.POSITIVE_INFINITY,
   })
   const slow = useSlow(value.isPending || key.isPending || decoded.isLoading)
@@ -51,10 +56,17 @@ export function EditPage() {
   const [base, setBase] = useState<Base | null>(null)
   const [begun, setBegun] = useState(0)
   const known = !bySchema || decoded.data !== undefined
-  if (base === null && detail.data !== undefined && value.data !== undefined && key.data !== undefined && known)
+  if (
+    base === null &&
+    detail.data !== undefined &&
+    isSeen &&
+    value.data !== undefined &&
+    key.data !== undefined &&
+    known
+  )
     setBase({
-      ...{ message: detail.data.message, etag: detail.data.etag, number: begun },
-      ...storedOf(detail.data.message, { value: value.data, key: key.data, decoded: decoded.data ?? null }),
+      ...{ message, etag: detail.data.etag, number: begun },
+      ...storedOf(message, { value: value.data, key: key.data, decoded: decoded.data ?? null }),
       kept: keptEdit(id, detail.data.etag),
     })
   const fault = detail.error ?? value.error ?? key.error ?? decoded.error
@@ -79,7 +91,13 @@ export function EditPage() {
       {base === null ? (
         <>
           {fault === null ? null : <FaultText fault={faultOf(fault)} what="The message cannot be read" />}
-          {slow && fault === null ? <Skeleton rows={8} /> : null}
+          {message === undefined || isSeen ? null : (
+            <>
+              <MaskNotice message={message} />
+              <p>What is hidden from you cannot be changed here: a change would have to put it back.</p>
+            </>
+          )}
+          {slow && isSeen && fault === null ? <Skeleton rows={8} /> : null}
         </>
       ) : (
         <>

@@ -13,6 +13,7 @@ import { ActionBar, Notice } from '../../components/show/page.tsx'
 import { keepReason, lastReasons } from '../../data/drafts.ts'
 import { dropEdit, keepEdit } from '../../data/edit-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
+import { useUnmask } from '../../data/queries/content/masked.ts'
 import { changeMessage, type MessageDetail, retryMessage } from '../../data/queries/messages.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { cellFaults, type EditDraft, editRequest } from '../../domain/payload/edit-draft.ts'
@@ -44,6 +45,7 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
   const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useMissingRole('sys_operator')
+  const unmask = useUnmask(message.id)
   const [typed, setTyped] = useState(begin)
   const [compact, setCompact] = useState(oneLine)
   const [reviewing, setReviewing] = useState(false)
@@ -71,7 +73,7 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
     mutationFn: async ({ send, reencode = false }: { send: boolean; reencode?: boolean }) => {
       const given = reason.trim()
       const asked = { ...(reencode ? { reencode } : {}), ...(given === '' ? {} : { reason: given }) }
-      const newTag = await changeMessage(id, { ...request, ...asked }, etag)
+      const newTag = await changeMessage(id, { ...request, ...asked }, { etag, unmask })
       dropEdit(id)
       keepReason(given)
       if (!send) return null

@@ -42,7 +42,7 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
     onSettled: settled,
   })
   const schedule = useMutation({
-    mutationFn: (change: MessageChange) => changeMessage(id, change, etag),
+    mutationFn: (change: MessageChange) => changeMessage(id, change, { etag }),
     onSettled: settled,
   })
   const fault = retry.error ?? act.error ?? schedule.error

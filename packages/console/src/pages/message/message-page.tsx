@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components'
 import tabStyles from '../../components/controls/tabs.module.css'
 import { useKeys } from '../../components/keys.ts'
@@ -14,19 +15,26 @@ import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
-import { auditQuery, editsQuery, type MessageDetail, messageQuery } from '../../data/queries/messages.ts'
+import { useMessage } from '../../data/queries/content/masked.ts'
+import { auditQuery, editsQuery, type MessageDetail } from '../../data/queries/messages.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
 import { parseSearch } from '../../domain/addresses.ts'
 import { whatNext } from '../../domain/message-words.ts'
+import { hiddenParts } from '../../domain/payload/hidden-parts.ts'
 import { counted, shortClass } from '../../domain/words.ts'
+import { MaskNotice } from './mask-notice.tsx'
 import { MessageActions } from './message-actions.tsx'
+import { DecodedValue, MessageBytes } from './message-content.tsx'
 import { PolicyFacts, WhereFacts } from './message-facts.tsx'
-import { DecodedValue, MessageBytes } from './message-glance.tsx'
 import styles from './message-page.module.css'
+import { NewerLetters, StaleNotice } from './newer-letters.tsx'
 import { Timeline } from './timeline.tsx'
 import { useNeighbours } from './use-neighbours.ts'
 
+const OriginSection = lazy(() =>
+  import('./origin-section.tsx').then(({ OriginSection }) => ({ default: OriginSection })),
+)
 const route = getRouteApi('/messages/$id')
 const tabs = ['value', 'key', 'headers', 'where', 'policy', 'json'] as const
 
@@ -34,7 +42,7 @@ export function MessagePage() {
   const { id } = route.useParams()
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/messages/$id' })
-  const detail = useQuery({ ...messageQuery(id), refetchInterval: useLive(2000) })
+  const { detail, message } = useMessage(id, { refetchInterval: useLive(2000) })
   const edits = useQuery({ ...editsQuery(id), enabled: (detail.data?.message.edits ?? 0) > 0 })
   const audit = useQuery({ ...auditQuery('message', id), refetchInterval: useLive(10_000) })
   const now = useNow()
@@ -57,7 +65,6 @@ export function MessagePage() {
     ']': () => go(next),
   })
 
-  const message = detail.data?.message
   if (message === undefined) {
     if (detail.error === null) return slow ? <Skeleton rows={8} /> : null
     const fault = faultOf(detail.error)
@@ -100,6 +107,15 @@ export function MessagePage() {
       {message.is_scrubbed ? (
         <Notice>Personal data was taken out of this error before it was stored: “•••” stands for it.</Notice>
       ) : null}
+      {message.erased_at === null ? null : (
+        <Notice>
+          <span>
+            Its contents were erased <Time at={message.erased_at} long />: nothing of it can be sent or changed.
+          </span>
+        </Notice>
+      )}
+      <StaleNotice message={message} />
+      {gone ? null : <MaskNotice message={message} />}
       {gone ? null : <MessageActions message={message} etag={detail.data?.etag ?? null} />}
       <div className={styles.split}>
         <div className={styles.column}>
@@ -127,25 +143,17 @@ export function MessagePage() {
             </TabList>
             <TabPanel id="value" className={styles.panel!}>
               <DecodedValue message={message} />
-              <MessageBytes
-                id={id}
-                edits={message.edits}
-                part="value"
-                look={look}
-                onLook={(view) => setSearch({ view })}
-              />
+              <MessageBytes message={message} part="value" look={look} onLook={(view) => setSearch({ view })} />
             </TabPanel>
             <TabPanel id="key" className={styles.panel!}>
-              <MessageBytes
-                id={id}
-                edits={message.edits}
-                part="key"
-                look={look}
-                onLook={(view) => setSearch({ view })}
-              />
+              <MessageBytes message={message} part="key" look={look} onLook={(view) => setSearch({ view })} />
             </TabPanel>
             <TabPanel id="headers" className={styles.panel!}>
-              <HeadersTable headers={message.headers} hidden={payloads === 'hidden'} />
+              <HeadersTable
+                headers={message.headers}
+                hidden={payloads === 'hidden'}
+                masked={hiddenParts(message.hidden).headers}
+              />
             </TabPanel>
             <TabPanel id="where" className={styles.panel!}>
               <WhereFacts message={message} />
@@ -162,6 +170,12 @@ export function MessagePage() {
           <Section title="What happened">
             <Timeline message={message} edits={edits.data ?? []} audit={audit.data ?? []} />
           </Section>
+          <NewerLetters message={message} />
+          {gone ? null : (
+            <Suspense>
+              <OriginSection message={message} etag={detail.data?.etag ?? null} />
+            </Suspense>
+          )}
           <Around message={message} />
         </div>
       </div>

@@ -26,7 +26,7 @@ export function ActivityRail({ filter, onPick }: Props) {
   if (filter.archived === 'true' || activity.data === undefined) return null
   const bars = barsOf(activity.data.series[0]?.buckets ?? [], activity.data.step_seconds * 1000)
   const largest = Math.max(...bars.map(({ arrived }) => arrived), 0)
-  if (largest === 0) return null
+  if (largest === 0) return <p className={styles.quiet}>{railWords(bars, activity.data.complete, String)}</p>
   const clock = (ms: number) => clockTime(ms, now, zone)
   const { to } = requestFilter(filter, new Date(now))
   const until = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to)

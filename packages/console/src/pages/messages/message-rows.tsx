@@ -123,7 +123,7 @@ export function MessageRows({ messages, dim, hasMore, onMore, chosen, onChoose, 
                 </Link>
                 <span className={styles.quiet}>
                   {message.error_class === null ? '' : `${shortClass(message.error_class)} · `}
-                  {message.preview ?? ''}
+                  {message.hidden?.includes('/preview') ? 'value hidden by a mask' : (message.preview ?? '')}
                 </span>
               </td>
               <td className={styles.cut} title={message.original_topic}>

@@ -109,10 +109,13 @@ export function MessagesPage() {
           </Button>
         </Notice>
       )}
-      <Suspense>
-        <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
-        <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
-      </Suspense>
+      {/* It keeps its place before it is there: rows that moved would be pressed in vain. */}
+      <div className={filter.archived === 'true' ? styles.over : `${styles.over} ${styles.withRail}`}>
+        <Suspense>
+          <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
+          <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
+        </Suspense>
+      </div>
       {list.error === null ? null : (
         <FaultText fault={faultOf(list.error)} what="The messages cannot be read" onRetry={() => void list.refetch()} />
       )}

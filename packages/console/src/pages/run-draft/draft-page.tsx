@@ -17,7 +17,7 @@ import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
 import { groupQuery } from '../../data/queries/groups.ts'
 import { startRun, surveyRun } from '../../data/queries/runs.ts'
-import { configQuery, useMissingRole } from '../../data/session.ts'
+import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
 import {
   mustType,
   readDraft,
@@ -47,6 +47,7 @@ export function DraftPage() {
   const [all, setAll] = useState(false)
   const [asked, setAsked] = useState(false)
   const refusal = useMissingRole('sys_operator')
+  const who = useQuery(meQuery)
   const { data: config } = useQuery(configQuery)
   const group = useQuery({ ...groupQuery(search.group ?? ''), enabled: search.group !== undefined })
   const production = /^prod/i.test(config?.environment ?? '')
@@ -58,7 +59,8 @@ export function DraftPage() {
   const survey = useQuery({
     queryKey: ['survey', { ...dryRun, reason: undefined }, hash.patch],
     queryFn: ({ signal }) => surveyRun(requestText(dryRun, hash.patch), signal),
-    enabled: refusal === null && ready,
+    // Only of who may start runs: before it is known who looks, nobody is asked for.
+    enabled: !who.isPending && refusal === null && ready,
     staleTime: 10_000,
   })
   const slow = useSlow(survey.isPending && survey.fetchStatus === 'fetching')

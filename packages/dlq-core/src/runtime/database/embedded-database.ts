@@ -24,7 +24,7 @@ export async function joinEmbeddedDatabase(
 ): Promise<(config: Config) => Config> {
   if (!embedded) return (config) => config
   log.warn(
-    { dataDir, warning: 'for development only: no backups, no password, and whoever runs on this machine can read it' },
+    { dataDir, warning: 'for development only: no backups, and whoever is on this machine can read all of it' },
     'database_embedded',
   )
   const join = await load()

@@ -6,13 +6,15 @@ import { Button } from '../../../components/controls/button.tsx'
 import { Cell, Table, Under } from '../../../components/lists/table.tsx'
 import { Section } from '../../../components/show/page.tsx'
 import { Time } from '../../../components/show/time.tsx'
+import { useLive } from '../../../data/live.ts'
 import { type CandidateTopic, candidatesQuery } from '../../../data/queries/discovery.ts'
 import { candidateMarks } from '../../../domain/topics/candidate-words.ts'
 import { numberText } from '../../../domain/words.ts'
 import { DismissDialog, IngestDialog } from './candidate-dialogs.tsx'
 
 export function CandidatesSection() {
-  const candidates = useQuery(candidatesQuery).data ?? []
+  // One that was just taken on is listed until an ingester has done so.
+  const candidates = useQuery({ ...candidatesQuery, refetchInterval: useLive(5000) }).data ?? []
   const [open, setOpen] = useState<{ topic: string; what: 'ingest' | 'dismiss' } | null>(null)
   if (candidates.length === 0) return null
   const close = () => setOpen(null)

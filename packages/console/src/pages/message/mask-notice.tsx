@@ -1,0 +1,54 @@
+// What masks hide of a message, and the way to see it: with a reason, and recorded.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { AskDialog } from '../../components/controls/ask-dialog.tsx'
+import { Button } from '../../components/controls/button.tsx'
+import { Notice } from '../../components/show/page.tsx'
+import { faultOf } from '../../data/faults.ts'
+import { hideAgain, showUnmasked, useUnmask } from '../../data/queries/content/masked.ts'
+import type { MessageDetail } from '../../data/queries/messages.ts'
+import { useMissingUnmask } from '../../data/session.ts'
+import { hiddenWords } from '../../domain/payload/hidden-parts.ts'
+
+export function MaskNotice({ message }: { message: MessageDetail }) {
+  const client = useQueryClient()
+  const refusal = useMissingUnmask()
+  const [asking, setAsking] = useState(false)
+  const unmask = useUnmask(message.id)
+  const show = useMutation({
+    mutationFn: (reason: string) => showUnmasked(client, message, reason),
+    onSuccess: () => setAsking(false),
+  })
+  const words = hiddenWords(message.hidden)
+  if (words === null)
+    return unmask === null ? null : (
+      <Notice>
+        <span>Shown without masks: “{unmask.reason}”. Who read it, when and why is recorded.</span>
+        <Button onPress={() => hideAgain(client, message.id)}>Hide it again</Button>
+      </Notice>
+    )
+  return (
+    <>
+      <Notice look="plain">
+        <span>Masks hide from you: {words}. ••• stands for what is hidden; the message itself is whole.</span>
+        <Button refusal={refusal} onPress={() => setAsking(true)}>
+          Show what is hidden…
+        </Button>
+      </Notice>
+      {asking ? (
+        <AskDialog
+          title="Show what is hidden?"
+          verb="Show it"
+          reason="needed"
+          isPending={show.isPending}
+          fault={show.error === null ? null : faultOf(show.error)}
+          onClose={() => setAsking(false)}
+          onGo={(reason) => show.mutate(reason)}
+        >
+          <p>It is recorded that you have read this message, when, and why.</p>
+        </AskDialog>
+      ) : null}
+    </>
+  )
+}

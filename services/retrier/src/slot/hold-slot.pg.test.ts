@@ -1,0 +1,49 @@
+import { nextBatchNumbers, takeSlot } from 'dlq-core/queries/retry/slots.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { eventually, nothingHappensFor } from 'dlq-testing/eventually.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { expect, test } from 'vitest'
+import { holdSlot } from './hold-slot.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const log = createLog({ service: 'retrier', level: 'silent' })
+/** Renewed every 50 ms. */
+const leaseMs = 150
+
+async function hold() {
+  const taken = await takeSlot(service.sql, { owner: 'test', leaseMs: 60_000 })
+  const slot = holdSlot(taken, { sql: service.sql, leaseMs, log })
+  const claim = async () => slot.used((await nextBatchNumbers(service.sql, taken))!)
+  return { slot, claim }
+}
+
+/** What a standby that was behind does when it takes over. */
+const forgetBatches = () => database.sql`update dlq.dlq_slots set batch = batch - 1`
+
+test('a slot stays held while its numbers rise', async () => {
+  const { slot, claim } = await hold()
+  for (let n = 0; n < 3; n += 1) await claim()
+  await nothingHappensFor(leaseMs)
+  expect(slot.isLost()).toBe(false)
+  await slot.release()
+})
+
+test('a slot whose number fell counts as lost: by a look, and by the next claim', async () => {
+  const idle = await hold()
+  await idle.claim()
+  await forgetBatches()
+  await eventually(() => expect(idle.slot.isLost()).toBe(true))
+  await idle.slot.release()
+
+  const taken = await takeSlot(service.sql, { owner: 'test', leaseMs: 60_000 })
+  // Not renewed while this test runs: only the claim can tell.
+  const busy = holdSlot(taken, { sql: service.sql, leaseMs: 600_000, log })
+  busy.used((await nextBatchNumbers(service.sql, taken))!)
+  await forgetBatches()
+  expect(busy.isLost()).toBe(false)
+  busy.used((await nextBatchNumbers(service.sql, taken))!)
+  expect(busy.isLost()).toBe(true)
+  await busy.release()
+})

@@ -17,7 +17,6 @@ import { benchProducer } from './retry/producer-bench.ts'
 import { benchRefused } from './retry/refused-bench.ts'
 import { benchRetry } from './retry/retry-bench.ts'
 import { benchRuns } from './retry/run-bench.ts'
-import { benchScale } from './scale/scale-bench.ts'
 import { benchSize } from './size/size-bench.ts'
 import { benchVerdicts } from './verdicts/verdict-bench.ts'
 import { benchVersions } from './versions/versions-bench.ts'
@@ -32,7 +31,6 @@ const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   masks: benchMasks,
   runs: benchRuns,
   verdicts: benchVerdicts,
-  scale: benchScale,
   size: benchSize,
   versions: benchVersions,
 }

@@ -1,25 +1,21 @@
 // What masks hide of a message, and the way to see it: with a reason, and recorded.
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { AskDialog } from '../../components/controls/ask-dialog.tsx'
+import { useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
 import { Notice } from '../../components/show/page.tsx'
-import { faultOf } from '../../data/faults.ts'
-import { hideAgain, showUnmasked, useUnmask } from '../../data/queries/content/masked.ts'
+import { hideAgain, useUnmask } from '../../data/queries/content/masked.ts'
 import type { MessageDetail } from '../../data/queries/messages.ts'
 import { useMissingUnmask } from '../../data/session.ts'
 import { hiddenWords } from '../../domain/payload/hidden-parts.ts'
+
+const UnmaskDialog = lazy(() => import('./unmask-dialog.tsx').then(({ UnmaskDialog }) => ({ default: UnmaskDialog })))
 
 export function MaskNotice({ message }: { message: MessageDetail }) {
   const client = useQueryClient()
   const refusal = useMissingUnmask()
   const [asking, setAsking] = useState(false)
   const unmask = useUnmask(message.id)
-  const show = useMutation({
-    mutationFn: (reason: string) => showUnmasked(client, message, reason),
-    onSuccess: () => setAsking(false),
-  })
   const words = hiddenWords(message.hidden)
   if (words === null)
     return unmask === null ? null : (
@@ -37,17 +33,9 @@ export function MaskNotice({ message }: { message: MessageDetail }) {
         </Button>
       </Notice>
       {asking ? (
-        <AskDialog
-          title="Show what is hidden?"
-          verb="Show it"
-          reason="needed"
-          isPending={show.isPending}
-          fault={show.error === null ? null : faultOf(show.error)}
-          onClose={() => setAsking(false)}
-          onGo={(reason) => show.mutate(reason)}
-        >
-          <p>It is recorded that you have read this message, when, and why.</p>
-        </AskDialog>
+        <Suspense>
+          <UnmaskDialog message={message} onClose={() => setAsking(false)} />
+        </Suspense>
       ) : null}
     </>
   )

@@ -35,6 +35,7 @@ import { useNeighbours } from './use-neighbours.ts'
 const OriginSection = lazy(() =>
   import('./origin-section.tsx').then(({ OriginSection }) => ({ default: OriginSection })),
 )
+
 const route = getRouteApi('/messages/$id')
 const tabs = ['value', 'key', 'headers', 'where', 'policy', 'json'] as const
 
@@ -171,12 +172,12 @@ export function MessagePage() {
             <Timeline message={message} edits={edits.data ?? []} audit={audit.data ?? []} />
           </Section>
           <NewerLetters message={message} />
+          <Around message={message} />
           {gone ? null : (
             <Suspense>
               <OriginSection message={message} etag={detail.data?.etag ?? null} />
             </Suspense>
           )}
-          <Around message={message} />
         </div>
       </div>
     </>

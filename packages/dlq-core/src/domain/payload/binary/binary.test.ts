@@ -267,6 +267,13 @@ describe('an edit', () => {
     expect(read(Buffer.from(after('0.1234567891'), 'hex'), 0)).toContain('"price":0.1234567891')
   })
 
+  test.each([
+    ['msgpack', 'cb3ff8000000000000', 'cb3fe0000000000000'],
+    ['cbor', 'fb3ff8000000000000', 'fb3fe0000000000000'],
+  ] as const)('of a float of 64 bits in %s leaves one of 64 bits', (format, before, after) => {
+    expect(codecs[format].write('0.5', bytesOf(before), 0)).toEqual(bytesOf(after))
+  })
+
   test('keeps the order of a map whose names are numbers', () => {
     const bytes = bytesOf('82 a162 01 a132 02')
     expect(msgpackCodec.read(bytes, 0)).toBe('{"b":1,"2":2}')

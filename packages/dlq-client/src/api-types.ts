@@ -4611,8 +4611,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
@@ -5170,8 +5168,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
@@ -5336,8 +5332,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
@@ -5491,8 +5485,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
@@ -6091,8 +6083,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
@@ -6246,8 +6236,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
@@ -9789,8 +9777,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: never;
             path?: never;
@@ -10028,8 +10014,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
@@ -12386,8 +12370,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: never;
             path?: never;
@@ -12761,8 +12743,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: never;
             path: {
@@ -13210,8 +13190,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: never;
             path: {
@@ -13351,8 +13329,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: never;
             path: {
@@ -13492,8 +13468,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: never;
             path: {
@@ -13825,8 +13799,6 @@ export interface operations {
             query?: {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
-                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
-                reason?: string;
             };
             header?: never;
             path: {

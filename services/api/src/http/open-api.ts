@@ -3,6 +3,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { roleNames } from '../access/access.ts'
+import { bodyHasReason } from '../masks/unmask.ts'
 import { type ApiErrorCode, errorSchema, statusOf } from './api-error.ts'
 import type { Answer, Route } from './define-route.ts'
 
@@ -91,16 +92,15 @@ function tagOf({ path, role }: Pick<Route, 'path' | 'role'>): string {
   return path.split('/').find((part, at) => at > 0 && part !== 'api' && part !== 'v1')!
 }
 
-const unmaskParameters = [
-  {
-    ...{ name: 'unmask', in: 'query' as const, required: false, schema: { type: 'boolean' } as Json },
-    description: 'true: without masks. For tokens with `payloads: full`; what is shown so is recorded.',
-  },
-  {
-    ...{ name: 'reason', in: 'query' as const, required: false, schema: { type: 'string', maxLength: 1000 } as Json },
-    description: 'With `unmask`: why, for the record; required where `audit.unmask_reason` says so.',
-  },
-]
+const unmaskParameter = {
+  ...{ name: 'unmask', in: 'query' as const, required: false, schema: { type: 'boolean' } as Json },
+  description: 'true: without masks. For tokens with `payloads: full`; what is shown so is recorded.',
+}
+/** Of routes whose body has none. */
+const reasonParameter = {
+  ...{ name: 'reason', in: 'query' as const, required: false, schema: { type: 'string', maxLength: 1000 } as Json },
+  description: 'With `unmask`: why, for the record; required where `audit.unmask_reason` says so.',
+}
 
 function parametersOf(route: Route, schemas: Schemas): Json {
   const places = [
@@ -120,7 +120,7 @@ function parametersOf(route: Route, schemas: Schemas): Json {
       }
     }),
   )
-  if (route.masks !== 'none') parameters.push(...unmaskParameters)
+  if (route.masks !== 'none') parameters.push(unmaskParameter, ...(bodyHasReason(route) ? [] : [reasonParameter]))
   return parameters.length === 0 ? {} : { parameters }
 }
 

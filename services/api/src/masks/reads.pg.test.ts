@@ -21,8 +21,8 @@ beforeAll(async () => {
 })
 beforeEach(() => emptyTables(database.sql, 'dlq.dlq_reads'))
 
-const ask = (path: string, settings: TestAppOptions = {}) =>
-  createTestApp(service.sql, { auth, masks: createMasks(canaryMasks, undefined), ...settings })(`GET ${path}`, {
+const ask = (path: string, { method = 'GET', ...settings }: TestAppOptions & { method?: string } = {}) =>
+  createTestApp(service.sql, { auth, masks: createMasks(canaryMasks, undefined), ...settings })(`${method} ${path}`, {
     headers: { authorization: 'Bearer secret', 'x-request-id': 'req_1' },
   })
 
@@ -95,6 +95,12 @@ test('a reason is demanded where the configuration says so', async () => {
     expect((await ask(`${message()}?${query}`, required)).status, query).toBe(400)
   expect((await ask(`${message()}?unmask=true&reason=ticket`, required)).status).toBe(200)
   expect((await ask(message(), required)).status).toBe(200)
+})
+
+test('without unmask a reason means nothing, and is refused where the body has one', async () => {
+  expect((await ask(`${message()}?reason=ticket`)).status).toBe(200)
+  const refused = await ask(`${message()}/retry?reason=ticket`, { method: 'POST' })
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('query parameter: reason')])
 })
 
 test('without the record nothing is shown: 503', async () => {

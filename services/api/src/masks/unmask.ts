@@ -13,6 +13,12 @@ export type Unmask = { reason: string | null }
 const maxReasonChars = 1000
 const maxReasonBytes = 4000
 
+/** Whether a reason is given in the body. Elsewhere it is a parameter, which means nothing without `unmask`. */
+export function bodyHasReason({ body }: Pick<Route, 'body'>): boolean {
+  const schema = body as { entries?: object; wrapped?: { entries?: object } }
+  return Object.hasOwn((schema.wrapped ?? schema).entries ?? {}, 'reason')
+}
+
 /** Null where the request does not ask for it. @throws {ApiError} 400 */
 export function readUnmask(
   request: HonoRequest,
@@ -20,12 +26,14 @@ export function readUnmask(
   { route: { masks }, reason: wanted }: { route: Pick<Route, 'masks'>; reason: 'optional' | 'required' },
 ): Unmask | null {
   if (masks === 'none') return null
+  const [asked = null, ...others] = request.queries('reason') ?? []
+  if (others.length > 0) throw invalidField('reason', 'must be given once')
+  if (asked !== null && asked.length > maxReasonChars)
+    throw invalidField('reason', `must be at most ${maxReasonChars} characters`)
   const [given, ...more] = request.queries('unmask') ?? []
   if (given === undefined || (given === 'false' && more.length === 0)) return null
   if (given !== 'true' || more.length > 0) throw invalidField('unmask', 'must be true or false, given once')
-  const written = request.query('reason') ?? (body as { reason?: string } | undefined)?.reason ?? null
-  if (written !== null && written.length > maxReasonChars)
-    throw invalidField('reason', `must be at most ${maxReasonChars} characters`)
+  const written = asked ?? (body as { reason?: string } | undefined)?.reason ?? null
   if (wanted === 'required' && !written?.trim())
     throw invalidField('reason', 'is required with unmask=true: audit.unmask_reason says so')
   return { reason: written && textForPostgres(written, maxReasonBytes) }

@@ -7,6 +7,7 @@ import type { HonoRequest } from 'hono'
 import * as v from 'valibot'
 import { ApiError, type ErrorDetail, invalidField } from '../http/api-error.ts'
 import type { Call, Route } from '../http/define-route.ts'
+import { bodyHasReason } from '../masks/unmask.ts'
 
 type Read = Pick<
   Call<v.GenericSchema, v.GenericSchema, v.GenericSchema, v.GenericSchema>,
@@ -24,10 +25,11 @@ export function readRequest(request: HonoRequest, bytes: Buffer, route: Route): 
 }
 
 /** What asks to see behind masks is no part of the route's own query (masks/unmask.ts). */
-function withoutUnmask(query: Record<string, unknown>, { masks }: Pick<Route, 'masks'>): Record<string, unknown> {
-  if (masks === 'none' || query.unmask === undefined) return query
-  const { unmask: _, reason: __, ...rest } = query
-  return rest
+function withoutUnmask(query: Record<string, unknown>, route: Route): Record<string, unknown> {
+  if (route.masks === 'none') return query
+  const { unmask, reason, ...rest } = query
+  // Beside a body that has one, the reason of a change would be taken for given, and lost.
+  return reason !== undefined && unmask === undefined && bodyHasReason(route) ? { ...rest, reason } : rest
 }
 
 /** A parameter given twice stays a list, which its schema refuses unless it wants one. */

@@ -2,8 +2,8 @@
 // template that test databases are cloned from. Projects share them: each project loads
 // this module for itself, so shared state is a property of the process. fsync is off because the
 // data is thrown away.
-import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -76,9 +76,18 @@ function open(): Shared {
 
 /** Servers that tests start for themselves are quicker there, too. Workers begin after this, and inherit it. */
 function keepTemporaryFilesInMemory(): void {
+  const folder = join(testDir, 'tmp')
+  mkdirSync(folder, { recursive: true })
+  if (!runsPrograms(folder)) return
   process.env.DLQ_TEST_LOGS = tmpdir()
-  process.env.TMPDIR = join(testDir, 'tmp')
-  mkdirSync(process.env.TMPDIR, { recursive: true })
+  process.env.TMPDIR = folder
+}
+
+/** Tests also write programs there, and containers often have a memory file system that runs none. */
+function runsPrograms(folder: string): boolean {
+  const program = join(folder, 'probe')
+  writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
+  return spawnSync(program).status === 0
 }
 
 async function start(shared: Shared, { withKafka }: { withKafka: boolean }): Promise<TestStack> {
@@ -87,12 +96,19 @@ async function start(shared: Shared, { withKafka }: { withKafka: boolean }): Pro
     const kafkaBrokers = process.env.KAFKA_BROKERS
     shared.kafka ??= startStack({ dataDir: testDir, reaper, log, kafkaBrokers, withoutPostgres: true })
     // Nobody waits for it: brokers that start before it is there start more slowly.
-    shared.archived ??= shared.kafka.then(() => archiveBrokerClasses({ dataDir: join(testDir, 'archive'), reaper }))
-    shared.archived.catch((error: Error) => log(error.message))
+    if (!kafkaBrokers)
+      shared.archived ??= shared.kafka.then(
+        () => archive(reaper),
+        () => {},
+      )
   }
   const [{ stack, templateDatabase }, kafka] = await Promise.all([shared.database, shared.kafka, shared.prepared])
   const { databaseUrl } = stack
   return { databaseUrl, templateDatabase, runId: shared.runId, kafkaBrokers: kafka?.kafkaBrokers ?? [] }
+}
+
+function archive(reaper: Reaper): Promise<void> {
+  return archiveBrokerClasses({ dataDir: join(testDir, 'archive'), reaper }).catch((error: Error) => log(error.message))
 }
 
 async function startDatabase(reaper: Reaper): Promise<{ stack: Stack; templateDatabase: string }> {

@@ -17,6 +17,7 @@ import { benchProducer } from './retry/producer-bench.ts'
 import { benchRefused } from './retry/refused-bench.ts'
 import { benchRetry } from './retry/retry-bench.ts'
 import { benchRuns } from './retry/run-bench.ts'
+import { benchScale } from './scale/scale-bench.ts'
 import { benchSize } from './size/size-bench.ts'
 import { benchVerdicts } from './verdicts/verdict-bench.ts'
 import { benchVersions } from './versions/versions-bench.ts'
@@ -31,12 +32,16 @@ const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   masks: benchMasks,
   runs: benchRuns,
   verdicts: benchVerdicts,
+  scale: benchScale,
   size: benchSize,
   versions: benchVersions,
 }
 const names = Object.keys(benches)
-/** Run only when they are named: `size` takes half an hour and 40 GB, and its databases stay; `versions` needs a checkout. */
-const onlyByName = ['size', 'versions']
+/**
+ * Run only when they are named: `size` takes half an hour and 40 GB, and its databases stay; `versions` needs a checkout;
+ * `scale` takes ten minutes a round, and needs a machine that does nothing else.
+ */
+const onlyByName = ['size', 'versions', 'scale']
 
 const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N] [--only TEXT]… [--rows N] [--records KIND] [--against DIR]]
   --quick      small sizes: whether it works, not what it gives

@@ -1,7 +1,7 @@
 // JSON Patches of large values, beside the event loop. At its bounds one takes half a second, and nothing else is
 // answered, renewed or sent by a process that works it out.
 
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import { type PatchedValue, patchValue, sentValue } from '../../domain/message/edit-message.ts'
 import type { Reading } from '../../domain/payload/read-payload.ts'
 import type { PatchTask } from './patch-worker.ts'
@@ -11,17 +11,14 @@ export const leastAside = 32_768
 /** Then the thread ends, and gives its memory back. */
 const idleMs = 10_000
 
-let pool: Piscina<PatchTask, PatchedValue> | null = null
+let pool: Promise<Piscina<PatchTask, PatchedValue>> | null = null
 
 /** One for the process, so that patches of many requests share one core. It keeps no process alive. */
-function threads(): Piscina<PatchTask, PatchedValue> {
-  pool ??= new Piscina({
-    filename: new URL('./patch-worker.ts', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: idleMs,
-  })
-  return pool
+async function makePool(): Promise<Piscina<PatchTask, PatchedValue>> {
+  // Only here, because most processes never meet a large value.
+  const { Piscina } = await import('piscina')
+  const filename = new URL('./patch-worker.ts', import.meta.url).href
+  return new Piscina({ filename, minThreads: 0, maxThreads: 1, idleTimeout: idleMs })
 }
 
 /**
@@ -36,7 +33,8 @@ export async function patchAside(
   const value = sentValue(message)
   const isHere = value === null || value.length < leastAside || (reading !== undefined && !isPlainJson(reading))
   if (isHere) return patchValue(message, patch, reading)
-  const { bytes, ...patched } = await threads().run({ value, patch })
+  pool ??= makePool()
+  const { bytes, ...patched } = await (await pool).run({ value, patch })
   return { ...patched, bytes: bytes && Buffer.from(bytes) }
 }
 

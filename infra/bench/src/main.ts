@@ -10,9 +10,11 @@ import { startStack } from 'dlq-testing/stack.ts'
 import { benchApi } from './api/api-bench.ts'
 import { benchMasks } from './api/mask-bench.ts'
 import { benchDecode } from './decode/decode-bench.ts'
+import { benchFormats, benchOrigins } from './ingest/format-bench.ts'
 import { benchIngest } from './ingest/ingest-bench.ts'
 import { type RecordKind, recordKinds } from './ingest/real-dead-letters.ts'
 import type { BenchRun } from './measure/bench-run.ts'
+import { benchErase } from './retry/erase-bench.ts'
 import { benchProducer } from './retry/producer-bench.ts'
 import { benchRefused } from './retry/refused-bench.ts'
 import { benchRetry } from './retry/retry-bench.ts'
@@ -25,12 +27,15 @@ import { benchVersions } from './versions/versions-bench.ts'
 const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   decode: benchDecode,
   ingest: benchIngest,
+  formats: benchFormats,
+  origins: benchOrigins,
   retry: benchRetry,
   refused: benchRefused,
   producer: benchProducer,
   api: benchApi,
   masks: benchMasks,
   runs: benchRuns,
+  erase: benchErase,
   verdicts: benchVerdicts,
   scale: benchScale,
   size: benchSize,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import { eventually } from '../eventually.ts'
 import type { JavaProgram } from '../kafka/java.ts'
-import { coordinatorPartition, coordinatorTopics, countBehind, leaderOf } from './cluster-roles.ts'
+import { coordinatorPartition, coordinatorTopics, countBehind, createWatcher, leaderOf } from './cluster-roles.ts'
 import type { ClusterBroker, KafkaCluster } from './kafka-cluster.ts'
 
 export type FaultContext = {
@@ -164,13 +164,27 @@ async function leadingNode({ admin, cluster }: FaultContext, { topic, partition 
   return cluster.node(leader)
 }
 
-/** Resolves when another broker leads the partition: to the ms that took. */
-async function untilMoved({ admin }: FaultContext, { topic, partition }: Place, from: ClusterBroker): Promise<number> {
+/**
+ * Resolves when another broker leads the partition: to the ms that took. Only the others are asked, because a broker that is
+ * cut off answers its clients, and says for as long as it is cut off that it leads.
+ */
+async function untilMoved(
+  { cluster }: FaultContext,
+  { topic, partition }: Place,
+  from: ClusterBroker,
+): Promise<number> {
   const since = performance.now()
-  await eventually(async () => {
-    const leader = await leaderOf(admin, topic, partition)
-    if (leader < 0 || leader === from.id) throw new Error(`${topic} ${partition} is still led by ${from.id}`)
-  })
+  const others = cluster.nodes.filter(({ id }) => id !== from.id).map(({ address }) => address)
+  const admin = createWatcher(others).admin()
+  try {
+    await admin.connect()
+    await eventually(async () => {
+      const leader = await leaderOf(admin, topic, partition)
+      if (leader < 0 || leader === from.id) throw new Error(`${topic} ${partition} is still led by ${from.id}`)
+    })
+  } finally {
+    await admin.disconnect()
+  }
   return Math.round(performance.now() - since)
 }
 

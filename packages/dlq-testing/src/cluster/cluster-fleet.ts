@@ -2,7 +2,7 @@
 // brokers.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import kafkajs, { type Admin, type Kafka } from 'kafkajs'
+import type { Admin, Kafka } from 'kafkajs'
 import type postgres from 'postgres'
 import { openOwnStack } from '../fleet/own-stack.ts'
 import { createFleet, type Fleet } from '../fleet/service-fleet.ts'
@@ -11,6 +11,7 @@ import { compileJava, type JavaProgram } from '../kafka/java.ts'
 import { createTestKafka } from '../kafka/test-kafka.ts'
 import type { StackServer } from '../stack.ts'
 import { type FaultContext, mountSmallDisk } from './cluster-faults.ts'
+import { createWatcher } from './cluster-roles.ts'
 import { type KafkaCluster, startKafkaCluster } from './kafka-cluster.ts'
 
 export const ingesters = ['ingester-1', 'ingester-2'] as const
@@ -97,18 +98,6 @@ export async function openClusterFleet(opened: AsyncDisposableStack, dataDir: st
     createTopics: (names, partitions) => createSpreadTopics(admin, cluster, { names, partitions }),
     activity: () => ({ ...sumCounts(dataDir), warnings: countWarnings(dataDir) }),
   }
-}
-
-/** Who asks which broker leads: it may meet one that is frozen, and then asks another soon. */
-function createWatcher(brokers: readonly string[]): Kafka {
-  return new kafkajs.Kafka({
-    clientId: 'watcher',
-    brokers: [...brokers],
-    logLevel: kafkajs.logLevel.NOTHING,
-    connectionTimeout: 1000,
-    requestTimeout: 1500,
-    retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 20 },
-  })
 }
 
 async function createSpreadTopics(

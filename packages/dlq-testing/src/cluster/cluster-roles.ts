@@ -1,8 +1,20 @@
 // Which broker of a cluster has which role now.
-import type { Admin } from 'kafkajs'
+import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 
 /** The topics that hold the coordinators' state: who leads one of their partitions coordinates what is kept there. */
 export const coordinatorTopics = { group: '__consumer_offsets', transaction: '__transaction_state' } as const
+
+/** Who asks which broker leads: it may meet one that is frozen, and then asks another soon. */
+export function createWatcher(brokers: readonly string[]): Kafka {
+  return new kafkajs.Kafka({
+    clientId: 'watcher',
+    brokers: [...brokers],
+    logLevel: kafkajs.logLevel.NOTHING,
+    connectionTimeout: 1000,
+    requestTimeout: 1500,
+    retry: { initialRetryTime: 100, maxRetryTime: 500, retries: 20 },
+  })
+}
 
 /** The broker that leads a partition; -1 where none does. */
 export async function leaderOf(admin: Admin, topic: string, partition: number): Promise<number> {

@@ -41,6 +41,8 @@ test('ten thousand of a million rows are scrolled with few nodes and little memo
   const share = (limit: number) => frames.filter((ms) => ms <= limit).length / frames.length
   const at = (quantile: number) => frames[Math.floor(frames.length * quantile)]!
   const after = await memoryOf(page)
+  // Only the first page tells it, and that one was dropped long ago.
+  await page.getByText(/messages match\.$/).waitFor()
   await expect.poll(() => firstRow(page)).not.toContain('Loading')
   await page.evaluate(`scrollTo(0, ${seen!.y})`)
   await expect.poll(() => firstRow(page), { timeout: 30_000 }).toBe(seen!.row)

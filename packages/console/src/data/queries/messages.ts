@@ -47,7 +47,10 @@ export function messagesQuery(filter: MessageFilter, sort: ListSort = 'newest', 
     getNextPageParam: ({ messages, pagination }, _, place) =>
       pagination.next_cursor === null
         ? null
-        : { cursor: pagination.next_cursor, start: place.start + messages.length, before: place },
+        : {
+            ...{ cursor: pagination.next_cursor, start: place.start + messages.length, before: place },
+            total: pagination.total ?? place.total,
+          },
     getPreviousPageParam: (_, __, place) => place.before,
     placeholderData: keepPreviousData,
     // The places are a chain as long as the list: comparing them all would cost more than it saves.

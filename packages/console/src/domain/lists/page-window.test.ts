@@ -4,7 +4,7 @@ import { firstPlace, type PagePlace, placeOf, toRead, windowOf } from './page-wi
 const rowsOf = (text: string) => [...text].map((id) => ({ id }))
 const places: PagePlace[] = [firstPlace]
 for (const cursor of ['c1', 'c2', 'c3'])
-  places.push({ cursor, start: places.at(-1)!.start + 3, before: places.at(-1)! })
+  places.push({ cursor, start: places.at(-1)!.start + 3, before: places.at(-1)!, total: null })
 
 test('rows keep their numbers when the pages before them are dropped', () => {
   const all = windowOf([rowsOf('abc'), rowsOf('def'), rowsOf('gh')], places.slice(0, 3))

@@ -6,9 +6,11 @@ export type PagePlace = {
   readonly cursor: string | null
   readonly start: number
   readonly before: PagePlace | null
+  /** Of the whole list, as its first page told; later pages do not tell it. */
+  readonly total: { readonly value: number; readonly relation: 'eq' | 'gte' } | null
 }
 
-export const firstPlace: PagePlace = { cursor: null, start: 0, before: null }
+export const firstPlace: PagePlace = { cursor: null, start: 0, before: null, total: null }
 
 /** So many pages are kept; what is further away is read again once it is looked at. */
 export const keptPages = 20

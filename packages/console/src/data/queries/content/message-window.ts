@@ -9,6 +9,9 @@ import { type ListSort, messagesQuery, readMessages } from '../messages.ts'
 const pageRows = 100
 const fewestRows = 1000
 
+type Seen = { key: string; last: PagePlace | null; rows: number }
+const nothing: Seen = { key: '', last: null, rows: 0 }
+
 export function useMessageWindow(filter: MessageFilter, sort: ListSort) {
   const client = useQueryClient()
   const query = messagesQuery(filter, sort, pageRows)
@@ -26,9 +29,7 @@ export function useMessageWindow(filter: MessageFilter, sort: ListSort) {
     places,
   )
   const reading = useRef(false)
-  const [seen, setSeen] = useState<{ key: string; last: PagePlace | null; rows: number }>({
-    ...{ key: '', last: null, rows: 0 },
-  })
+  const [seen, setSeen] = useState<Seen>(nothing)
   const key = JSON.stringify(query.queryKey)
   const last = places.at(-1) ?? null
   // The list is as long as what was seen of it: pages that are dropped behind the place leave their height.
@@ -42,15 +43,17 @@ export function useMessageWindow(filter: MessageFilter, sort: ListSort) {
     if (reading.current || list.isFetching || list.error !== null || last === null || list.isPlaceholderData) return
     const what = toRead({ first, last: lastRow }, window, { pageRows, known })
     if (what === null || (what === 'after' && !list.hasNextPage)) return
+    if (what === 'before') await list.fetchPreviousPage({ cancelRefetch: false })
+    else if (what === 'after') await list.fetchNextPage({ cancelRefetch: false })
+    else await jump(first, last)
+  }
+
+  const jump = async (first: number, last: PagePlace) => {
     reading.current = true
     try {
-      if (what === 'before') await list.fetchPreviousPage()
-      else if (what === 'after') await list.fetchNextPage()
-      else {
-        const place = placeOf(first, seen.key === key && seen.last !== null ? seen.last : last)
-        const page = await readMessages(filter, { sort, limit: pageRows, cursor: place.cursor })
-        client.setQueryData(query.queryKey, { pages: [page], pageParams: [place] })
-      }
+      const place = placeOf(first, seen.key === key && seen.last !== null ? seen.last : last)
+      const page = await readMessages(filter, { sort, limit: pageRows, cursor: place.cursor })
+      client.setQueryData(query.queryKey, { pages: [page], pageParams: [place] })
     } catch {
       // The rows stay empty; the next look at them asks again.
     } finally {
@@ -58,6 +61,12 @@ export function useMessageWindow(filter: MessageFilter, sort: ListSort) {
     }
   }
   /** Begins at the newest again. */
-  const refresh = () => (places[0]?.before ? client.resetQueries({ queryKey: query.queryKey }) : list.refetch())
-  return { list, window, known, show, refresh, total: pages[0]?.pagination.total ?? null, last: pages.at(-1) }
+  const refresh = async () => {
+    if (!places[0]?.before) return void (await list.refetch())
+    setSeen(nothing)
+    scrollTo(0, 0)
+    await client.resetQueries({ queryKey: query.queryKey })
+  }
+  const total = pages[0]?.pagination.total ?? places[0]?.total ?? null
+  return { list, window, known, show, refresh, total, last: pages.at(-1) }
 }

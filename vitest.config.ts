@@ -19,16 +19,21 @@ const minute = 60_000
 /** More than cores: many tests mostly wait, for a session to end or a server to be back. */
 const maxWorkers = Math.max(soak ? 3 : 4, availableParallelism())
 
-/** The longest first, or the last of them would run alone at the end. */
+/**
+ * The longest first, or the last of them would run alone at the end. Those of the browser one after the other, because
+ * their fleet runs while one of them does.
+ */
 const longest = [
-  ...['exactly-once', 'start', 'outage', 'runs', 'operators', 'restore', 'ingest-crash', 'lifecycle'],
-  ...['java-producers', 'topics'],
+  ...['start.kafka', 'exactly-once.kafka', 'outage.kafka', 'examples.kafka', 'runs.kafka', 'three-brokers.kafka'],
+  ...['flows.browser', 'races.browser', 'deployments.browser', 'sign-in.browser', 'harness.browser'],
+  ...['schemas.kafka', 'java-producers.kafka', 'operators.kafka', 'acls.kafka', 'canary.pg', 'run-worker.pg'],
+  ...['ingest-crash.kafka', 'lifecycle.kafka', 'restore.kafka', 'migrate.pg', 'database-shy.pg', 'down-losses.pg'],
 ]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
-      const at = longest.findIndex((name) => moduleId.endsWith(`/${name}.kafka.test.ts`))
+      const at = longest.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
       return at < 0 ? longest.length : at
     }
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
@@ -54,17 +59,7 @@ export default defineConfig({
           testTimeout: soak ? 10 * minute : minute,
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'pg',
-          include: ['**/*.pg.test.ts'],
-          exclude: soak ? [...never, fleet] : [...never, fleet, '**/*.soak.pg.test.ts'],
-          globalSetup,
-          testTimeout: soak ? 30 * minute : 3 * minute,
-          hookTimeout: 3 * minute,
-        },
-      },
+      // Before pg: their setups follow one another, and this one starts Kafka while PostgreSQL is made.
       {
         extends: true,
         test: {
@@ -75,6 +70,17 @@ export default defineConfig({
           globalSetup,
           testTimeout: soak ? 60 * minute : 6 * minute,
           hookTimeout: 6 * minute,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'pg',
+          include: ['**/*.pg.test.ts'],
+          exclude: soak ? [...never, fleet] : [...never, fleet, '**/*.soak.pg.test.ts'],
+          globalSetup,
+          testTimeout: soak ? 30 * minute : 3 * minute,
+          hookTimeout: 3 * minute,
         },
       },
       {

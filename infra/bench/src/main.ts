@@ -10,13 +10,16 @@ import { startStack } from 'dlq-testing/stack.ts'
 import { benchApi } from './api/api-bench.ts'
 import { benchMasks } from './api/mask-bench.ts'
 import { benchDecode } from './decode/decode-bench.ts'
+import { benchFormats, benchOrigins } from './ingest/format-bench.ts'
 import { benchIngest } from './ingest/ingest-bench.ts'
 import { type RecordKind, recordKinds } from './ingest/real-dead-letters.ts'
 import type { BenchRun } from './measure/bench-run.ts'
+import { benchErase } from './retry/erase-bench.ts'
 import { benchProducer } from './retry/producer-bench.ts'
 import { benchRefused } from './retry/refused-bench.ts'
 import { benchRetry } from './retry/retry-bench.ts'
 import { benchRuns } from './retry/run-bench.ts'
+import { benchScale } from './scale/scale-bench.ts'
 import { benchSize } from './size/size-bench.ts'
 import { benchVerdicts } from './verdicts/verdict-bench.ts'
 import { benchVersions } from './versions/versions-bench.ts'
@@ -24,19 +27,26 @@ import { benchVersions } from './versions/versions-bench.ts'
 const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   decode: benchDecode,
   ingest: benchIngest,
+  formats: benchFormats,
+  origins: benchOrigins,
   retry: benchRetry,
   refused: benchRefused,
   producer: benchProducer,
   api: benchApi,
   masks: benchMasks,
   runs: benchRuns,
+  erase: benchErase,
   verdicts: benchVerdicts,
+  scale: benchScale,
   size: benchSize,
   versions: benchVersions,
 }
 const names = Object.keys(benches)
-/** Run only when they are named: `size` takes half an hour and 40 GB, and its databases stay; `versions` needs a checkout. */
-const onlyByName = ['size', 'versions']
+/**
+ * Run only when they are named: `size` takes half an hour and 40 GB, and its databases stay; `versions` needs a checkout;
+ * `scale` takes ten minutes a round, and needs a machine that does nothing else.
+ */
+const onlyByName = ['size', 'versions', 'scale']
 
 const usage = `usage: npm run bench [-- [${names.join('] [')}] [--quick] [--rounds N] [--only TEXT]… [--rows N] [--records KIND] [--against DIR]]
   --quick      small sizes: whether it works, not what it gives

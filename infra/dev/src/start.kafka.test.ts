@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openDocumentShell } from 'dlq-testing/documents/document-shell.ts'
 import { shellBlocks } from 'dlq-testing/documents/shell-blocks.ts'
-import { afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test } from 'vitest'
 import { isAlive } from './runner-lock.ts'
 import { readStackFile, type StackFile } from './stack-file.ts'
 
@@ -16,11 +16,16 @@ const running = new Set<ChildProcess>()
 const patienceMs = 240_000
 const testMs = 600_000
 const dirs: string[] = []
+/** Of the test that starts from nothing. The other one goes on with it: a new database and broker take a while. */
+let begun = ''
 
 afterEach(async () => {
   for (const child of running) child.kill('SIGTERM')
   await until('the runners end', () => running.size === 0)
-  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true, maxRetries: 10 })
+})
+
+afterAll(() => {
+  for (const dir of dirs) rmSync(dir, { recursive: true, force: true, maxRetries: 10 })
 })
 
 function start(args: string[], dir = newDir()) {
@@ -101,6 +106,7 @@ test('the demo shows messages resolve and one go DEAD; a killed service is resta
   timeout: testMs,
 }, async () => {
   const fleet = start([])
+  begun = fleet.dir
   const stack = await until('the fleet is ready', fleet.stack)
   expect(Object.keys(stack.pids).sort()).toEqual(['api', 'ingester', 'kafka', 'postgres', 'retrier', 'runner'])
 
@@ -136,7 +142,7 @@ test('the demo shows messages resolve and one go DEAD; a killed service is resta
 test('a runner that is killed takes everything with it, and the next one goes on with the data', {
   timeout: testMs,
 }, async () => {
-  const fleet = start(['--no-demo'])
+  const fleet = start(['--no-demo'], begun || newDir())
   const stack = await until('the fleet is ready', fleet.stack)
   fleet.child.kill('SIGKILL')
   await fleet.exited

@@ -59,8 +59,14 @@ afterAll(() => release?.disposeAsync())
 const bytes = 'org.apache.kafka.common.serialization.ByteArray'
 const json = 'org.springframework.kafka.support.serializer.JacksonJson'
 const avro = 'io.apicurio.registry.serde.avro.AvroKafka'
+const avroWith = (headers: boolean) =>
+  [
+    ...[avro, '--billing.sends=true', `'--spring.kafka.properties[apicurio.registry.url]=$REGISTRY'`],
+    `'--spring.kafka.properties[apicurio.registry.headers.enabled]=${headers}'`,
+  ] as const
 const formats = {
-  avro: [avro, '--billing.sends=true', `'--spring.kafka.properties[apicurio.registry.url]=$REGISTRY'`],
+  avro: avroWith(true),
+  framed: avroWith(false),
   protobuf: [bytes],
   json: [json, `'--spring.kafka.consumer.properties[spring.json.value.default.type]=shop.PayloadApplication$Order'`],
 } as const
@@ -141,11 +147,14 @@ async function recordsIn(topic: string) {
 
 const saw = (line: string, value: unknown) => console.info(`${line}: ${JSON.stringify(value)}`)
 
-test.skipIf(!hasMaven)(
-  'Avro of a real registry is seen decoded, edited as JSON, and read by the Java consumer',
-  async () => {
+test.skipIf(!hasMaven).each([
+  ['a header', 'avro'],
+  ['a frame', 'framed'],
+] as const)(
+  'Avro of a real registry, with its id in %s, is seen decoded, edited as JSON, and read by the Java consumer',
+  async (_, format) => {
     await using stack = new AsyncDisposableStack()
-    const { topic, application } = await start(stack, 'avro')
+    const { topic, application } = await start(stack, format)
     const id = await deadLetterOf(topic, application)
     const message = await eventually(async () => {
       const message = await read(id)
@@ -161,9 +170,11 @@ test.skipIf(!hasMaven)(
     await retryUntilHandled(id, application, 'handled order-7 1234567')
     const [first, retried] = await recordsIn(topic)
     saw('sent, and sent again', [first!.value.toString('hex'), retried!.value.toString('hex')])
-    // Apicurio's serializer writes the schema's id into a header.
-    expect(retried!.schemaId).toBeInstanceOf(Buffer)
+    if (format === 'avro') expect(retried!.schemaId).toBeInstanceOf(Buffer)
+    // A zero, and the schema's id in eight bytes.
+    else expect(first!.value.subarray(0, 5)).toEqual(Buffer.alloc(5))
     expect(retried!.schemaId).toEqual(first!.schemaId)
+    if (format === 'framed') expect(retried!.value.subarray(0, 9)).toEqual(first!.value.subarray(0, 9))
   },
 )
 

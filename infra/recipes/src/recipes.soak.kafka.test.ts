@@ -17,9 +17,20 @@ const spring = (mode: string): Recipe => ({
   run: `java -cp 'target/classes:target/dependency/*' shop.BillingApplication --spring.kafka.bootstrap-servers=$BROKERS --billing.topic=$TOPIC --billing.group=$GROUP --billing.mode=$MODE`,
   env: { MODE: mode },
 })
+const connect = (mode: string): Recipe => ({ name: 'connect', make: jar, run: 'sh run.sh', env: { MODE: mode } })
+const quarkus = (strategy: string): Recipe => ({
+  name: 'quarkus',
+  make: 'mvn -q -B package -DskipTests',
+  run: 'java -jar target/quarkus-app/quarkus-run.jar',
+  env: { STRATEGY: strategy },
+})
 const recipes: readonly (Recipe & { page: string; needs: string })[] = [
   { page: 'spring-boot', needs: 'mvn', ...spring('recoverer') },
   { page: 'spring-boot', needs: 'mvn', ...spring('retryable') },
+  { page: 'quarkus', needs: 'mvn', ...quarkus('dead-letter-queue') },
+  { page: 'quarkus', needs: 'mvn', ...quarkus('delayed-retry-topic') },
+  { page: 'kafka-connect', needs: 'mvn', ...connect('transform') },
+  { page: 'kafka-connect', needs: 'mvn', ...connect('sink') },
   {
     page: 'kafka-streams',
     needs: 'mvn',
@@ -39,7 +50,7 @@ const recipes: readonly (Recipe & { page: string; needs: string })[] = [
   { page: 'franz-go', needs: 'go', name: 'franz-go', make: 'go build -o billing .', run: './billing' },
 ]
 
-test.each(recipes.map((recipe) => ({ ...recipe, mode: recipe.env?.MODE ?? '' })))(
+test.each(recipes.map((recipe) => ({ ...recipe, mode: Object.values(recipe.env ?? {}).join() })))(
   'the page $page shows what a run of it gives $mode',
   async ({ page, needs, ...recipe }) => {
     expect(isInstalled(needs), `${needs} is not installed`).toBe(true)

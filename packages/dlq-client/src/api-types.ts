@@ -1849,7 +1849,7 @@ export interface components {
         };
         /** Staleness */
         Staleness: {
-            /** @description A record of the same key stood behind this one in its partition, and it was sent since, or failed only for another consumer group: a retry would bring the older state after the newer one. False says only that none is known: newer records that never failed are not looked for. */
+            /** @description A record of the same key stood behind this one in its partition, and it was sent since, or failed only for another consumer group: a retry would bring the older state after the newer one. Or a retrier found a newer record, where the policy asks for a look. False says only that none is known. */
             superseded: boolean;
             /** @description Dead letters of the same key with a later original offset; the first five. */
             newer: {
@@ -1860,6 +1860,23 @@ export interface components {
                 original_offset: string;
                 original_timestamp: string | null;
             }[];
+            /** @description What a retrier found in the original partition behind the message. Null where the policy does not ask ("staleness": "ignore"). */
+            guard: {
+                /** @enum {string} */
+                policy: "warn" | "hold";
+                /**
+                 * @description waiting: no retrier has looked yet. fresh: nothing newer was committed below fresh_to.
+                 * @enum {string}
+                 */
+                answer: "waiting" | "fresh" | "superseded" | "unknown";
+                /** @description Of an unknown answer. */
+                reason: ("no_key" | "no_place" | "beyond_bound" | "retention" | "repartitioned" | "recreated" | "not_allowed") | null;
+                /** @description Of a superseded message; null where compaction has taken its own record. */
+                newer_offset: string | null;
+                newer_at: string | null;
+                fresh_to: string | null;
+                as_of: string | null;
+            } | null;
             advice: string | null;
         };
         /** Attempt */
@@ -2759,6 +2776,8 @@ export interface components {
             refailure_threshold?: number;
             refailure_share?: number;
             refailure_window?: string;
+            /** @enum {string} */
+            staleness?: "ignore" | "warn" | "hold";
             for_group_header?: boolean;
             verdict_group?: string;
             verdict_horizon?: string;
@@ -2799,6 +2818,8 @@ export interface components {
             refailure_threshold?: number;
             refailure_share?: number;
             refailure_window?: string;
+            /** @enum {string} */
+            staleness?: "ignore" | "warn" | "hold";
             for_group_header?: boolean;
             verdict_group?: string;
             verdict_horizon?: string;
@@ -2836,6 +2857,8 @@ export interface components {
             refailure_threshold?: number;
             refailure_share?: number;
             refailure_window?: string;
+            /** @enum {string} */
+            staleness?: "ignore" | "warn" | "hold";
             for_group_header?: boolean;
             verdict_group?: string;
             verdict_horizon?: string;
@@ -2848,14 +2871,14 @@ export interface components {
             dlq_topic: string | null;
             /** @description The PENDING messages of these topics. */
             pending: number;
-            decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "record" | "scrub" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention")[];
+            decides: ("auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "record" | "scrub" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "staleness" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention")[];
             /** @description What PUT changes, or would change; empty where the policy is only read. */
             changes: components["schemas"]["PolicyChange"][];
         };
         /** PolicyChange */
         PolicyChange: {
             /** @enum {string} */
-            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "record" | "scrub" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention";
+            setting: "auto_retry" | "max_retries" | "backoff" | "initial_delay" | "multiplier" | "max_delay" | "backoff_list" | "run_every" | "run_limit" | "rate_per_second" | "max_in_flight" | "paused" | "redirect_topic" | "ordering" | "timestamp" | "weight" | "payload" | "record" | "scrub" | "delivery" | "refailure_threshold" | "refailure_share" | "refailure_window" | "staleness" | "for_group_header" | "verdict_group" | "verdict_horizon" | "auto_resolve" | "retention";
             before: null | boolean | number | string | string[];
             after: null | boolean | number | string | string[];
         };
@@ -3091,12 +3114,14 @@ export interface components {
                     }[];
                     /** @description Groups without members for a day. */
                     gone_groups: number;
-                    /** @description The messages that go back to where they came from, and would bring an older state after a newer one. Only dead letters are looked at: newer records that never failed are not looked for. */
+                    /** @description The messages that go back to where they came from, and would bring an older state after a newer one. Records that never failed are found only where the policy asks for a look (staleness). */
                     staleness: {
-                        /** @description A newer dead letter of their key was sent, or failed only for another group. */
+                        /** @description A newer dead letter of their key was sent, or failed only for another group; or a retrier found a newer record. */
                         superseded: number;
                         /** @description A newer dead letter of their key waits as well, or was given up. */
                         waiting: number;
+                        /** @description Where the policy asks for a look: it cannot be told whether a newer record was written, or no retrier has looked yet. */
+                        unknown: number;
                         /** @description Of so many: the first 200 messages of the run at most, and of these what came from this topic. */
                         examined: number;
                     };
@@ -3130,6 +3155,8 @@ export interface components {
             matched: components["schemas"]["Total"];
             target_topic: string | null;
             rate_per_second: number | null;
+            /** @description send: also what a policy would hold because it is not known to be fresh. */
+            staleness: "send" | null;
             /** @description Records that a group which failed may be behind. */
             max_lag: number | null;
             force: boolean;
@@ -10516,6 +10543,7 @@ export interface operations {
                     refailure_threshold?: (number | string) | null;
                     refailure_share?: (number | string) | null;
                     refailure_window?: (number | string) | null;
+                    staleness?: ("ignore" | "warn" | "hold") | null;
                     for_group_header?: (boolean | ("true" | "false")) | null;
                     verdict_group?: string | null;
                     verdict_horizon?: (number | string | 0) | null;
@@ -12454,6 +12482,11 @@ export interface operations {
                     max_refailure?: number | string;
                     /** @default null */
                     max_lag?: number | null;
+                    /**
+                     * @description With kind retry or redirect: also sends what a policy with "staleness": "hold" would hold, because it is superseded or not known to be fresh.
+                     * @enum {string}
+                     */
+                    staleness?: "send";
                     /** @default null */
                     target_topic?: string | null;
                     /** @description With kind retry or redirect, each message is changed as it is taken, so a canary tries the change. */

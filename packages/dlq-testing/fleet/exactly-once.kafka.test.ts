@@ -20,7 +20,7 @@ import type postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
-const total = soak ? 50_000 : 240
+const total = soak ? 50_000 : 120
 const settledMs = soak ? 1_800_000 : 600_000
 const batchSize = soak ? 100 : 10
 const killEveryMs = 1000
@@ -199,7 +199,7 @@ test('messages of retriers that are killed all the time are seen exactly once by
 test('with delivery at-least-once none is lost, and what is sent twice has the same attempt id', {
   timeout: settledMs + 300_000,
 }, async () => {
-  const count = total / 2
+  const count = soak ? total / 2 : total
   const names = await createTopics('at-least-once')
   await insertDueRows(sql, { count, topics: names, partitions })
   // This delivery commits no transaction, so the retrier settles directly after the send.

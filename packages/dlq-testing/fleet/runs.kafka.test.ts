@@ -13,7 +13,7 @@ import type postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
-const total = soak ? 100_000 : 800
+const total = soak ? 100_000 : 400
 const batchSize = soak ? 200 : 10
 const partitions = 3
 /** A claim that began before a pause takes its messages a moment after it. */

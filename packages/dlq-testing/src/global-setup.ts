@@ -2,8 +2,9 @@
 // template that test databases are cloned from. Projects share them: each project loads
 // this module for itself, so shared state is a property of the process. fsync is off because the
 // data is thrown away.
-import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -11,6 +12,7 @@ import { migrateUp } from 'dlq-db/migrate.ts'
 import type { TestProject } from 'vitest/node'
 import { bundleServices } from './fleet/service-bundles.ts'
 import { serviceNames } from './fleet/service-process.ts'
+import { archiveBrokerClasses } from './kafka/kafka.ts'
 import { withMaintenance } from './postgres/maintenance.ts'
 import { createReaper, type Reaper } from './process/reaper.ts'
 import type { TestStack } from './provided.ts'
@@ -33,6 +35,9 @@ const postgresSettings = {
   autovacuum: 'off',
 }
 
+/** Holds what tests write. */
+const testDir = chooseTestDir()
+
 type Shared = {
   users: number
   runId: string
@@ -40,6 +45,7 @@ type Shared = {
   database: Promise<{ stack: Stack; templateDatabase: string }>
   prepared: Promise<unknown>
   kafka?: Promise<Stack>
+  archived?: Promise<void>
 }
 
 const key = Symbol.for('dlq-testing.shared-stack')
@@ -62,27 +68,53 @@ function open(): Shared {
   if (holder[key]) return holder[key]
   mkdirSync(devDir, { recursive: true })
   removeAbandoned()
+  if (testDir !== dataDir) keepTemporaryFilesInMemory()
   const reaper = createReaper()
   holder[key] = { users: 0, runId, reaper, database: startDatabase(reaper), prepared: prepareServices() }
   return holder[key]
 }
 
+/** Servers that tests start for themselves are quicker there, too. Workers begin after this, and inherit it. */
+function keepTemporaryFilesInMemory(): void {
+  const folder = join(testDir, 'tmp')
+  mkdirSync(folder, { recursive: true })
+  if (!runsPrograms(folder)) return
+  process.env.DLQ_TEST_LOGS = tmpdir()
+  process.env.TMPDIR = folder
+}
+
+/** Tests also write programs there, and containers often have a memory file system that runs none. */
+function runsPrograms(folder: string): boolean {
+  const program = join(folder, 'probe')
+  writeFileSync(program, '#!/bin/sh\n', { mode: 0o755 })
+  return spawnSync(program).status === 0
+}
+
 async function start(shared: Shared, { withKafka }: { withKafka: boolean }): Promise<TestStack> {
-  const { stack, templateDatabase } = await shared.database
-  const { databaseUrl } = stack
   if (withKafka) {
+    const { reaper } = shared
     const kafkaBrokers = process.env.KAFKA_BROKERS
-    shared.kafka ??= startStack({ dataDir, reaper: shared.reaper, log, databaseUrl, kafkaBrokers })
+    shared.kafka ??= startStack({ dataDir: testDir, reaper, log, kafkaBrokers, withoutPostgres: true })
+    // Nobody waits for it: brokers that start before it is there start more slowly.
+    if (!kafkaBrokers)
+      shared.archived ??= shared.kafka.then(
+        () => archive(reaper),
+        () => {},
+      )
   }
-  const kafka = await shared.kafka
-  await shared.prepared
+  const [{ stack, templateDatabase }, kafka] = await Promise.all([shared.database, shared.kafka, shared.prepared])
+  const { databaseUrl } = stack
   return { databaseUrl, templateDatabase, runId: shared.runId, kafkaBrokers: kafka?.kafkaBrokers ?? [] }
+}
+
+function archive(reaper: Reaper): Promise<void> {
+  return archiveBrokerClasses({ dataDir: join(testDir, 'archive'), reaper }).catch((error: Error) => log(error.message))
 }
 
 async function startDatabase(reaper: Reaper): Promise<{ stack: Stack; templateDatabase: string }> {
   const databaseUrl = process.env.DATABASE_URL
   const stack = await startStack({
-    dataDir: databaseDir(),
+    dataDir: testDir,
     reaper,
     log,
     databaseUrl,
@@ -95,16 +127,6 @@ async function startDatabase(reaper: Reaper): Promise<{ stack: Stack; templateDa
   url.pathname = templateDatabase
   await migrateUp({ databaseUrl: url.href })
   return { stack, templateDatabase }
-}
-
-/**
- * In memory where there is room. Each test file clones 600 small files, and ext4 needs long to find numbers for
- * new files after many were deleted: it took a sixth of PostgreSQL's time.
- */
-function databaseDir(): string {
-  if (soak || !existsSync(memoryDir)) return dataDir
-  const { bavail, bsize } = statfsSync(memoryDir)
-  return bavail * bsize < minMemoryBytes ? dataDir : join(memoryDir, folderName)
 }
 
 /** Bundles the services, and fills Node's compile cache: without configuration a service ends as soon as it is loaded. */
@@ -122,14 +144,14 @@ async function prepareServices(): Promise<void> {
 async function release(shared: Shared): Promise<void> {
   if (--shared.users > 0) return
   delete holder[key]
-  const [database, kafka] = await Promise.allSettled([shared.database, shared.kafka])
+  const [database, kafka] = await Promise.allSettled([shared.database, shared.kafka, shared.archived])
   if (kafka.status === 'fulfilled') await kafka.value?.stop({ discard: true })
   if (database.status === 'fulfilled') {
     await dropDatabases(database.value.stack, shared.runId)
     await database.value.stack.stop({ discard: true })
   }
   await shared.reaper.close()
-  rmSync(dataDir, { recursive: true, force: true })
+  for (const folder of [dataDir, testDir]) rmSync(folder, { recursive: true, force: true })
 }
 
 async function dropDatabases(stack: Stack, prefix: string): Promise<void> {
@@ -155,6 +177,16 @@ function removeAbandoned(): void {
 /** Everybody who may use our clone may write in it, but the memory file system has the folders of all users. */
 function isOurs(folder: string): boolean {
   return process.getuid?.() === 0 || statSync(folder).uid === process.getuid?.()
+}
+
+/**
+ * In memory where there is room. Each test file clones 600 small files, and ext4 needs long to find numbers for
+ * new files after many were deleted: it took a sixth of PostgreSQL's time.
+ */
+function chooseTestDir(): string {
+  if (soak || !existsSync(memoryDir)) return dataDir
+  const { bavail, bsize } = statfsSync(memoryDir)
+  return bavail * bsize < minMemoryBytes ? dataDir : join(memoryDir, folderName)
 }
 
 function isAlive(pid: number): boolean {

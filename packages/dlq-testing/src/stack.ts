@@ -41,6 +41,8 @@ export type StackOptions = {
   postgresSettings?: Record<string, string>
   /** Leave Kafka out; `kafkaBrokers` is then empty. */
   withoutKafka?: boolean
+  /** Leave PostgreSQL out; `databaseUrl` is then empty. */
+  withoutPostgres?: boolean
 }
 
 type Running = {
@@ -54,7 +56,7 @@ type Running = {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { dataDir, reaper, log, ports = {} } = options
   const [postgres, kafka] = await startBoth(
-    options.databaseUrl
+    options.databaseUrl || options.withoutPostgres
       ? undefined
       : (port) =>
           startPostgres({ dataDir: join(dataDir, 'postgres'), reaper, log, port, settings: options.postgresSettings }),
@@ -64,7 +66,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ports,
   )
   return {
-    databaseUrl: options.databaseUrl || `postgres://postgres@127.0.0.1:${postgres?.port}/postgres`,
+    databaseUrl: options.databaseUrl || (postgres ? `postgres://postgres@127.0.0.1:${postgres.port}/postgres` : ''),
     kafkaBrokers: splitBrokers(options.kafkaBrokers) ?? (kafka ? [`127.0.0.1:${kafka.port}`] : []),
     ...(postgres && { postgres }),
     ...(kafka && { kafka }),

@@ -40,6 +40,8 @@ import { recoverRuns, recoveryJob } from './runs/recover-runs.ts'
 import { createRunMetrics, gaugeRuns } from './runs/run-metrics.ts'
 import { createRunWorkflows } from './runs/run-workflows.ts'
 import { createFaultPoints } from './slot/fault-points.ts'
+import { createStalenessScan } from './staleness/scan-staleness.ts'
+import { createStalenessMetrics } from './staleness/staleness-metrics.ts'
 import { runWorker } from './worker/run-worker.ts'
 import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
@@ -47,6 +49,8 @@ import { createWorkerMetrics } from './worker/worker-metrics.ts'
 const eventsPollMs = 2000
 /** How often a retrier asks whether a look at the consumer groups is due. */
 const readersPollMs = 1000
+/** How often a retrier asks whether a look for newer records is due. */
+const stalenessPollMs = 1000
 /** What the ingester stores of keys and headers at most. */
 const maxKeyAndHeaderBytes = 4 * 1024 * 1024
 
@@ -76,6 +80,22 @@ await runService(
         everyMs: config.verdicts.look_interval,
         horizonMs: config.verdicts.horizon === 'auto' ? null : config.verdicts.horizon,
       })
+    // One for all that read original records, because its bounds are for the process.
+    const originalReader =
+      kafka &&
+      boundedReader(
+        stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
+        config,
+      )
+    const scanStaleness =
+      originalReader &&
+      admin &&
+      createStalenessScan({
+        ...{ admin, sql, log, policies, signal, now: Date.now, reader: originalReader },
+        metrics: createStalenessMetrics(registry),
+        maxBytes: config.staleness.max_bytes,
+        ratePerSecond: config.staleness.rate,
+      })
     const app = operationsRoutes({ registry, readiness })
     const server = stack.adopt(
       await listen(app, { host: config.server.host, port: config.server.port ?? 8082 }),
@@ -87,12 +107,9 @@ await runService(
     const { schemas } = config
     const payloads = schemas ? createPayloadReader({ sql, schemas, now: Date.now }) : null
     const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: Date.now, env: process.env })
-    const originals: OriginDeps | null = kafka && {
+    const originals: OriginDeps | null = originalReader && {
       ...{ sql, policies, payloads, log, now: () => new Date(), maxValueBytes: config.ingest.max_value_bytes },
-      reader: originalsReader(
-        stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
-        config,
-      ),
+      reader: originalReader,
     }
     const workflows = createRunWorkflows({
       maxActive: config.worker.max_active_runs,
@@ -135,9 +152,13 @@ await runService(
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),
       ...(fetchSchemas ? [runLoop(fetchSchemas, { name: 'schemas', intervalMs: schemasPollMs, signal, log })] : []),
       ...(lookAtReaders ? [runLoop(lookAtReaders, { name: 'readers', intervalMs: readersPollMs, signal, log })] : []),
+      ...(scanStaleness
+        ? [runLoop(scanStaleness, { name: 'staleness', intervalMs: stalenessPollMs, signal, log })]
+        : []),
       retryForever({
         sql,
         kafka,
+        reader: originalReader,
         policies,
         metrics: createRetrierMetrics(registry),
         tracing,
@@ -172,7 +193,7 @@ await runService(
 )
 
 /** Reads records in any compression, and within the same bounds as an ingester. */
-function originalsReader(reader: TopicReader, { ingest }: Config): TopicReader {
+function boundedReader(reader: TopicReader, { ingest }: Config): TopicReader {
   const pools = createDecodePools({ maxValueBytes: ingest.max_value_bytes })
   registerCodecs({ maxBatchBytes: pools.fetches.maxBytes })
   return { ...reader, fetchRecords: (place) => pools.originals.within(() => reader.fetchRecords(place)) }

@@ -9,7 +9,7 @@ export function createRetrierMetrics(registry: Registry) {
   return {
     attempts: new Counter({
       name: 'dlq_retry_attempts_total',
-      help: 'Claimed messages by outcome: published, refused by Kafka, released because Kafka did not answer.',
+      help: 'Claimed messages by outcome: published, refused by Kafka, released because Kafka did not answer, held because they are not known to be fresh.',
       labelNames: ['outcome'],
       registers,
     }),

@@ -28,12 +28,15 @@ import { createCooldown } from './slot/cooldown.ts'
 import type { PassFaultPoint } from './slot/fault-points.ts'
 import { runSlot, type SlotDeps } from './slot/run-slot.ts'
 import { sweepSlots } from './slot/sweep-slots.ts'
+import type { LastLookDeps } from './staleness/last-look.ts'
 import { createTopicHolds } from './targets/topic-holds.ts'
 
 export type RetryForeverDeps = {
   sql: Database
   /** Null where none is configured. */
   kafka: Kafka | null
+  /** Reads original topics, for policies that hold what is not fresh. */
+  reader: LastLookDeps['reader']
   policies: PolicySource
   metrics: RetrierMetrics
   tracing: Tracing
@@ -141,7 +144,7 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
   const retryCounts = createRetryCounts()
   const pauses = createGroupPauses({ sql, log, policyOf, loadPolicies: policies.load, retryCounts })
   const slotDeps: SlotDeps = {
-    ...{ sql, metrics, tracing: deps.tracing, log, signal, breaker, holds },
+    ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds },
     ...{ targets, dueTopics, topicOrder, lags, policyOf, pauses, retryCounts },
     retrierId: deps.retrierId,
     createProducer: (slot) => createProducer(deps, { publishMode, slot }),

@@ -68,6 +68,7 @@ export function pretendingSlotDeps(sql: Database, more: Partial<SlotDeps> = {}):
     dueTopics: createDueTopics(sql, { maxAgeMs: 0 }),
     topicOrder: createTopicOrder(sql),
     lags: createReaderLags(sql),
+    reader: null,
     pauses: { ofTopic: () => [] },
     retryCounts: createRetryCounts(),
     createProducer: () => pretendingProducer,

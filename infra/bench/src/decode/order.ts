@@ -49,3 +49,22 @@ export const orderSchema = JSON.stringify(
     note: ['null', 'string'],
   }),
 )
+
+export const orderProto = `
+syntax = "proto3";
+package bench;
+import "google/protobuf/timestamp.proto";
+message Order {
+  string id = 1;
+  message Customer { int64 id = 1; string name = 2; string email = 3; Tier tier = 4; }
+  enum Tier { SILVER = 0; GOLD = 1; }
+  Customer customer = 2;
+  google.protobuf.Timestamp created_at = 3 [json_name = "created_at"];
+  message Line { string sku = 1; string title = 2; int32 quantity = 3; string price = 4; optional double discount = 5; }
+  repeated Line lines = 4;
+  map<string, string> attributes = 5;
+  message Address { string street = 1; string city = 2; string zip = 3; double lat = 4; double lon = 5; }
+  Address shipping = 6;
+  string note = 7;
+}
+`

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
-import { cpuSecondsOf, peakMemoryMiB } from './process-usage.ts'
+import { cpuSecondsOf, peakMemoryMiB, readStats } from './process-usage.ts'
 import { ratePerSecond } from './statistics.ts'
 
 /** Costs are null where the system does not tell. */
@@ -45,11 +45,13 @@ export async function measureService(
   const services = [service].flat()
   const look = async () => {
     const seen = await count()
+    const atMs = performance.now()
+    const stats = readStats()
     return {
-      atMs: performance.now(),
+      atMs,
       count: seen,
-      client: sumOf(services.map(({ pid }) => cpuSecondsOf(pid))),
-      postgres: cpuSecondsOf(postgresPid),
+      client: sumOf(services.map(({ pid }) => cpuSecondsOf(pid, stats))),
+      postgres: cpuSecondsOf(postgresPid, stats),
     }
   }
   let first = await look()

@@ -35,11 +35,11 @@ test('groups that are gone are only counted', () => {
 })
 
 test('what would come after something newer is counted; where nothing newer is known, nothing is said', () => {
-  expect(staleWords({ superseded: 0, waiting: 0, examined: 200 })).toBeNull()
-  expect(staleWords({ superseded: 12, waiting: 1, examined: 200 })).toBe(
+  expect(staleWords({ superseded: 0, waiting: 0, unknown: 0, examined: 200 })).toBeNull()
+  expect(staleWords({ superseded: 12, waiting: 1, unknown: 0, examined: 200 })).toBe(
     'Of the first 200 messages, 12 are older than records of the same key sent or read since; of 1 a newer dead letter of the key waits or was given up.',
   )
-  expect(staleWords({ superseded: 1, waiting: 0, examined: 1 })).toBe(
+  expect(staleWords({ superseded: 1, waiting: 0, unknown: 0, examined: 1 })).toBe(
     'Of the first 1 message, 1 is older than a record of the same key sent or read since.',
   )
 })

@@ -48,11 +48,16 @@ export function reachWords(goneGroups: number): string {
   return `${counted(goneGroups, 'group has', 'groups have')} had no members for a day.`
 }
 
-type Known = { readonly superseded: number; readonly waiting: number; readonly examined: number }
+type Known = {
+  readonly superseded: number
+  readonly waiting: number
+  readonly unknown: number
+  readonly examined: number
+}
 
 /** What a run would bring after something newer; null where nothing newer is known. */
-export function staleWords({ superseded, waiting, examined }: Known): string | null {
-  if (superseded + waiting === 0) return null
+export function staleWords({ superseded, waiting, unknown, examined }: Known): string | null {
+  if (superseded + waiting + unknown === 0) return null
   const parts = [
     ...(superseded === 0
       ? []
@@ -60,6 +65,9 @@ export function staleWords({ superseded, waiting, examined }: Known): string | n
           `${counted(superseded, 'is older than a record', 'are older than records')} of the same key sent or read since`,
         ]),
     ...(waiting === 0 ? [] : [`of ${numberText(waiting)} a newer dead letter of the key waits or was given up`]),
+    ...(unknown === 0
+      ? []
+      : [`of ${numberText(unknown)} it cannot be told yet whether they are older than a newer record`]),
   ]
   return `Of the first ${counted(examined, 'message')}, ${parts.join('; ')}.`
 }

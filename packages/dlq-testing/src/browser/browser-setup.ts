@@ -1,8 +1,11 @@
 // Once per vitest run that has browser tests: one Chromium, one fleet, the console's build. Tests take contexts of the
-// browser and topics of their own, which costs milliseconds where a fleet of their own would cost seconds.
+// browser and topics of their own, which costs milliseconds where a fleet of their own would cost seconds. The fleet runs
+// only while a file uses it: one that waits asks PostgreSQL and Kafka for work all the time.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
@@ -10,20 +13,81 @@ import type { TestProject } from 'vitest/node'
 import { createFleet } from '../fleet/service-fleet.ts'
 import { withMaintenance } from '../postgres/maintenance.ts'
 import { createReaper } from '../process/reaper.ts'
+import type { TestStack } from '../provided.ts'
 import { buildConsole } from './build-console.ts'
 import type { ConsoleFleet } from './console-fleet.ts'
-import { findBrowser } from './find-browser.ts'
+import { type FoundBrowser, findBrowser } from './find-browser.ts'
 
 /** What the topics of browser tests begin with; the fleet of the run sees no others. */
 export const topicPrefix = 'browser'
 
 /** Runs after global-setup.ts, which has provided the servers. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { databaseUrl, templateDatabase, runId, kafkaBrokers } = project.getProvidedContext().testStack
+  const servers = project.getProvidedContext().testStack
+  await using stack = new AsyncDisposableStack()
+  // Before the workers begin: where the browser must be unpacked, the place of temporary files is another one meanwhile.
+  const found = await findBrowser()
+  const shared = stack.use(shareOnDemand(() => openFleet(servers, found)))
+  const server = createServer((request, response) => {
+    const asked = request.url === '/take' ? shared.take() : shared.giveBack()
+    asked.then(
+      (fleet) => response.end(JSON.stringify(fleet ?? null)),
+      (error: Error) => response.writeHead(500).end(error.stack),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  stack.defer(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  project.provide('consoleFleetAt', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const release = stack.move()
+  return () => release.disposeAsync()
+}
+
+type Opened = { fleet: ConsoleFleet } & AsyncDisposable
+
+/** Opened for the first who takes it, and disposed of with the last who gives it back. */
+function shareOnDemand(open: () => Promise<Opened>) {
+  let users = 0
+  let opened: Promise<Opened> | null = null
+  let closed: Promise<unknown> = Promise.resolve()
+  const close = async () => {
+    // One that did not open has nothing to dispose of, and its takers know.
+    closed =
+      opened?.then(
+        (opened) => opened[Symbol.asyncDispose](),
+        () => {},
+      ) ?? closed
+    opened = null
+    await closed
+  }
+  const giveBack = async () => {
+    users -= 1
+    if (users === 0) await close()
+  }
+  return {
+    async take(): Promise<ConsoleFleet> {
+      users += 1
+      try {
+        opened ??= closed.then(open)
+        return (await opened).fleet
+      } catch (error) {
+        await giveBack()
+        throw error
+      }
+    },
+    giveBack,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function openFleet(servers: TestStack, found: FoundBrowser): Promise<Opened> {
+  const { databaseUrl, templateDatabase, runId, kafkaBrokers } = servers
   await using stack = new AsyncDisposableStack()
   const logDir = mkdtempSync(join(tmpdir(), 'dlq-browser-'))
   stack.defer(() => rmSync(logDir, { recursive: true, force: true }))
-  const [found] = await Promise.all([findBrowser(), buildConsole()])
+  await buildConsole()
 
   const name = `${runId}_browser`
   await withMaintenance(databaseUrl, (sql) => sql`create database ${sql(name)} template ${sql(templateDatabase)}`)
@@ -62,15 +126,17 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   stack.adopt(server, (server) => server.close())
   await signedIn.ready()
 
-  project.provide('consoleFleet', {
-    browser: server.wsEndpoint(),
-    open: fleet.get('api').url,
-    guarded: signedIn.url,
-    databaseUrl: url.href,
-    tokens,
-  } satisfies ConsoleFleet)
   const release = stack.move()
-  return () => release.disposeAsync()
+  return {
+    fleet: {
+      browser: server.wsEndpoint(),
+      open: fleet.get('api').url,
+      guarded: signedIn.url,
+      databaseUrl: url.href,
+      tokens,
+    },
+    [Symbol.asyncDispose]: () => release.disposeAsync(),
+  }
 }
 
 /** A registry that does not answer, for topics of its own: tests insert schemas as rows. A channel that nobody reads. */

@@ -4,7 +4,7 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
-import type { ConsoleFleet } from './console-fleet.ts'
+import { type ConsoleFleet, giveBackConsoleFleet, takeConsoleFleet } from './console-fleet.ts'
 import { screens } from './screens.ts'
 
 export type Viewer = {
@@ -33,15 +33,21 @@ const patienceMs = 60_000
 
 /** Call once at the top of a `.browser.test.ts`, before other hooks. */
 export function useConsole(): TestConsole {
+  let fleet: ConsoleFleet | undefined
   let opened: { browser: Browser; sql: postgres.Sql } | undefined
   let contexts: { context: BrowserContext; faults: string[] }[] = []
+  const useFleet = () => {
+    if (!fleet) throw new Error('useConsole(): the fleet is there only inside hooks and tests')
+    return fleet
+  }
   const use = () => {
     if (!opened) throw new Error('useConsole(): the browser is there only inside hooks and tests')
     return opened
   }
 
   beforeAll(async () => {
-    const { browser, databaseUrl } = inject('consoleFleet')
+    fleet = await takeConsoleFleet(inject('consoleFleetAt'))
+    const { browser, databaseUrl } = fleet
     const sql = postgres(databaseUrl, { max: 3, onnotice: () => {}, connection: { application_name: 'test' } })
     opened = { browser: await chromium.connect(browser), sql }
   })
@@ -56,11 +62,12 @@ export function useConsole(): TestConsole {
   afterAll(async () => {
     await opened?.browser.close()
     await opened?.sql.end({ timeout: 5 })
+    if (fleet) await giveBackConsoleFleet(inject('consoleFleetAt'))
   })
 
   return {
     get fleet() {
-      return inject('consoleFleet')
+      return useFleet()
     },
     get browser() {
       return use().browser
@@ -69,7 +76,7 @@ export function useConsole(): TestConsole {
       return use().sql
     },
     async open(path, { as, url, screen = 'desktop', colors = 'light', expected = [] } = {}) {
-      const fleet = inject('consoleFleet')
+      const fleet = useFleet()
       const origin = url ?? (as === undefined ? fleet.open : fleet.guarded)
       const context = await use().browser.newContext({
         ...screens[screen],

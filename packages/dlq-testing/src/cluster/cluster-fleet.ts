@@ -9,6 +9,7 @@ import { createFleet, type Fleet } from '../fleet/service-fleet.ts'
 import { createTopics } from '../kafka/create-topics.ts'
 import { compileJava, type JavaProgram } from '../kafka/java.ts'
 import { createTestKafka } from '../kafka/test-kafka.ts'
+import type { StackServer } from '../stack.ts'
 import { type FaultContext, mountSmallDisk } from './cluster-faults.ts'
 import { type KafkaCluster, startKafkaCluster } from './kafka-cluster.ts'
 
@@ -19,10 +20,13 @@ export const members = [...ingesters, ...retriers]
 export type ClusterFleet = {
   cluster: KafkaCluster
   fleet: Fleet
+  postgres: StackServer
   sql: postgres.Sql
   kafka: Kafka
   admin: Admin
   java: JavaProgram
+  /** Where the servers and the services write. */
+  dataDir: string
   smallDisk: FaultContext['smallDisk']
   ledgerGroup: string
   transactionalId: string
@@ -85,7 +89,7 @@ export async function openClusterFleet(opened: AsyncDisposableStack, dataDir: st
   }
   for (const name of members) await startMember(name)
   return {
-    ...{ cluster, fleet, sql, kafka, admin, java, startMember },
+    ...{ cluster, fleet, sql, kafka, admin, java, startMember, dataDir, postgres: stack.postgres! },
     smallDisk: unmount ? disk : null,
     ingesterGroup: group,
     transactionalId: `${group}-retrier-1`,

@@ -19,6 +19,8 @@ export type ClusterBroker = {
   readonly port: number
   /** `127.0.0.1:port`. */
   readonly address: string
+  /** Of its last process: it changes with every start. */
+  readonly pid: number
   isRunning(): boolean
   /** SIGKILL. Resolves when the process is gone; the others notice when its session is over, after 4 s. */
   kill(): Promise<void>
@@ -164,6 +166,9 @@ function createBroker({ id, port }: Pick<Place, 'id' | 'port'>, spawn: () => Pro
 
   return {
     ...{ id, port, address, launch, answered, isRunning },
+    get pid() {
+      return server!.pid
+    },
     async kill() {
       await server?.stop('SIGKILL', 0)
     },

@@ -7,7 +7,7 @@ import { type Plugin, rolldown } from 'rolldown'
 import { serviceMain, serviceNames } from './service-process.ts'
 
 /** Packages that read files beside their own, are native, or have parts that we take by path. They stay where they are. */
-const external = /^(@opentelemetry\/|graphile-worker|kafkajs|lz4-napi|pino|prom-client|snappy)/
+const external = /^(@opentelemetry\/(?!api$)|graphile-worker|kafkajs|lz4-napi|pino|piscina|snappy)/
 
 const keepPlaces: Plugin = {
   name: 'keep-places',

@@ -33,7 +33,7 @@ export type Fleet = {
 
 const settings = {
   DLQ_KAFKA_TOPIC_REFRESH_INTERVAL: '500ms',
-  DLQ_RETRY_POLL_INTERVAL: '100ms',
+  DLQ_RETRY_POLL_INTERVAL: '250ms',
   // A busy machine may need longer than the defaults.
   DLQ_RETRY_WAIT: '60s',
   DLQ_APP_SHUTDOWN_TIMEOUT: '60s',

@@ -53,6 +53,8 @@ export function kafkaSettings({
     'log.segment.delete.delay.ms': '1000',
     // The cleaner takes its buffer of 128 MiB at once.
     'log.cleaner.dedupe.buffer.size': String(8 * 1024 * 1024),
+    // Tests that wait for compaction would wait for its 15 s.
+    'log.cleaner.backoff.ms': '1000',
     // A broker killed by SIGKILL may register again only when its old session is over (9 s by default).
     'broker.session.timeout.ms': '4000',
     'broker.heartbeat.interval.ms': '1000',

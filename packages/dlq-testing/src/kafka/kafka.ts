@@ -1,7 +1,7 @@
 // A real Apache Kafka broker of our own: on Java if the machine has it, else in a container. A killed broker continues
 // when it is started again on the same directory and port.
 import type { ChildProcess } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kafka, logLevel } from 'kafkajs'
@@ -9,8 +9,9 @@ import { freePort } from '../process/free-port.ts'
 import type { Reaper } from '../process/reaper.ts'
 import type { ProcessExit, WatchedProcess } from '../process/watched-process.ts'
 import { findJava } from './java.ts'
-import { startJavaBroker } from './java-broker.ts'
+import { classArchive, startJavaBroker } from './java-broker.ts'
 import { containerEngine, removeContainer, startKafkaContainer } from './kafka-container.ts'
+import { kafkaJars } from './kafka-jars.ts'
 import { type KafkaListener, kafkaSettings, kafkaVersion } from './kafka-settings.ts'
 
 /** A broker that answers. */
@@ -40,6 +41,8 @@ export type KafkaExtras = {
   settings?: Readonly<Record<string, string>>
   /** For the tool that formats a new directory, such as `--add-scram`. */
   formatArguments?: readonly string[]
+  /** Further options of Java itself. */
+  javaOptions?: readonly string[]
 }
 
 const readyMs = 180_000
@@ -57,10 +60,10 @@ export async function startKafka(options: KafkaOptions): Promise<RunningKafka> {
   mkdirSync(dataDir, { recursive: true })
   const java = await findJava()
   if (java) {
-    const { reaper, extras: { listeners = [], formatArguments = [], settings: more } = {} } = options
+    const { reaper, extras: { listeners = [], formatArguments = [], javaOptions = [], settings: more } = {} } = options
     const plain = kafkaSettings({ port, controllerPort: await freePort(), bindAddress: '127.0.0.1', listeners })
     const settings = { ...plain, ...more }
-    const server = await startJavaBroker({ java, dataDir, settings, reaper, log, formatArguments })
+    const server = await startJavaBroker({ java, dataDir, settings, reaper, log, formatArguments, javaOptions })
     await untilAnswers(server, port)
     return describe(server, port, async () => {})
   }
@@ -70,6 +73,32 @@ export async function startKafka(options: KafkaOptions): Promise<RunningKafka> {
   const server = await startKafkaContainer({ engine, dataDir, port, reaper: options.reaper, log })
   await untilAnswers(server, port)
   return describe(server, port, (discard) => removeContainer({ engine, dataDir, discard }))
+}
+
+/**
+ * Once per machine, by a broker of its own in `dataDir`: keeps its classes for the brokers that are started afterwards.
+ * Without Java it does nothing. Takes ten seconds.
+ */
+export async function archiveBrokerClasses({
+  dataDir,
+  reaper,
+}: Pick<KafkaOptions, 'dataDir' | 'reaper'>): Promise<void> {
+  const java = await findJava()
+  if (!java) return
+  const archive = await classArchive(java, await kafkaJars(() => {}))
+  if (existsSync(archive)) return
+  // Under another name first, because others may look for it at any moment.
+  const fresh = `${archive}.new-${process.pid}`
+  const javaOptions = [`-XX:ArchiveClassesAtExit=${fresh}`]
+  try {
+    const { child, exited } = await startKafka({ dataDir, reaper, extras: { javaOptions } })
+    child.kill('SIGTERM')
+    await exited
+    renameSync(fresh, archive)
+  } finally {
+    rmSync(fresh, { force: true })
+    rmSync(dataDir, { recursive: true, force: true })
+  }
 }
 
 const noKafkaMessage = [

@@ -8,6 +8,7 @@ import type { EffectivePolicy } from 'dlq-core/domain/retry/effective-policy.ts'
 import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import type { MessageDetail } from 'dlq-core/queries/reading/message-detail.ts'
 import type { Attempt } from 'dlq-core/queries/retry/attempts.ts'
+import type { KnownStaleness } from 'dlq-core/queries/staleness/answers.ts'
 import type { NewerDeadLetter } from 'dlq-core/queries/staleness/newer-dead-letters.ts'
 import * as v from 'valibot'
 import { effectivePolicyJson, effectivePolicySchema, exampleEffectivePolicy } from '../fleet/policy-json.ts'
@@ -16,7 +17,7 @@ import { type DecodingJson, decodingSchema } from '../payloads/decoding-json.ts'
 import { attemptJson, attemptSchema, exampleAttempt } from './attempt-json.ts'
 import { count, exampleMessage, messageEntries, messageJson } from './message-json.ts'
 import { readable, readableHeaders } from './readable-record.ts'
-import { stalenessJson, stalenessSchema } from './staleness-json.ts'
+import { stalenessJson, stalenessSchema, staleWords, unguarded } from './staleness-json.ts'
 import { timestamp, timestampText } from './timestamp.ts'
 import { heldUpBy, whyNotRetryable } from './why-not-retried.ts'
 
@@ -142,7 +143,7 @@ export const exampleDetail = {
   edits: 0,
   archived_at: null,
   erased_at: null,
-  staleness: stalenessJson([], { status: 'PENDING', consumer_group: null }),
+  staleness: stalenessJson([], { status: 'PENDING', consumer_group: null }, unguarded),
   attempts: [exampleAttempt],
   policy: exampleEffectivePolicy,
   decoding: null,
@@ -169,7 +170,13 @@ export function detailJson(
     attempts,
     policy,
     newer,
-  }: { attempts: readonly Shown<Attempt>[]; policy: EffectivePolicy; newer: readonly NewerDeadLetter[] },
+    staleness,
+  }: {
+    attempts: readonly Shown<Attempt>[]
+    policy: EffectivePolicy
+    newer: readonly NewerDeadLetter[]
+    staleness: KnownStaleness | null
+  },
 ): string {
   const m = message
   const target = targetOf(m, policy.policy)
@@ -188,6 +195,7 @@ export function detailJson(
         : null,
     unstoredValueBytes: m.unstored_value_bytes,
     origin: originStateOf(m.origin_state),
+    stale: target === m.original_topic ? staleWords({ policy: policy.policy.staleness, known: staleness }) : null,
     unheld: m.is_unheld,
     topicUncertain: m.dlq_topic !== null && (m.original_topic_source ?? 'guessed') === 'guessed',
     lastRefusal:
@@ -238,7 +246,7 @@ export function detailJson(
     edits: m.edits,
     archived_at: time(m.archived_at),
     erased_at: time(m.erased_at),
-    staleness: stalenessJson(newer, m),
+    staleness: stalenessJson(newer, m, { policy: policy.policy.staleness, known: staleness }),
     attempts: attempts.map(attemptJson),
     policy: effectivePolicyJson(policy),
     decoding: m.decoding,

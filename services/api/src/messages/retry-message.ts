@@ -6,16 +6,21 @@ import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
 import { originStateOf } from 'dlq-core/domain/origin/origin-state.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
+import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { topicsOfMessage } from 'dlq-core/queries/change/audit.ts'
 import type { HeldMessage } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage, getOutlook } from 'dlq-core/queries/reading/message-view.ts'
 import { getAttempt, requestAttempt } from 'dlq-core/queries/retry/attempts.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
+import { listStaleness } from 'dlq-core/queries/staleness/answers.ts'
+import { forceStale } from 'dlq-core/queries/staleness/hold-stale.ts'
 import { refuseWithoutKafka } from '../fleet/refuse-without-kafka.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
 import type { ApiDeps, Call } from '../http/define-route.ts'
 import { shownText } from '../masks/shown.ts'
 import { type Asked, changeState, holdAsSeen } from './change-message.ts'
-import { whyHeldForOrigin } from './why-not-retried.ts'
+import { staleWords } from './staleness-json.ts'
+import { whyHeldForOrigin, whyStale } from './why-not-retried.ts'
 
 const pollMs = 25
 
@@ -39,7 +44,7 @@ export async function retryMessage(
   const { sql, wakeRetriers } = deps
   const { id, scope, waitMs, signal } = request
   const deadline = Date.now() + waitMs
-  const number = await requestNext(deps, request)
+  const { number, policy } = await requestNext(deps, request)
   wakeRetriers()
   for (;;) {
     const attempt = await getAttempt(sql, { message_id: id, number })
@@ -49,6 +54,8 @@ export async function retryMessage(
       const why = shownText(attempt.error, deps.sight, await topicsOfMessage(sql, id))
       throw refused(await getOutlook(sql, { id, scope }), why)
     }
+    // A retrier may have found only now that the policy holds it.
+    if (policy.staleness === 'hold' && !request.force) await refuseStale(sql, id)
     if (Date.now() + pollMs > deadline || signal.aborted) {
       const message = await getMessage(sql, { id, scope })
       if (!message) throw notFound(id)
@@ -87,25 +94,36 @@ function whatComesNext(message: Outlook): string {
 async function requestNext(
   { sql, policies }: Pick<ApiDeps, 'sql' | 'policies'>,
   request: RetryRequest,
-): Promise<number> {
+): Promise<{ number: number; policy: RetryPolicy }> {
   const { id, force, by } = request
   await policies.refresh()
   return sql.begin(async (sql) => {
     const message = await holdAsSeen(sql, request)
-    if (message.status === 'RETRYING') return message.retry_count
+    const policy = policies.policyOf(message)
+    if (message.status === 'RETRYING') return { number: message.retry_count, policy }
     const [event, action] = force
       ? (['retry_forced', 'message.retry_forced'] as const)
       : (['retry_requested', 'message.retry'] as const)
-    const policy = policies.policyOf(message)
     if (message.held_by_route) refuseHeld(message, { ...request, redirectTopic: policy.redirectTopic })
     const origin = originStateOf(message.origin_state)
     if (origin?.isHeld && !force) throw new ApiError('SYS_DLQ_CONFLICT', whyHeldForOrigin(origin.state))
+    if (policy.staleness === 'hold' && targetOf(message, policy) === message.original_topic) {
+      if (force) await forceStale(sql, { id, attempt: message.retry_count + 1 })
+      else await refuseStale(sql, id)
+    }
     await changeState(sql, message, { event, action, asked: request, policies, now: new Date() })
     if (policy.delivery !== 'pull') await refuseWithoutKafka(sql)
     const number = message.retry_count + 1
     await requestAttempt(sql, { message_id: id, number, attempt_id: deriveAttemptId(id, number), actor: by.actor })
-    return number
+    return { number, policy }
   })
+}
+
+/** A message that its policy holds is sent only if it is forced. */
+async function refuseStale(sql: Sql, id: string): Promise<void> {
+  const [known = null] = await listStaleness(sql, [id])
+  const stale = staleWords({ policy: 'hold', known })
+  if (stale !== null) throw new ApiError('SYS_DLQ_CONFLICT', whyStale(stale))
 }
 
 /** A message whose route is not open is sent only if it is forced, by somebody who may send to its target. */

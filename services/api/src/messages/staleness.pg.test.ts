@@ -32,7 +32,7 @@ test('a later dead letter of the key that was sent makes a message superseded', 
     advice: expect.stringContaining('offset 11'),
   })
   // The other way round nothing is newer.
-  expect(await stalenessOf(newer)).toEqual({ superseded: false, newer: [], advice: null })
+  expect(await stalenessOf(newer)).toEqual({ superseded: false, newer: [], guard: null, advice: null })
 })
 
 test('one that waits as well is told to be sent after it', async () => {
@@ -60,8 +60,41 @@ test('what has another key, partition or topic, stood before, or has no place, i
   await insert(key, 11, { ...sent, original_partition: 4 })
   await insert(key, 11, { ...sent, original_topic: 'shipments' })
   await insert(key, null, sent)
-  const nothing = { superseded: false, newer: [], advice: null }
+  const nothing = { superseded: false, newer: [], guard: null, advice: null }
   expect(await stalenessOf(id)).toEqual(nothing)
   expect(await stalenessOf(await insert(null, 1))).toEqual(nothing)
   expect(await stalenessOf(await insert(key, null))).toEqual(nothing)
+})
+
+test('what a retrier found is said where the policy asks; under "hold" a retry needs force and a reason', async () => {
+  const id = await insert(newKey(), 10, { original_topic: 'guarded' })
+  const found = { message_id: id, original_topic: 'guarded', partition: 3, original_offset: 10 }
+  await database.sql`insert into dlq.dlq_staleness ${database.sql({ ...found, answer: 'superseded', newer_offset: 17 })}`
+  expect(await stalenessOf(id)).toMatchObject({ superseded: false, guard: null, advice: null })
+
+  await database.sql`insert into dlq.dlq_policies (pattern, staleness) values ('guarded', 'warn')`
+  const guard = { policy: 'warn', answer: 'superseded', newer_offset: '17', reason: null, fresh_to: null }
+  const warned = await stalenessOf(id)
+  expect(warned).toMatchObject({ superseded: true, guard, advice: expect.stringContaining('offset 17') })
+  const unseen = await insert(newKey(), 11, { original_topic: 'guarded' })
+  expect(await stalenessOf(unseen)).toMatchObject({ superseded: false, guard: { answer: 'waiting' }, advice: null })
+
+  await database.sql`update dlq.dlq_policies set staleness = 'hold' where pattern = 'guarded'`
+  const app = createTestApp(service.sql)
+  const { body } = await answerOf(app(`GET /api/v1/dlq/messages/${id}`))
+  expect(body).toMatchObject({ retryable: false, held_up_by: [expect.stringContaining('the policy holds it')] })
+  const retry = (asked: object) =>
+    answerOf(
+      app(`POST /api/v1/dlq/messages/${id}/retry`, {
+        headers: { 'content-type': 'application/json', prefer: 'wait=0' },
+        body: JSON.stringify(asked),
+      }),
+    )
+  const refused = await retry({})
+  expect(refused).toMatchObject({ status: 409, body: { error: { message: expect.stringContaining('offset 17') } } })
+  expect((await retry({ force: true })).status).toBe(400)
+  const forced = await retry({ force: true, reason: 'the newer one failed as well' })
+  expect(forced.status).toBe(202)
+  const [row] = await database.sql`select forced_attempt from dlq.dlq_staleness where message_id = ${id}`
+  expect(row).toEqual({ forced_attempt: 1 })
 })

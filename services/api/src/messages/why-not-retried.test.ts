@@ -15,6 +15,7 @@ const waiting: RetryFacts = {
   topicsPaused: [],
   routeClosed: null,
   origin: null,
+  stale: null,
   unstoredValueBytes: null,
   topicHeld: null,
 }
@@ -28,6 +29,10 @@ describe('a message may be retried', () => {
     [{ status: 'RETRYING', unheld: true }, null],
     [{ status: 'RETRYING', unheld: true, retryCount: 3 }, 'message is not retryable: status=RETRYING, retry_count=3/3'],
     [{ routeClosed: 'a may not send to b' }, 'a may not send to b; approve the route, or force the retry'],
+    [
+      { stale: 'a newer one stands at offset 7' },
+      'the policy holds it: a newer one stands at offset 7; force the retry with a reason',
+    ],
     [{ status: 'DEAD', retryCount: 3 }, 'message is not retryable: status=DEAD, retry_count=3/3'],
     [{ status: 'RESOLVED' }, 'message is not retryable: status=RESOLVED, retry_count=1/3'],
     [{ status: 'DEAD', archived: true }, 'message is archived; restore it first'],

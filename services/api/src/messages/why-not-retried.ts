@@ -27,6 +27,8 @@ export type RetryFacts = {
   readonly routeClosed: string | null
   /** What is known of its original, where somebody has compared. */
   readonly origin: { readonly state: OriginState; readonly isHeld: boolean } | null
+  /** Where its policy holds what is not fresh: what speaks against sending it. */
+  readonly stale: string | null
   /** The size of its value, where that was too large to be stored. */
   readonly unstoredValueBytes: bigint | null
 }
@@ -40,7 +42,8 @@ export function valueIsNotStored(bytes: bigint): string {
 export function whyNotRetryable(facts: RetryFacts): string | null {
   const { routeClosed, origin } = facts
   if (routeClosed) return whyNotPossible(facts) ?? `${routeClosed}; approve the route, or force the retry`
-  return whyNotPossible(facts) ?? (origin?.isHeld ? whyHeldForOrigin(origin.state) : null)
+  if (origin?.isHeld) return whyNotPossible(facts) ?? whyHeldForOrigin(origin.state)
+  return whyNotPossible(facts) ?? (facts.stale === null ? null : whyStale(facts.stale))
 }
 
 function whyNotPossible(facts: RetryFacts): string | null {
@@ -70,8 +73,14 @@ export function heldUpBy(facts: RetryFacts, policy: Pick<RetryPolicy, 'paused' |
     reasons.push(`automatic retries of the error group are paused: ${facts.groupPaused}`)
   if (facts.routeClosed !== null) reasons.push(facts.routeClosed)
   else if (facts.origin?.isHeld && !facts.retryRequested) reasons.push(whyHeldForOrigin(facts.origin.state))
+  else if (facts.stale !== null && !facts.retryRequested) reasons.push(whyStale(facts.stale))
   else if (facts.nextRetryAt === null) reasons.push(whyUnscheduled(facts, policy))
   return reasons
+}
+
+/** Why a policy holds a message. */
+export function whyStale(stale: string): string {
+  return `the policy holds it: ${stale}; force the retry with a reason`
 }
 
 /** Why a message is sent by force only. It begins with the state's name, for programs. */

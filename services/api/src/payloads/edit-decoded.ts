@@ -10,6 +10,7 @@ import { PatchError, patchJson } from 'dlq-core/domain/record/json-patch.ts'
 import type { MessageTopics } from 'dlq-core/domain/retry/effective-policy.ts'
 import { getMessageDetail } from 'dlq-core/queries/reading/message-detail.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import { isPlainJson, patchAside } from 'dlq-core/runtime/patching/patch-aside.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { ApiError, invalidField } from '../http/api-error.ts'
 import type { Call } from '../http/define-route.ts'
@@ -44,21 +45,39 @@ export async function encodeEdit(
   { edit, ...how }: { edit: DecodedEdit } & How,
 ): Promise<Pick<Wanted, 'key' | 'value'>> {
   const headers = storedPayloadHeaders(message.record_headers)
-  const encode = async (part: 'key' | 'value', changeOf: (json: string) => string) => {
+  const read = async (part: 'key' | 'value') => {
     const bytes = message[part]
     if (bytes === null) throw new ApiError('SYS_DLQ_CONFLICT', `the message has no ${part} that could be changed`)
     const [reading] = payloads
       ? await payloads.readAll([{ bytes, part, headers, topics: message }], { maxBytes: maxOneMessageBytes, sql })
       : [plainReading(bytes)]
-    const after = rewrite(part, bytes, { reading: reading!, changeOf, ...how })
-    return after === null ? {} : { [part]: after }
+    return { bytes, reading: reading! }
+  }
+  const encode = async (part: 'key' | 'value', json: string) => {
+    const { bytes, reading } = await read(part)
+    return changed(part, rewrite(part, bytes, { reading, changeOf: () => json, ...how }))
+  }
+  const encodePatched = async (patch: string) => {
+    const { bytes, reading } = await read('value')
+    if (!isPlainJson(reading))
+      return changed('value', rewrite('value', bytes, { reading, changeOf: (json) => patchJson(json, patch), ...how }))
+    const patched = await patchAside(
+      { record_headers: message.record_headers, record_value: bytes, payload: null },
+      patch,
+    )
+    if (patched.problem === 'patch_does_not_fit') throw invalidField('patch', patched.detail!)
+    return changed('value', patched.bytes)
   }
   const { key, value, patch } = edit
   return {
-    ...(key !== undefined && (await encode('key', () => key))),
-    ...(value !== undefined && (await encode('value', () => value))),
-    ...(patch !== undefined && (await encode('value', (json) => patchJson(json, patch)))),
+    ...(key !== undefined && (await encode('key', key))),
+    ...(value !== undefined && (await encode('value', value))),
+    ...(patch !== undefined && (await encodePatched(patch))),
   }
+}
+
+function changed(part: 'key' | 'value', bytes: Buffer | null): Pick<Wanted, 'key' | 'value'> {
+  return bytes === null ? {} : { [part]: bytes }
 }
 
 type Rewriting = How & { reading: Reading; changeOf: (json: string) => string }

@@ -1,8 +1,10 @@
-// Record keys given as JSON: encoded in each way in which keys are read, so that the bytes go along the index of keys.
+// Record keys given as JSON: encoded in each way in which keys are read, by frames of keys, headers and rules, so that the
+// bytes go along the index of keys.
 
 import { base64Keys, jsonKeyOf, type MessageFilter } from 'dlq-core/domain/message/message-filter.ts'
+import { storedPayloadHeaders } from 'dlq-core/domain/payload/stored-decoding.ts'
 import { exactJsonOf } from 'dlq-core/domain/record/exact-json.ts'
-import { listKeyFrames } from 'dlq-core/queries/schemas/key-frames.ts'
+import { listKeyFrames, listNewestKeyHeaders } from 'dlq-core/queries/schemas/key-frames.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { invalidField } from '../http/api-error.ts'
@@ -12,6 +14,8 @@ export type EncodingDeps = { sql: Sql; payloads: PayloadReader | null }
 const mostEncodings = 10
 /** Frames of keys that are looked at: not every schema fits. */
 const mostFrames = 50
+/** Newest messages whose headers are looked at for schemas of keys. Ingesters note those of all that they store. */
+const mostHeaders = 500
 
 /**
  * The bytes of the key: as JSON text, as the rule of the topic encodes it, and with each schema that keys have and that
@@ -25,6 +29,10 @@ export async function encodeKey(
   const text = Buffer.from(json)
   if (payloads === null) return [text]
   const frames = await listKeyFrames(sql, { limit: mostFrames })
+  const newest = await listNewestKeyHeaders(sql, { limit: mostHeaders })
+  await payloads.noteKeys(
+    newest.map(({ record_headers, ...topics }) => ({ headers: storedPayloadHeaders(record_headers), topics })),
+  )
   const encoded = await payloads.encodeKey(json, { topic, frames })
   const distinct = new Map([text, ...encoded].map((bytes) => [bytes.toString('base64'), bytes]))
   if (distinct.size > mostEncodings)

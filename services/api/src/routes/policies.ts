@@ -12,6 +12,7 @@ import {
   recordChoices,
   timestampChoices,
 } from 'dlq-core/domain/retry/retry-policy.ts'
+import { stalenessChoices } from 'dlq-core/domain/staleness/staleness.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { listTopicPairs } from 'dlq-core/queries/reading/summary.ts'
 import {
@@ -63,6 +64,7 @@ const settingEntries = {
   refailure_threshold: number,
   refailure_share: number,
   refailure_window: durationText,
+  staleness: v.optional(v.picklist(stalenessChoices)),
   for_group_header: v.optional(v.boolean()),
   verdict_group: v.optional(v.string()),
   verdict_horizon: durationText,

@@ -38,7 +38,7 @@ test('a dry run names who else gets the records, who had them before, and what t
     {
       ...{ topic: 'orders', messages: { value: 4, relation: 'eq' }, bytes: { value: 400, relation: 'eq' } },
       ...{ produced_per_second: 41, hottest_partition: { partition: 0, messages: 3 }, gone_groups: 1 },
-      staleness: { superseded: 0, waiting: 0, examined: 4 },
+      staleness: { superseded: 0, waiting: 0, unknown: 0, examined: 4 },
       groups: [
         {
           ...{
@@ -90,6 +90,17 @@ test('a dry run counts what would bring an older state after a newer one', async
   await insert({ consumer_group: 'billing' })
   expect((await dryRun()).targets).toMatchObject([
     { messages: { value: 5 }, staleness: { superseded: 2, waiting: 1, examined: 5 } },
+  ])
+  // What a retrier found, where a policy asks.
+  const [old, unclear, unseen] = [await at('found', 1), await at('unclear', 1), await at('unseen', 1)]
+  const answers = [
+    { message_id: old, original_topic: 'orders', answer: 'superseded' },
+    { message_id: unclear, original_topic: 'orders', answer: 'unknown' },
+    { message_id: unseen, original_topic: 'orders', answer: 'waiting' },
+  ]
+  await database.sql`insert into dlq.dlq_staleness ${database.sql(answers)}`
+  expect((await dryRun()).targets).toMatchObject([
+    { messages: { value: 8 }, staleness: { superseded: 3, waiting: 1, unknown: 2, examined: 8 } },
   ])
   const elsewhere = await dryRun({ kind: 'redirect', target_topic: 'parking' })
   expect(elsewhere.targets).toMatchObject([{ staleness: { superseded: 0, waiting: 0, examined: 0 } }])

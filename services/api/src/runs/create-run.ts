@@ -22,6 +22,7 @@ export type WantedRun = Pick<
   | 'target_topic'
   | 'rate_per_second'
   | 'max_lag'
+  | 'staleness'
   | 'on_refailure'
   | 'max_refailure'
   | 'canary'
@@ -62,7 +63,16 @@ export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']
     await auditRun(
       sql,
       { id, kind, reason: wanted.reason },
-      { action: 'run.create', by, after: { kind, matched: matched.value, ...(is_forced && { force: true }) } },
+      {
+        action: 'run.create',
+        by,
+        after: {
+          kind,
+          matched: matched.value,
+          ...(is_forced && { force: true }),
+          ...(wanted.staleness && { staleness: 'send' }),
+        },
+      },
     )
     return id
   })

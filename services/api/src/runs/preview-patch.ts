@@ -1,12 +1,13 @@
 // Shows messages before and after a run of kind edit, without creating the run.
 
 import { setImmediate as turn } from 'node:timers/promises'
-import { patchValue, sentValue } from 'dlq-core/domain/message/edit-message.ts'
+import { sentValue } from 'dlq-core/domain/message/edit-message.ts'
 import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
 import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
 import { readContents } from 'dlq-core/queries/change/message-change.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
+import { patchAside } from 'dlq-core/runtime/patching/patch-aside.ts'
 import { type PayloadReader, readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { shown } from '../masks/shown.ts'
 import type { Sight } from '../masks/sight.ts'
@@ -34,7 +35,7 @@ export async function previewPatch(
     const [reading] =
       (await payloads?.readAll([readableValue(message, sentValue(message), message)], { maxBytes: maxEncodedBytes })) ??
       []
-    const patched = patchValue(message, patch, reading)
+    const patched = await patchAside(message, patch, reading)
     const see = (payload: string | null) => shown({ id, payload, unprojected_value: null }, sight, message).payload
     const [before, after, problem] = [see(patched.before), see(patched.after), patched.problem]
     const omitted = Math.max(before?.length ?? 0, after?.length ?? 0) > maxShown

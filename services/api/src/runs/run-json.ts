@@ -59,6 +59,10 @@ export const runSchema = v.pipe(
     matched: totalSchema,
     target_topic: v.nullable(v.string()),
     rate_per_second: v.nullable(v.number()),
+    staleness: v.pipe(
+      v.nullable(v.picklist(['send'])),
+      v.description('send: also what a policy would hold because it is not known to be fresh.'),
+    ),
     max_lag: v.pipe(v.nullable(count), v.description('Records that a group which failed may be behind.')),
     force: v.boolean(),
     adopt: v.pipe(
@@ -166,6 +170,7 @@ export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtr
     matched: { value: run.matched, relation: run.matched_relation },
     target_topic: run.target_topic,
     rate_per_second: run.rate_per_second,
+    staleness: run.staleness,
     max_lag: run.max_lag,
     force: run.is_forced,
     adopt: run.adopts,
@@ -238,6 +243,7 @@ export const exampleRun: RunJson = {
   matched: { value: 3000, relation: 'eq' },
   target_topic: null,
   rate_per_second: 100,
+  staleness: null,
   max_lag: null,
   force: false,
   adopt: false,

@@ -73,6 +73,14 @@ export const runBody = v.pipe(
       ),
       null,
     ),
+    staleness: v.optional(
+      v.pipe(
+        v.picklist(['send'], 'must be "send"'),
+        v.description(
+          'With kind retry or redirect: also sends what a policy with "staleness": "hold" would hold, because it is superseded or not known to be fresh.',
+        ),
+      ),
+    ),
     target_topic: v.optional(
       v.nullable(
         v.pipe(
@@ -158,6 +166,10 @@ export const runBody = v.pipe(
   v.forward(
     v.check(({ kind, max_lag }) => max_lag === null || isSent(kind), 'goes with kind "retry" or "redirect"'),
     ['max_lag'],
+  ),
+  v.forward(
+    v.check(({ kind, staleness }) => staleness === undefined || isSent(kind), 'goes with kind "retry" or "redirect"'),
+    ['staleness'],
   ),
   v.forward(
     v.check(({ kind, force }) => !force || canBeForced(kind), 'goes with kind "retry" or "redirect"'),

@@ -40,6 +40,8 @@ describe('a request', () => {
     [{ kind: 'redirect', selection: orders, target_topic: '{topic}.{name}' }, 'may hold {topic}'],
     [{ kind: 'dead', selection: orders, max_lag: 10 }, 'goes with kind'],
     [{ kind: 'retry', selection: orders, max_lag: -1 }, 'must not be negative'],
+    [{ kind: 'dead', selection: orders, staleness: 'send' }, 'goes with kind'],
+    [{ kind: 'retry', selection: orders, staleness: 'hold' }, 'must be "send"'],
     [{ kind: 'dead', selection: { filter: { topic: 'x', archived: true } } }, 'archive'],
     [{ kind: 'edit', selection: orders }, 'edit'],
     [{ kind: 'edit', selection: orders, patch: [] }, 'empty'],
@@ -74,7 +76,11 @@ describe('a request', () => {
   test('may name a lag to wait for, and a topic per message to redirect to', async () => {
     await insertMany(1)
     const run = { kind: 'redirect', selection: orders, target_topic: '{topic}.{group}.retry', max_lag: 100 }
-    expect(await ask(run)).toMatchObject({ status: 202, body: { max_lag: 100, target_topic: '{topic}.{group}.retry' } })
+    expect(await ask({ ...run, staleness: 'send' })).toMatchObject({ body: { staleness: 'send' } })
+    expect(await ask(run)).toMatchObject({
+      status: 202,
+      body: { staleness: null, max_lag: 100, target_topic: '{topic}.{group}.retry' },
+    })
   })
 
   test('for a missing run answers 404', async () => {

@@ -63,9 +63,17 @@ export const blastSchema = v.pipe(
           v.strictObject({
             superseded: v.pipe(
               count,
-              v.description('A newer dead letter of their key was sent, or failed only for another group.'),
+              v.description(
+                'A newer dead letter of their key was sent, or failed only for another group; or a retrier found a newer record.',
+              ),
             ),
             waiting: v.pipe(count, v.description('A newer dead letter of their key waits as well, or was given up.')),
+            unknown: v.pipe(
+              count,
+              v.description(
+                'Where the policy asks for a look: it cannot be told whether a newer record was written, or no retrier has looked yet.',
+              ),
+            ),
             examined: v.pipe(
               count,
               v.description(
@@ -74,7 +82,7 @@ export const blastSchema = v.pipe(
             ),
           }),
           v.description(
-            'The messages that go back to where they came from, and would bring an older state after a newer one. Only dead letters are looked at: newer records that never failed are not looked for.',
+            'The messages that go back to where they came from, and would bring an older state after a newer one. Records that never failed are found only where the policy asks for a look (staleness).',
           ),
         ),
       }),
@@ -91,7 +99,7 @@ export const exampleBlast: Blast = {
     {
       ...{ topic: 'orders', messages: { value: 3000, relation: 'eq' }, bytes: { value: 3_720_000, relation: 'eq' } },
       ...{ produced_per_second: 41.2, hottest_partition: { partition: 3, messages: 1200 }, gone_groups: 0 },
-      staleness: { superseded: 12, waiting: 4, examined: 200 },
+      staleness: { superseded: 12, waiting: 4, unknown: 1, examined: 200 },
       groups: [
         {
           ...{
@@ -197,16 +205,21 @@ export function timeOf(
 }
 
 function stalenessOf(examined: readonly Overtaken[]) {
-  const overtaken = examined.filter(({ is_sent: isSent }) => isSent !== null)
+  const overtaken = examined.filter(({ is_sent: isSent, answer }) => isSent !== null || answer === 'superseded')
   // Where another group failed on the newer record, this one has read it.
   const superseded = overtaken.filter(
-    ({ consumer_group: group, is_sent: isSent, newer_groups: others }) =>
-      isSent || others?.some((other) => areOtherGroups(other, group)),
+    ({ consumer_group: group, is_sent: isSent, newer_groups: others, answer }) =>
+      answer === 'superseded' || isSent || others?.some((other) => areOtherGroups(other, group)),
   )
   return {
     ...{ superseded: superseded.length, waiting: overtaken.length - superseded.length },
+    unknown: examined.filter(({ is_sent: isSent, answer }) => isSent === null && isUnknown(answer)).length,
     examined: examined.length,
   }
+}
+
+function isUnknown(answer: Overtaken['answer']): boolean {
+  return answer === 'unknown' || answer === 'waiting'
 }
 
 function hottest(parts: readonly TargetPart[], scale: number) {

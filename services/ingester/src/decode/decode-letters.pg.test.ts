@@ -70,6 +70,17 @@ test('a value whose schema is not known is stored with its bytes, and waits; not
   })
 })
 
+test('a schema that a header of a key names is noted, once and also where somebody has asked for it', async () => {
+  const guid = (last: string) => `0b0b0b0b-0b0b-0b0b-0b0b-0b0b0b0b0b${last}`
+  const headersOf = (last: string) => ({
+    __key_schema_id: Buffer.from(`01${guid(last).replaceAll('-', '')}`, 'hex'),
+  })
+  await database.sql`insert into dlq.dlq_schemas (registry, id_kind, schema_id) values ('main', 'guid', ${guid('01')})`
+  await store([recordAt(0, { headers: headersOf('01') }), recordAt(1, { headers: headersOf('02') }), recordAt(2)])
+  const rows = await database.sql`select schema_id, state, is_of_keys from dlq.dlq_schemas order by schema_id`
+  expect([...rows]).toEqual(['01', '02'].map((last) => ({ schema_id: guid(last), state: 'wanted', is_of_keys: true })))
+})
+
 test('a value that does not fit its schema is stored with its bytes, and does not wait', async () => {
   await known('5')
   const record = recordAt(0, { value: Buffer.concat([orderBytes(5, 'order-1', 42), Buffer.from('x')]) })

@@ -1,5 +1,6 @@
 // Decodes the values of a batch that are not JSON, so that payload search and SQL work on them too. A topic whose policy
-// stores no payload is left alone, and so is JSON, which readDeadLetter has projected already.
+// stores no payload is left alone, and so is JSON, which readDeadLetter has projected already. Keys are stored as they are; the
+// schemas that their headers name are noted, for searches.
 
 import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
@@ -18,6 +19,7 @@ export async function decodeLetters(
   records: readonly DeadLetterRecord[],
   letters: readonly DeadLetter[],
 ): Promise<readonly DeadLetter[]> {
+  await reader.noteKeys(records.map(({ headers }, at) => ({ headers, topics: letters[at]!.message })))
   const wanted: number[] = []
   for (const [at, { message }] of letters.entries()) {
     const { headers } = records[at]!

@@ -94,7 +94,15 @@ export async function enterErasure(
       adopts: false,
     },
     ...{ cutoff: 'infinity', until_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff', matched: 1, matched_relation: 'eq' },
-    ...{ retry_all_topic: null, target_topic: null, patch: null, rate_per_second: null, max_lag: null, canary: null },
+    ...{
+      retry_all_topic: null,
+      target_topic: null,
+      patch: null,
+      rate_per_second: null,
+      max_lag: null,
+      staleness: null,
+      canary: null,
+    },
     ...{ on_refailure: 'continue', max_refailure: 0.05, selection: JSON.stringify(selection) },
   })
   return id!

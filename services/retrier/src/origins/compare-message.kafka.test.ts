@@ -123,7 +123,14 @@ describe('a run', () => {
       ...{ kind: 'origin', is_forced: false, actor: 'ann', reason: 'ticket 17', scope: null, erase_mode: null },
       ...{ cutoff: await freezeNow(service.sql), until_id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' },
       ...{ matched: ids.length, matched_relation: 'eq', retry_all_topic: null, target_topic: null, patch: null },
-      ...{ rate_per_second: null, max_lag: null, canary: null, on_refailure: 'continue', max_refailure: 0.05 },
+      ...{
+        rate_per_second: null,
+        max_lag: null,
+        staleness: null,
+        canary: null,
+        on_refailure: 'continue',
+        max_refailure: 0.05,
+      },
       ...{ selection: JSON.stringify({ ids: ids.toSorted() }), adopts: false, ...more },
     })
     return id!

@@ -11,13 +11,16 @@ import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import { countClaimed, tokensOf } from '../claim/share-claims.ts'
 import type { Cooldown } from '../slot/cooldown.ts'
 import type { HeldSlot } from '../slot/hold-slot.ts'
+import { type LastLook, type LastLookDeps, lookOnceMore } from '../staleness/last-look.ts'
 import { refusalsInARow, type TopicHolds } from '../targets/topic-holds.ts'
 import { type Outgoing, type PrepareDeps, type Prepared, prepareOutgoing, type Refusal } from './outgoing.ts'
 import { type PartOutcome, type SettleDeps, settlePart } from './settle-batch.ts'
 import type { Part, PublishResult, SlotProducer } from './slot-producer.ts'
 import { tracePublishing } from './trace-publishing.ts'
 
-export type PublishDeps = PrepareDeps & SettleDeps & { cooldown: Cooldown; holds: TopicHolds; tracing: Tracing }
+export type PublishDeps = PrepareDeps &
+  SettleDeps &
+  Pick<LastLookDeps, 'reader'> & { cooldown: Cooldown; holds: TopicHolds; tracing: Tracing }
 
 export type PublishCounts = { published: number; refused: number; released: number }
 
@@ -46,7 +49,7 @@ export async function publishClaimed(
     await settlePart(deps, slot, { batchNumber, outcome, claimed })
     for (const kind of ['published', 'refused', 'released'] as const) counts[kind] += outcome[kind].length
     // A message that was not sent takes nothing off its topic's rate, nor off the rate of its run.
-    const released = outcome.released.map((id) => claimed.get(id)!)
+    const released = [...outcome.released, ...idsOf(outcome.stale ?? [])].map((id) => claimed.get(id)!)
     await returnTokens(deps.sql, tokensOf(grants, countClaimed(released)))
   }
 
@@ -57,6 +60,23 @@ export async function publishClaimed(
     await settle(batchNumber, allReleased(messages))
     throw toUnavailable(error as Error)
   }
+  /** Without those that their policies hold, which are given back. */
+  const withoutStale = async (outgoing: readonly Outgoing[]) => {
+    const addressed = outgoing.map(({ id, topic }) => ({ message: claimed.get(id)!, topic }))
+    let look: LastLook
+    try {
+      look = await lookOnceMore(deps, addressed)
+    } catch (error) {
+      await settle(batchNumber, allReleased(outgoing))
+      throw toUnavailable(error as Error)
+    }
+    const { stale, waiting } = look
+    if (stale.length + waiting.length === 0) return outgoing
+    await settle(batchNumber, { ...nothing, stale })
+    await settle(batchNumber, { ...nothing, released: waiting, releasedForMs: notLookedMs })
+    const left = new Set([...waiting, ...idsOf(stale)])
+    return outgoing.filter(({ id }) => !left.has(id))
+  }
   const settleResting = async (batchNumber: bigint, records: readonly { id: string; topic: string }[]) => {
     for (const [topic, ofTopic] of Map.groupBy(records, ({ topic }) => topic)) {
       const releasedForMs = Math.max(deps.holds.restMs(topic), leastRestMs)
@@ -64,10 +84,11 @@ export async function publishClaimed(
     }
   }
   coolDown(deps, prepared)
-  const { outgoing, refused, unavailable, paused, held } = prepared
+  const { refused, unavailable, paused, held } = prepared
   noteRefused(deps.holds, refused)
   await settle(batchNumber, { published: [], refused, released: idsOf([...unavailable, ...paused]) })
   await settleResting(batchNumber, held)
+  const outgoing = await withoutStale(prepared.outgoing)
 
   const lists = listsOf(deps, outgoing)
   let parts: Part[] =
@@ -105,6 +126,11 @@ export async function publishClaimed(
   }
   return { ...counts, asideMs }
 }
+
+/** Messages whose partition a retrier has to read first are not claimed again at once. */
+const notLookedMs = 2000
+
+const nothing: PartOutcome = { published: [], refused: [], released: [] }
 
 /** What a topic refuses is not claimed again at once. */
 const leastRestMs = 1000

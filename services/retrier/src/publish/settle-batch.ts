@@ -12,6 +12,7 @@ import {
   type SettledMessage,
   settleMessages,
 } from 'dlq-core/queries/retry/batches.ts'
+import { type HeldStale, holdStale } from 'dlq-core/queries/staleness/hold-stale.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { RetryCounts } from '../groups/retry-counts.ts'
@@ -26,12 +27,14 @@ export type BatchOutcome = BatchLease & {
   released: readonly string[]
   /** The released ones are due no sooner than this; null: at once. */
   releasedForMs?: number | null
+  /** Messages that their policies hold; their attempt is given back. */
+  stale?: readonly HeldStale[]
 }
 
 /** Returns how many messages the lease still held: `settled` of `messages`, `released` of `released`. */
 export async function settleBatch(
   sql: Database,
-  { slot, epoch, batch, messages, attempts, released, releasedForMs = null }: BatchOutcome,
+  { slot, epoch, batch, messages, attempts, released, releasedForMs = null, stale = [] }: BatchOutcome,
 ): Promise<{ settled: number; released: number }> {
   const lease = { slot, epoch, batch }
   return sql.begin(async (sql) => {
@@ -39,6 +42,7 @@ export async function settleBatch(
     const [settled, givenBack] = await Promise.all([
       settleMessages(sql, { ...lease, messages }),
       released.length === 0 ? 0 : releaseBatch(sql, { ...lease, ids: released, afterMs: releasedForMs }),
+      holdStale(sql, { ...lease, held: stale }),
       // Also for messages that failed again before this: the attempt says where their records stand.
       settleAttempts(sql, { attempts }),
     ])
@@ -60,7 +64,7 @@ export type SettleDeps = {
 
 /** What became of a part's messages. A message is in one of the lists at most. */
 export type PartOutcome = Pick<PublishResult, 'published' | 'refused' | 'released'> &
-  Pick<BatchOutcome, 'releasedForMs'>
+  Pick<BatchOutcome, 'releasedForMs' | 'stale'>
 
 type Settling = { batchNumber: bigint; outcome: PartOutcome; claimed: ReadonlyMap<string, ClaimedMessage> }
 
@@ -70,7 +74,7 @@ type Settling = { batchNumber: bigint; outcome: PartOutcome; claimed: ReadonlyMa
  */
 export async function settlePart(deps: SettleDeps, slot: HeldSlot, settling: Settling): Promise<void> {
   const { published, refused, released } = settling.outcome
-  if (published.length + refused.length + released.length === 0) return
+  if (published.length + refused.length + released.length + (settling.outcome.stale?.length ?? 0) === 0) return
   for (let backoffMs = 50; ; backoffMs = Math.min(backoffMs * 2, 2000)) {
     try {
       return await settleOnce(deps, slot, settling)
@@ -85,7 +89,7 @@ export async function settlePart(deps: SettleDeps, slot: HeldSlot, settling: Set
 async function settleOnce(
   deps: SettleDeps,
   { slot, epoch }: HeldSlot,
-  { batchNumber, outcome: { published, refused, released, releasedForMs = null }, claimed }: Settling,
+  { batchNumber, outcome: { published, refused, released, releasedForMs = null, stale = [] }, claimed }: Settling,
 ): Promise<void> {
   const { sql, metrics, log, retryCounts } = deps
   const messages: SettledMessage[] = [
@@ -105,11 +109,12 @@ async function settleOnce(
     })),
   ]
   const lease = { slot, epoch, batch: batchNumber }
-  const settled = await settleBatch(sql, { ...lease, messages, attempts, released, releasedForMs })
+  const settled = await settleBatch(sql, { ...lease, messages, attempts, released, releasedForMs, stale })
   for (const { id } of published) retryCounts.add(claimed.get(id)!)
   metrics.attempts.inc({ outcome: 'published' }, published.length)
   metrics.attempts.inc({ outcome: 'refused' }, refused.length)
   metrics.attempts.inc({ outcome: 'released' }, settled.released)
+  metrics.attempts.inc({ outcome: 'held' }, stale.length)
   // A missing message is not lost: its re-failure may have arrived before this statement.
   if (settled.settled < messages.length)
     log.info({ slot, messages: messages.length, settled: settled.settled }, 'settled_elsewhere')

@@ -1,12 +1,13 @@
 // A chunk of a run that edits. Each message's value is patched as JSON; the old value is kept, as with every edit.
 
-import { applyEdit, patchValue, sentValue } from 'dlq-core/domain/message/edit-message.ts'
+import { applyEdit, sentValue } from 'dlq-core/domain/message/edit-message.ts'
 import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
 import { editMessage, readContents } from 'dlq-core/queries/change/message-change.ts'
 import type { Skipped } from 'dlq-core/queries/runs/run-items.ts'
 import type { HeldRun } from 'dlq-core/queries/runs/runs.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
+import { patchAside } from 'dlq-core/runtime/patching/patch-aside.ts'
 import { type PayloadReader, readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
 
 /** `payloads`: null where only JSON is read. */
@@ -28,7 +29,7 @@ export async function editChunk(
   )
   for (const [at, message] of messages.entries()) {
     const { id } = message
-    const patched = patchValue(message, run.patch!, readings?.[at])
+    const patched = await patchAside(message, run.patch!, readings?.[at])
     if (patched.problem !== null) {
       skipped.push({ id, reason: patched.problem })
       continue

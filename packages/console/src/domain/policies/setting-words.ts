@@ -54,6 +54,11 @@ export const settingWords: Readonly<Record<SettingName, SettingWords>> = {
     kind: 'detectors',
     note: 'email, iban, card, or patterns, before anything is stored; (none): nothing',
   },
+  staleness: {
+    label: 'Newer records',
+    kind: ['ignore', 'warn', 'hold'],
+    note: 'warn: looked for and said; hold: only what is not older is sent',
+  },
   for_group_header: { label: 'Says for which group', kind: 'switch', note: 'in dlq-for-group, which others may skip' },
   verdict_group: { label: 'Judged by', kind: 'topic', note: 'the group whose reading counts where none is known' },
   verdict_horizon: { label: 'May come back for', kind: 'duration', note: 'after it was read; then it is consumed' },
@@ -86,7 +91,7 @@ export const settingGroups: readonly { readonly title: string; readonly settings
   { title: 'How often', settings: ['max_retries', 'refailure_threshold', 'refailure_share', 'refailure_window'] },
   { title: 'How fast', settings: ['rate_per_second', 'max_in_flight', 'run_limit', 'weight'] },
   { title: 'Where to', settings: ['redirect_topic', 'delivery', 'record'] },
-  { title: 'In which order', settings: ['ordering', 'timestamp'] },
+  { title: 'In which order', settings: ['ordering', 'staleness', 'timestamp'] },
   {
     title: 'Did it help',
     settings: ['for_group_header', 'verdict_group', 'verdict_horizon', 'auto_resolve'],

@@ -125,6 +125,8 @@ export type PatchedValue = {
   bytes: Buffer | null
   /** Why the message is left alone. */
   problem: PatchProblem | null
+  /** What of the patch does not fit, for a person. */
+  detail?: string
 }
 
 export const patchProblems = ['no_json', 'patch_does_not_fit', 'unchanged', 'not_exact', 'schema_refuses'] as const
@@ -149,7 +151,7 @@ export function patchValue(
   try {
     after = patchJson(before, patch)
   } catch (error) {
-    if (error instanceof PatchError) return left('patch_does_not_fit')
+    if (error instanceof PatchError) return { ...left('patch_does_not_fit'), detail: error.message }
     throw error
   }
   try {

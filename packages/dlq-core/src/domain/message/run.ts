@@ -163,6 +163,10 @@ export function remedyOf({ kind }: Pick<RunMeans, 'kind'>, reason: string, count
       return `${are} held by a route: approve it, or retry singly by force`
     case 'held_for_origin':
       return `${are} held because the original is missing or has another value: adopt it, edit the value, or retry singly by force`
+    case 'superseded':
+      return `${are} older than a record of the same key: send with "staleness": "send", or retry singly by force`
+    case 'staleness_unknown':
+      return `${are} not known to be the newest of the key: send with "staleness": "send", or retry singly by force`
     case 'in_another_run':
       return `${are} held by another run: wait for it, or cancel it`
     case 'retrying':

@@ -5,7 +5,7 @@ import { compileAvroReader } from './avro/read-avro.ts'
 import { compileAvroWriter } from './avro/write-avro.ts'
 import { createJsonCodec } from './json/json-codec.ts'
 import { PayloadFault } from './payload-fault.ts'
-import { createFramedProtobufCodec } from './protobuf-codec.ts'
+import { createFramedProtobufCodec, describedProtos } from './protobuf/protobuf-codec.ts'
 import type { SchemaCodec } from './schema-codec.ts'
 
 export const schemaTypes = ['avro', 'json', 'protobuf'] as const
@@ -16,7 +16,7 @@ export type SchemaDefinition = {
   readonly definition: string
   /**
    * The definitions that it refers to, each after those that it uses itself. Of Protobuf the descriptors in base64, its
-   * own last; none where the registry gives none.
+   * own last; none where the definition is text that imports nothing of the registry.
    */
   readonly references: readonly string[]
   /** It says that values are encrypted as a whole. */
@@ -49,9 +49,9 @@ export function createCodec(schema: SchemaDefinition): SchemaCodec {
     return compiled
   }
   return {
-    read: (bytes, at) => codec().read(bytes, at),
-    write: (json, bytes, at) => codec().write(json, bytes, at),
-    bodyAt: (bytes, at) => codec().bodyAt?.(bytes, at) ?? at,
+    read: (bytes, at, mark) => codec().read(bytes, at, mark),
+    write: (json, bytes, at, mark) => codec().write(json, bytes, at, mark),
+    bodyAt: (bytes, at, mark) => codec().bodyAt?.(bytes, at, mark) ?? at,
   }
 }
 
@@ -60,10 +60,11 @@ function compileAvro({ definition, references }: SchemaDefinition): SchemaCodec 
   return { read: compileAvroReader(type), write: compileAvroWriter(type) }
 }
 
-function compileProtobuf({ references }: SchemaDefinition): SchemaCodec {
-  if (references.length === 0)
-    throw new PayloadFault('the registry gives no descriptor of this Protobuf schema: name its type in a rule')
-  return createFramedProtobufCodec(references)
+/** Without descriptors, as they are stored where the registry gave none, from the text. */
+function compileProtobuf({ definition, references }: SchemaDefinition): SchemaCodec {
+  return createFramedProtobufCodec(
+    references.length > 0 ? references : describedProtos([{ name: '', text: definition }]),
+  )
 }
 
 function refusingFaults(compile: () => SchemaCodec): SchemaCodec {

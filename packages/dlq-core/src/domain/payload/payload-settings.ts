@@ -7,10 +7,10 @@ import type { Compression } from './decompress.ts'
 export const formats = ['auto', 'avro', 'protobuf', 'msgpack', 'cbor', 'json', 'text', 'none'] as const
 
 export type PartRule = {
-  /** `auto`: recognised by headers and first bytes. `avro`: without a frame, with the schema of `schema_id`. */
+  /** `auto`: recognised by headers and first bytes. `avro`: without a frame, with the schema of `schema_id` or `type`. */
   readonly format: (typeof formats)[number]
   readonly schema_id?: number | undefined
-  /** `protobuf`: the full name of the message type, in the files. */
+  /** `protobuf`, `avro`: the full name of the type, in the files. */
   readonly type?: string | undefined
   readonly compression?: Compression | undefined
 }

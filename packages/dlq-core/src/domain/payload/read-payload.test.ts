@@ -188,7 +188,7 @@ describe('a frame', () => {
     })
     expect(read(frame(5), { schemas: [known('id', '5', 'protobuf', 'syntax')] }).decoding).toMatchObject({
       state: 'failed',
-      problem: expect.stringContaining('no descriptor'),
+      problem: expect.stringContaining('the .proto text has'),
     })
     expect(read(frame(5), { schemas: [{ ...known('id', '5'), encrypted: true }] }).decoding).toMatchObject({
       state: 'encrypted',

@@ -17,8 +17,10 @@ import {
   hasSchemaHeader,
   headerValue,
   type Part,
+  refOfRule,
   type SchemaFrame,
   type SchemaRef,
+  singleObjectFrame,
 } from './schema-frames.ts'
 
 /** A schema that somebody has asked for. `number`: its row in dlq_schemas. */
@@ -107,9 +109,12 @@ export function readPayload(bytes: Buffer | null, context: ReadingContext): Read
   return { ...reading, decoding: decoding && { ...decoding, labels, compression } }
 }
 
-function tooLarge(body: Buffer, rule: PartRule, { part, headers }: ReadingContext): Reading {
+function tooLarge(body: Buffer, rule: PartRule, { part, headers, schemaOf }: ReadingContext): Reading {
   const problem = `it has ${body.length} bytes, more than are decoded here`
-  const mayBeDecoded = body[0] === 0 || glueVersion(body) !== null || namedBinaryFormat(rule, part, headers) !== null
+  const single = singleObjectFrame(body)
+  const isFramed =
+    body[0] === 0 || glueVersion(body) !== null || (single !== null && schemaOf(single.ref) !== undefined)
+  const mayBeDecoded = isFramed || namedBinaryFormat(rule, part, headers) !== null
   return mayBeDecoded ? { ...nothing, decoding: { ...plain, state: 'not_now', problem } } : nothing
 }
 
@@ -136,12 +141,10 @@ function reasonOf(error: unknown): string {
 
 function readBody(body: Buffer, rule: PartRule, context: ReadingContext): Reading {
   const { registry } = context.plan
-  if (rule.format === 'avro') {
-    if (registry === null || rule.schema_id === undefined) return nothing
-    return readFrame(body, { ref: { registry: registry.name, kind: 'id', id: String(rule.schema_id) }, at: 0 }, context)
+  if (rule.format === 'avro' || rule.format === 'protobuf') {
+    const ref = refOfRule(rule, registry)
+    return ref === null ? nothing : readFrame(body, { ref, at: 0 }, context)
   }
-  if (rule.format === 'protobuf')
-    return readFrame(body, { ref: { registry: 'files', kind: 'file', id: rule.type ?? '' }, at: 0 }, context)
   const binary = namedBinaryFormat(rule, context.part, context.headers)
   if (binary !== null && (rule.format === binary || !hasSchemaHeader(context.headers, context.part))) {
     const reading = readBinary(body, binary)
@@ -161,7 +164,10 @@ function readBody(body: Buffer, rule: PartRule, context: ReadingContext): Readin
   const byFrame = framed ? readFrame(body, framed, context) : null
   if (byFrame !== null && (byFrame.json !== null || byHeader === null)) return byFrame
   if (byHeader !== null) return byHeader
-  return rule.format === 'auto' ? readGlue(body) : nothing
+  if (rule.format !== 'auto') return nothing
+  const single = singleObjectFrame(body)
+  if (single !== null && context.schemaOf(single.ref) !== undefined) return readFrame(body, single, context)
+  return readGlue(body)
 }
 
 /** JSON that nobody has framed. */
@@ -174,7 +180,7 @@ function startsAsJson(body: Buffer): boolean {
   return (body[0] === 0x7b || body[0] === 0x5b) && body.length > 2
 }
 
-function readFrame(framed: Buffer, { ref, at, isDeflated }: SchemaFrame, { schemaOf }: ReadingContext): Reading {
+function readFrame(framed: Buffer, { ref, at, isDeflated, mark }: SchemaFrame, { schemaOf }: ReadingContext): Reading {
   const schema = schemaOf(ref)
   if (schema === undefined || schema.state !== 'known')
     return {
@@ -188,11 +194,15 @@ function readFrame(framed: Buffer, { ref, at, isDeflated }: SchemaFrame, { schem
   }
   try {
     const { codec } = schema
+    if (mark?.kind === 'indexes' && mark.header?.length && schema.type !== 'protobuf')
+      throw new PayloadFault('its header has more than a GUID, and its schema is none of Protobuf')
     const body = isDeflated ? Buffer.concat([framed.subarray(0, at), inflate(framed.subarray(at))]) : framed
-    const start = isDeflated ? at : (codec.bodyAt?.(body, at) ?? at)
+    const valueAt = codec.bodyAt?.(body, at, mark) ?? at
+    // What stands between the frame and the value is compressed with it.
+    const start = isDeflated ? at : valueAt
     const write = (json: string) => {
-      const written = codec.write(json, body, at)
-      return isDeflated ? deflate(written) : written
+      const written = codec.write(json, body, at, mark)
+      return isDeflated ? deflate(Buffer.concat([body.subarray(at, valueAt), written])) : written
     }
     const layout = {
       prefix: framed.subarray(0, start),
@@ -201,7 +211,7 @@ function readFrame(framed: Buffer, { ref, at, isDeflated }: SchemaFrame, { schem
       isJson: schema.type === 'json' && !isDeflated,
       write,
     }
-    return { json: codec.read(body, at), decoding, layout }
+    return { json: codec.read(body, at, mark), decoding, layout }
   } catch (error) {
     return { ...nothing, decoding: { ...decoding, state: 'failed', problem: reasonOf(error) } }
   }

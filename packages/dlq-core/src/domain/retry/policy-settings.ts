@@ -33,6 +33,7 @@ type Setting = {
   /** From 0 to 1. */
   refailure_share: number
   refailure_window: number
+  staleness: RetryPolicy['staleness']
   for_group_header: boolean
   /** Empty: all groups that read the topic. */
   verdict_group: string
@@ -74,6 +75,7 @@ export const fieldOfSetting: { readonly [Name in SettingName]: PolicyField } = {
   refailure_threshold: 'refailureThreshold',
   refailure_share: 'refailureShare',
   refailure_window: 'refailureWindowMs',
+  staleness: 'staleness',
   for_group_header: 'forGroupHeader',
   verdict_group: 'verdictGroup',
   verdict_horizon: 'verdictHorizonMs',

@@ -1,6 +1,8 @@
 // A policy: how often, when and how fast the messages of a topic are retried, and how long they are kept.
 // Pure: clock and randomness are arguments. effective-policy.ts finds the policy in force for a topic.
 
+import type { stalenessChoices } from '../staleness/staleness.ts'
+
 export const backoffs = ['exponential', 'fixed', 'list'] as const
 export const orderings = ['none', 'per-key'] as const
 export const timestampChoices = ['keep', 'now'] as const
@@ -67,6 +69,11 @@ export type RetryPolicy = {
   /** … and at least this share of the group's retries in that window, from 0 to 1. */
   readonly refailureShare: number
   readonly refailureWindowMs: number
+  /**
+   * Whether newer records of a message's key are looked for: `warn` says so in its detail and in dry runs, `hold` sends only
+   * what is fresh. `ignore` looks at known dead letters alone.
+   */
+  readonly staleness: (typeof stalenessChoices)[number]
   /** Whether republished records say which consumer group they are for (`dlq-for-group`). */
   readonly forGroupHeader: boolean
   /** The consumer group that judges attempts whose own group is not known; null: all groups that read the topic. */
@@ -104,6 +111,7 @@ export const defaultRetryPolicy: RetryPolicy = {
   refailureThreshold: 20,
   refailureShare: 0.5,
   refailureWindowMs: 5 * 60_000,
+  staleness: 'ignore',
   forGroupHeader: true,
   verdictGroup: null,
   verdictHorizonMs: null,

@@ -36,6 +36,9 @@ export async function deleteMessages(
     origins as (
       delete from dlq.dlq_message_origins where message_id = ${gone}
     ),
+    staleness as (
+      delete from dlq.dlq_staleness where message_id = ${gone}
+    ),
     siblings as (
       delete from dlq.dlq_siblings where message_id = ${gone}
     ),

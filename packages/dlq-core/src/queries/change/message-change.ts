@@ -110,6 +110,8 @@ export async function editMessage(sql: Sql, { id, actor, reason, request_id, fie
              else replace(record_headers::text, '{"column":"error_stacktrace"}', to_json(dlq.stack_trace(m))::text)::json end,
            payload, target_topic
     from dlq.dlq_messages m where id = ${id}`
+  // What was found out about newer records of another key says nothing.
+  if (fields.includes('key')) await sql`delete from dlq.dlq_staleness where message_id = ${id}`
   await sql`
     update dlq.dlq_messages set
       record_key = ${after.record_key}, record_value = ${after.record_value},

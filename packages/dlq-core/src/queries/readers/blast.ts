@@ -1,5 +1,6 @@
 // Whom a retry of many messages reaches: the topics that they would be sent to, and the groups that read these.
 
+import type { StalenessAnswer } from '../../domain/staleness/staleness.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
@@ -48,6 +49,8 @@ export type Overtaken = {
   is_sent: boolean | null
   /** The groups that failed on the newer ones. */
   newer_groups: (string | null)[] | null
+  /** What a retrier found behind it; null where no policy asked. */
+  answer: StalenessAnswer | null
 }
 
 /** Of the dead letters of a key, those with the greatest ids are looked at. */
@@ -60,12 +63,13 @@ export async function listOvertaken(
 ): Promise<Overtaken[]> {
   // Along idx_dlq_messages_record_key, as listNewerDeadLetters.
   return sql<Overtaken[]>`
-    select m.original_topic as topic, m.consumer_group, newer.is_sent, newer.newer_groups
+    select m.original_topic as topic, m.consumer_group, newer.is_sent, newer.newer_groups, s.answer
     from (
-      select original_topic, original_partition, original_offset, consumer_group, record_key
+      select chosen.id, original_topic, original_partition, original_offset, consumer_group, record_key
       from ${takenOf(sql, of)}
       limit ${limit}
     ) m
+    left join dlq.dlq_staleness s on s.message_id = m.id
     cross join lateral (
       select bool_or(status = 'RESOLVED') as is_sent, array_agg(distinct consumer_group) as newer_groups
       from (

@@ -15,6 +15,8 @@ import { greatestMessageId } from '../runs/greatest-message-id.ts'
 import { giveBack, handOverPulled, holdsMessages, listRunTopics, markDead, takeIntoRun } from '../runs/run-messages.ts'
 import { lockWaitingMessages } from '../schemas/waiting-messages.ts'
 import type { Sql } from '../sql.ts'
+import { enterOpen } from '../staleness/answers.ts'
+import { holdStale } from '../staleness/hold-stale.ts'
 import { archiveMessages, listSettled, listSettledTopics } from '../upkeep/archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { countDue, listDueTopics } from './due-topics.ts'
@@ -142,6 +144,11 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ],
   ['the marking dead of what a run means', byId, (sql) => markDead(sql, manyIds)],
   ['the handing over of what programs pull', byRun, (sql) => handOverPulled(sql, { runId: run, limit: 1000 })],
+  [
+    'the walk over open messages of a topic, for newer records',
+    /_original_topic_status_id_idx$/,
+    (sql) => enterOpen(sql, { original_topic: 'topic-7', dlq_topic: 'topic-7.dlq.v1', after: smallest, limit: 100 }),
+  ],
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
   [
     'the count of what is due',
@@ -168,6 +175,16 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
   ['the settling of a batch', byId, (sql) => settleMessages(sql, { ...slot, batch: 1n, messages: settled })],
   ['the release of a part of a batch', byIdOrLease, (sql) => releaseBatch(sql, { ...slot, batch: 1n, ids })],
+  [
+    'the holding of stale messages',
+    byIdOrLease,
+    (sql) => {
+      const held = ids.map(
+        (id) => ({ id, answer: 'superseded', reason: null, newer_offset: 1n, newer_at: null }) as const,
+      )
+      return holdStale(sql, { ...slot, batch: 1n, held })
+    },
+  ],
   ['the release of a batch', byLease, (sql) => releaseBatch(sql, { ...slot, batch: 1n })],
   ['the leasing of parts', byId, (sql) => leaseParts(sql, { ...slot, parts: [{ batch: 2n, token, ids }] })],
   ['the look for what a slot holds', byLease, (sql) => listOutstanding(sql, slot)],

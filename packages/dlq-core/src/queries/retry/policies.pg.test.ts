@@ -36,6 +36,7 @@ const everything: Required<PolicySettings> = {
   refailure_share: 0.25,
   refailure_window: 60_000,
   for_group_header: false,
+  staleness: 'hold',
   verdict_group: 'billing',
   verdict_horizon: 600_000,
   auto_resolve: 86_400_000,

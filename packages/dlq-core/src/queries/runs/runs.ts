@@ -25,6 +25,8 @@ export type NewRun = {
   rate_per_second: number | null
   /** Records that those who read a target may be behind. */
   max_lag: number | null
+  /** Also what is not known to be fresh; null: as the policies say. */
+  staleness: 'send' | null
   /** JSON text of a Canary. */
   canary: string | null
   on_refailure: 'continue' | 'pause' | 'cancel'
@@ -46,12 +48,12 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     insert into dlq.dlq_runs (
       kind, actor, reason, selection, scope, cutoff, until_id, matched, matched_relation, retry_all_topic, target_topic, patch,
-      rate_per_second, max_lag, canary, on_refailure, max_refailure, is_forced, erase_mode, adopts)
+      rate_per_second, max_lag, staleness, canary, on_refailure, max_refailure, is_forced, erase_mode, adopts)
     values (
       ${run.kind}, ${run.actor}, ${run.reason}, ${run.selection}::text::json,
       ${run.scope === null ? null : sql.array([...run.scope])}::text[], ${run.cutoff}::text::timestamptz, ${run.until_id},
       ${run.matched}, ${run.matched_relation}, ${run.retry_all_topic}, ${run.target_topic}, ${run.patch}::text::json,
-      ${run.rate_per_second}, ${run.max_lag}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure}, ${run.is_forced}, ${run.erase_mode}, ${run.adopts})
+      ${run.rate_per_second}, ${run.max_lag}, ${run.staleness}, ${run.canary}::text::json, ${run.on_refailure}, ${run.max_refailure}, ${run.is_forced}, ${run.erase_mode}, ${run.adopts})
     on conflict (retry_all_topic) where ended_at is null do nothing
     returning id`
   return row?.id ?? null
@@ -118,6 +120,24 @@ function heldColumns(sql: Sql) {
     extract(epoch from clock_timestamp() - coalesce(last_settled_at, started_at, created_at))::float8 * 1000 as quiet_ms`
 }
 
+/** Of messages that their policies held at the last moment. */
+function staleSums(sql: Sql) {
+  return sql`
+    coalesce(sum(n) filter (where outcome = 'superseded'), 0) as superseded,
+    coalesce(sum(n) filter (where outcome = 'staleness_unknown'), 0) as staleness_unknown`
+}
+
+/** The run's counts of skipped messages, with those of its deltas. */
+function withStale(sql: Sql, sums: 'sums' | 'd') {
+  const of = (reason: string) => sql`
+    case when ${sql(`${sums}.${reason}`)} > 0
+      then jsonb_build_object(${reason}::text, coalesce((r.skipped ->> ${reason}::text)::bigint, 0) + ${sql(`${sums}.${reason}`)})
+      else '{}' end`
+  return sql`
+    case when ${sql(sums)}.superseded + ${sql(sums)}.staleness_unknown = 0 then r.skipped
+      else (r.skipped::jsonb || ${of('superseded')} || ${of('staleness_unknown')})::json end`
+}
+
 /** Locks the run and adds the outcomes of its messages to its counts. Null where there is no such run. */
 export async function holdRun(sql: Sql, id: string): Promise<HeldRun | null> {
   const [locked] = await sql`select id from dlq.dlq_runs where id = ${id} for update`
@@ -130,12 +150,17 @@ export async function holdRun(sql: Sql, id: string): Promise<HeldRun | null> {
     sums as materialized (
       select coalesce(sum(n) filter (where outcome = 'resolved'), 0) as resolved,
              coalesce(sum(n) filter (where outcome = 'failed'), 0) as failed,
-             coalesce(sum(n) filter (where outcome = 'failed_again'), 0) as failed_again
+             coalesce(sum(n) filter (where outcome = 'failed_again'), 0) as failed_again,
+             ${staleSums(sql)}
       from gone having count(*) > 0
     )
     update dlq.dlq_runs r set
       resolved = r.resolved + sums.resolved, failed = r.failed + sums.failed,
-      failed_again = r.failed_again + sums.failed_again, last_settled_at = now()
+      failed_again = r.failed_again + sums.failed_again, last_settled_at = now(),
+      -- What a policy holds was not taken after all.
+      taken = r.taken - sums.superseded - sums.staleness_unknown,
+      step_taken = greatest(0, r.step_taken - sums.superseded - sums.staleness_unknown),
+      skipped = ${withStale(sql, 'sums')}
     from sums where r.id = ${id}`
   const [run] = await sql<HeldRun[]>`select ${heldColumns(sql)} from dlq.dlq_runs where id = ${id}`
   return run!
@@ -228,6 +253,7 @@ export type RunView = RunCounts & {
   patch: string | null
   rate_per_second: number | null
   max_lag: number | null
+  staleness: 'send' | null
   canary: string | null
   on_refailure: 'continue' | 'pause' | 'cancel'
   max_refailure: number
@@ -253,10 +279,10 @@ function viewOf(sql: Sql) {
   // One statement over both tables, so that a count is never missing or doubled while it is folded.
   return sql`
     select r.id, r.kind, r.is_forced, r.status, r.status_reason, r.actor, r.reason, r.selection, r.cutoff, r.matched::float8 as matched,
-           r.matched_relation, r.target_topic, r.patch, r.rate_per_second::float8 as rate_per_second, r.max_lag::float8 as max_lag, r.canary, r.on_refailure,
+           r.matched_relation, r.target_topic, r.patch, r.rate_per_second::float8 as rate_per_second, r.max_lag::float8 as max_lag, r.staleness, r.canary, r.on_refailure,
            r.max_refailure::float8 as max_refailure, r.step, r.step_taken::float8 as step_taken, r.step_entered_at, r.judged_at,
-           r.last_settled_at, r.saga_id, r.skipped, r.adopts, r.compared, r.created_at, (r.created_at at time zone 'UTC')::text || '+00' as place, r.started_at, r.ended_at,
-           r.taken::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as given_back,
+           r.last_settled_at, r.saga_id, ${withStale(sql, 'd')} as skipped, r.adopts, r.compared, r.created_at, (r.created_at at time zone 'UTC')::text || '+00' as place, r.started_at, r.ended_at,
+           (r.taken - d.superseded - d.staleness_unknown)::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as given_back,
            (r.resolved + d.resolved)::float8 as resolved, (r.failed + d.failed)::float8 as failed,
            (r.failed_again + d.failed_again)::float8 as failed_again,
            (select (v.counts::jsonb || jsonb_build_object('counted_at', v.counted_at))::json
@@ -265,7 +291,8 @@ function viewOf(sql: Sql) {
     cross join lateral (
       select coalesce(sum(n) filter (where outcome = 'resolved'), 0) as resolved,
              coalesce(sum(n) filter (where outcome = 'failed'), 0) as failed,
-             coalesce(sum(n) filter (where outcome = 'failed_again'), 0) as failed_again
+             coalesce(sum(n) filter (where outcome = 'failed_again'), 0) as failed_again,
+             ${staleSums(sql)}
       from dlq.dlq_run_deltas d where d.run_id = r.id
     ) d`
 }

@@ -26,6 +26,18 @@ export async function listKeyFrames(sql: Sql, { limit }: { limit: number }): Pro
   return found
 }
 
+/** Topics and stored headers of the newest live messages with a key, at most `limit`. */
+export async function listNewestKeyHeaders(
+  sql: Sql,
+  { limit }: { limit: number },
+): Promise<{ original_topic: string; dlq_topic: string | null; record_headers: string | null }[]> {
+  return sql<{ original_topic: string; dlq_topic: string | null; record_headers: string | null }[]>`
+    select original_topic, dlq_topic, case when record_key is not null then record_headers end as record_headers
+    from dlq.dlq_messages
+    order by created_at desc
+    limit ${limit}`
+}
+
 /** The first bytes that another frame can begin with; null where there are none. */
 function behind(key: Buffer): Buffer | null {
   const isLong = key.length >= longIdEnd && key.readInt32BE(1) === 0

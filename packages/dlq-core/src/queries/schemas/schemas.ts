@@ -58,6 +58,34 @@ export async function wantSchemas(sql: Sql, refs: readonly SchemaRef[]): Promise
   return count
 }
 
+/** Notes that headers of keys name these schemas; those that nobody has asked for as `wantSchemas` does. */
+export async function noteKeySchemas(sql: Sql, refs: readonly SchemaRef[]): Promise<void> {
+  if (refs.length === 0) return
+  await sql`
+    insert into dlq.dlq_schemas (registry, id_kind, schema_id, is_of_keys)
+    select registry, kind, id, true
+    from json_to_recordset(${JSON.stringify(refs)}::json) as wanted (registry text, kind text, id text)
+    where (select count(*) from dlq.dlq_schemas s where s.registry = wanted.registry and s.state <> 'known') < ${maxUnknownSchemas}
+       or exists (
+         select from dlq.dlq_schemas s where s.registry = wanted.registry and s.id_kind = wanted.kind and s.schema_id = wanted.id)
+    -- In one order, so that two sessions that note the same ones do not wait for each other.
+    order by registry, kind, id
+    -- A row that is noted already is not written again.
+    on conflict (registry, id_kind, schema_id) do update set is_of_keys = true where not dlq_schemas.is_of_keys`
+}
+
+/** The known schemas that headers of keys name, the newest first. */
+export async function listKeySchemas(
+  sql: Sql,
+  { registries, limit }: { registries: readonly string[]; limit: number },
+): Promise<SchemaRef[]> {
+  return sql<SchemaRef[]>`
+    select registry, id_kind as kind, schema_id as id from dlq.dlq_schemas
+    where is_of_keys and state = 'known' and registry = any(${sql.array([...registries])}::text[])
+    order by id desc
+    limit ${limit}`
+}
+
 export type DueSchema = { id: number; registry: string; id_kind: SchemaRef['kind']; schema_id: string; tries: number }
 
 /** Takes schemas of these registries that are due to be asked for. Nobody else takes them for `leaseMs`. */

@@ -44,6 +44,13 @@ const namingTables = [
       order by message_id`,
   },
   {
+    from: ['00000000-0000-0000-0000-000000000000', ''] as Place,
+    rowsAfter: (sql: Sql, [id]: Place) => sql`
+      select message_id, message_id::text as first, '' as second from dlq.dlq_staleness
+      where message_id > ${id}::text::uuid
+      order by message_id`,
+  },
+  {
     from: ['00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000'] as Place,
     rowsAfter: (sql: Sql, [runId, id]: Place) => sql`
       select message_id, run_id::text as first, message_id::text as second from dlq.dlq_run_skipped

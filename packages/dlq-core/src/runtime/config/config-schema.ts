@@ -205,6 +205,14 @@ const verdicts = v.strictObject({
   read_timeout: v.optional(duration, '15m'),
 })
 
+/** How newer records are looked for, where a policy asks: services/retrier/src/staleness. */
+const staleness = v.strictObject({
+  /** Bytes that are read for one message at most, from its own record on. */
+  max_bytes: v.optional(integer('a number of bytes', 1, 2 ** 40), 64 * 1024 * 1024),
+  /** Bytes per second that each retrier reads. */
+  rate: v.optional(integer('a number of bytes per second', 1024, 2 ** 40), 5 * 1024 * 1024),
+})
+
 const schedule = v.pipe(
   text,
   v.regex(/^(off|([\d*,/-]+ +){4}[\d*,/-]+)$/, 'must be a cron pattern such as "0 3 * * *" (UTC), or "off"'),
@@ -312,6 +320,7 @@ export const configSchema = v.strictObject({
   retry: v.optional(retry, {}),
   worker: v.optional(worker, {}),
   verdicts: v.optional(verdicts, {}),
+  staleness: v.optional(staleness, {}),
   notifications: v.optional(notifications, {}),
   cron: v.optional(cron, {}),
   archive: v.optional(archive, {}),

@@ -17,8 +17,8 @@ import {
   sectionSchema,
   settingPaths,
 } from './config-schema.ts'
-import { readDescriptorFiles } from './descriptor-files.ts'
 import { maskFaults } from './masks-schema.ts'
+import { readSchemaFiles } from './schema-files.ts'
 
 /** The configuration is faulty. `faults` name each path and the remedy. */
 export class ConfigError extends Error {
@@ -89,7 +89,7 @@ export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = rea
   if (parsed.success && needs.includes('database')) faults.push(...databaseTlsFaults(parsed.output.database))
   if (parsed.success && needs.includes('auth-beyond-loopback')) faults.push(...authFaults(parsed.output))
   if (parsed.success && needs.includes('auth-beyond-loopback')) faults.push(...maskFaults(parsed.output))
-  if (parsed.success && parsed.output.schemas) faults.push(...readDescriptorFiles(parsed.output.schemas).faults)
+  if (parsed.success && parsed.output.schemas) faults.push(...readSchemaFiles(parsed.output.schemas).faults)
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults)
   if (needs.includes('kafka')) warnings.push(...kafkaSecurityWarnings(parsed.output.kafka))
   return { config: parsed.output, warnings, files }

@@ -12,6 +12,7 @@ import {
   recordChoices,
   timestampChoices,
 } from '../../domain/retry/retry-policy.ts'
+import { stalenessChoices } from '../../domain/staleness/staleness.ts'
 import {
   anyDuration,
   anyLength,
@@ -103,6 +104,7 @@ export const policyFieldSchemas = {
   refailure_threshold: v.nullish(integer('a number of failures', 0, 1_000_000)),
   refailure_share: v.nullish(share),
   refailure_window: v.nullish(v.pipe(longDelay, v.minValue(1000, 'must be at least 1s'))),
+  staleness: v.nullish(oneOf(stalenessChoices)),
   for_group_header: v.nullish(boolean),
   verdict_group: v.nullish(
     v.pipe(v.string('must be text'), v.maxLength(249, 'must be the name of a consumer group, or empty for none')),

@@ -73,17 +73,18 @@ const part = v.pipe(
     format: v.optional(oneOf(formats), 'auto'),
     /** For values without a frame: the id of their schema in the registry. */
     schema_id: v.optional(integer('the id of a schema', 1, 2_147_483_647)),
-    /** The full name of a message type in `files`: values with Confluent's frame, or without any. */
+    /** The full name of a type in `files`: Avro without a frame, Protobuf with Confluent's frame or without any. */
     type: v.optional(text),
     compression: v.optional(oneOf(compressions)),
   }),
   v.check(
-    ({ format, type }) => (format === 'protobuf') === (type !== undefined),
-    'must have type together with format protobuf, and only there',
+    ({ format, type }) => (format === 'protobuf' ? type !== undefined : format === 'avro' || type === undefined),
+    'must have type together with format protobuf, and else with format avro only',
   ),
   v.check(
-    ({ format, schema_id }) => (format === 'avro') === (schema_id !== undefined),
-    'must have schema_id together with format avro, and only there',
+    ({ format, schema_id, type }) =>
+      format === 'avro' ? (schema_id === undefined) !== (type === undefined) : schema_id === undefined,
+    'must have either schema_id or type together with format avro, and schema_id only there',
   ),
 )
 
@@ -98,7 +99,7 @@ export const schemas = v.strictObject({
     ),
     [],
   ),
-  /** A folder with descriptors of Protobuf (*.desc, of protoc --descriptor_set_out --include_imports). */
+  /** A folder with schemas: *.proto, *.desc (of protoc --descriptor_set_out --include_imports) and *.avsc. */
   files: v.optional(text),
   /** Topics that are not recognised by their headers and first bytes, or must not be. */
   rules: v.optional(

@@ -131,6 +131,23 @@ test('a Protobuf schema is kept with its descriptors, where the registry gives t
     expect(known.codec.read(Buffer.from([0, 0, 0, 0, 3, 0, 0x0a, 2, 8, 42]), 5)).toBe('{"total":{"cents":"42"}}')
 })
 
+test('a Protobuf schema is kept with the descriptors of its texts, where the registry gives no others', async () => {
+  const references = [{ name: 'money.proto', subject: 'money', version: 2 }]
+  const order = 'import "money.proto"; message Order { optional acme.Money total = 1; }'
+  const money = 'package acme; message Money { optional int64 cents = 1; }'
+  registry.answer('/schemas/ids/4', { schema: order, schemaType: 'PROTOBUF', references })
+  // Apicurio ignores the question for descriptors.
+  registry.answer('/schemas/ids/4?format=serialized', { schema: order, schemaType: 'PROTOBUF', references })
+  registry.answer('/subjects/money/versions/2', { schema: money })
+  await want(4)
+  const { fetchSchemas, source } = parts()
+  await fetchSchemas()
+  await source.load([refOf(4)])
+  const known = source.schemaOf(refOf(4))
+  if (known?.state !== 'known') return expect(known?.state).toBe('known')
+  expect(known.codec.read(Buffer.from([0, 0, 0, 0, 4, 0, 0x0a, 2, 8, 42]), 5)).toBe('{"total":{"cents":"42"}}')
+})
+
 describe('a registry of Azure', () => {
   const id = '0123456789abcdef0123456789abcdef'
   const ref: SchemaRef = { registry: 'main', kind: 'guid', id }

@@ -11,14 +11,23 @@ import {
   type PayloadPlan,
   type RegistryKind,
 } from '../../domain/payload/payload-settings.ts'
-import { type KnownSchema, type Reading, readPayload, type SchemaOf } from '../../domain/payload/read-payload.ts'
+import { type Reading, readPayload, type SchemaOf } from '../../domain/payload/read-payload.ts'
 import type { SchemaCodec } from '../../domain/payload/schema-codec.ts'
-import { frameOfBytes, type Part, type SchemaRef } from '../../domain/payload/schema-frames.ts'
+import {
+  frameOfBytes,
+  frameOfHeaders,
+  hasSchemaHeader,
+  type Part,
+  refOfRule,
+  type SchemaFrame,
+  type SchemaRef,
+} from '../../domain/payload/schema-frames.ts'
 import { storedDecoding, storedPayloadHeaders } from '../../domain/payload/stored-decoding.ts'
 import type { Header } from '../../domain/record/record.ts'
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
+import { listKeySchemas, noteKeySchemas } from '../../queries/schemas/schemas.ts'
 import type { Sql } from '../../queries/sql.ts'
-import { readDescriptorFiles } from '../config/descriptor-files.ts'
+import { readSchemaFiles } from '../config/schema-files.ts'
 import type { SchemasConfig } from '../config/schemas-schema.ts'
 import { createSchemaSource, type SchemaSource } from './schema-source.ts'
 
@@ -47,18 +56,25 @@ export type PayloadReader = {
   projectFor(topics: MessageTopics): ProjectValue
   /**
    * A key's JSON as bytes, in each way in which keys are read: as the topic's rule says, and with the schema of each of
-   * these frames that it fits. `topic`: an original or DLQ topic; null: any. `frames`: whole keys that begin with one.
+   * these frames, and each that `noteKeys` has noted, that it fits. `topic`: an original or DLQ topic; null: any. `frames`: whole keys that begin with one.
    */
   encodeKey(json: string, options: { topic: string | null; frames: readonly Buffer[] }): Promise<Buffer[]>
+  /** Notes the schemas that headers of keys name, so that `encodeKey` knows them: such a key does not begin with a frame. */
+  noteKeys(keys: readonly Pick<Readable, 'headers' | 'topics'>[]): Promise<void>
   /** Waits a moment for a schema that somebody has just asked for. */
   readOne(readable: Readable, options: { maxBytes: number; waitMs: number }): Promise<Reading>
 }
 
 /** The JSON in place of the value of `bytes` at `at`; null where it does not fit. */
-function encoded(codec: SchemaCodec, json: string, bytes: Buffer, at: number): Buffer | null {
+function encoded(
+  codec: SchemaCodec,
+  json: string,
+  bytes: Buffer,
+  { at, mark }: Pick<SchemaFrame, 'at' | 'mark'> = { at: 0 },
+): Buffer | null {
   try {
-    const start = codec.bodyAt?.(bytes, at) ?? at
-    return Buffer.concat([bytes.subarray(0, start), codec.write(json, bytes, at)])
+    const start = codec.bodyAt?.(bytes, at, mark) ?? at
+    return Buffer.concat([bytes.subarray(0, start), codec.write(json, bytes, at, mark)])
   } catch (error) {
     if (error instanceof PayloadFault || error instanceof RangeError) return null
     throw error
@@ -75,6 +91,10 @@ export function readableValue(
 }
 
 const pollMs = 50
+/** Schemas of keys in headers that a key is encoded with: not every one fits. */
+const maxKeySchemas = 50
+/** Keys of schemas that were noted here before: strangers invent ids. */
+const maxNoted = 10_000
 /** A null, in place of which something else is written. */
 const nothingOf = { msgpack: Buffer.from([0xc0]), cbor: Buffer.from([0xf6]) }
 /** After this time nobody waits for a schema any more: its registry does not answer. */
@@ -91,16 +111,7 @@ export function createPayloadReader({
 }): PayloadReader {
   const planOf = compilePlans(schemas)
   const source = createSchemaSource({ sql, now })
-  const { codecs } = readDescriptorFiles(schemas)
-  const ofFiles = new Map(
-    [...codecs].map(([name, codec]): [string, KnownSchema] => [
-      name,
-      {
-        ...{ state: 'known', number: null, type: 'protobuf', name, encrypted: false, codec },
-        ref: { registry: 'files', kind: 'file', id: name },
-      },
-    ]),
-  )
+  const { schemas: ofFiles } = readSchemaFiles(schemas)
   const schemaOf: SchemaOf = (ref) => (ref.kind === 'file' ? ofFiles.get(ref.id) : source.schemaOf(ref))
 
   async function readAll(
@@ -130,22 +141,52 @@ export function createPayloadReader({
     return readings.map((reading, at) => (awaited.has(at) ? read(readables[at]!, () => {}) : reading))
   }
 
+  const noted = new Set<string>()
+  async function noteKeys(keys: readonly Pick<Readable, 'headers' | 'topics'>[]): Promise<void> {
+    const fresh = new Map<string, SchemaRef>()
+    for (const { headers, topics } of keys) {
+      if (!hasSchemaHeader(headers, 'key')) continue
+      const { key: rule, registry } = planOf(topics)
+      const ref =
+        rule.format === 'auto' && registry !== null ? frameOfHeaders(headers, 'key', registry)?.ref : undefined
+      if (ref === undefined) continue
+      const name = `${ref.registry} ${ref.kind} ${ref.id}`
+      if (!noted.has(name)) fresh.set(name, ref)
+    }
+    if (fresh.size === 0) return
+    await noteKeySchemas(sql, [...fresh.values()])
+    if (noted.size + fresh.size > maxNoted) noted.clear()
+    for (const name of fresh.keys()) noted.add(name)
+  }
+
+  /** By the schemas that headers of keys have named: nothing stands before the key. */
+  async function byHeaders(registries: readonly RegistryKind[], json: string): Promise<Buffer[]> {
+    if (registries.length === 0) return []
+    const refs = await listKeySchemas(sql, { registries: registries.map(({ name }) => name), limit: maxKeySchemas })
+    await source.load(refs)
+    return refs.flatMap((ref) => {
+      const schema = schemaOf(ref)
+      return schema?.state === 'known' ? (encoded(schema.codec, json, Buffer.alloc(0)) ?? []) : []
+    })
+  }
+
   async function byRule(rule: PartRule | null, registry: RegistryKind | null, json: string): Promise<Buffer[]> {
     if (rule?.format === 'msgpack' || rule?.format === 'cbor') {
       const codec = binaryCodecs[rule.format]
-      return [encoded(codec, json, nothingOf[rule.format], 0) ?? []].flat()
+      return [encoded(codec, json, nothingOf[rule.format]) ?? []].flat()
     }
-    if (rule?.format !== 'avro' || registry === null || rule.schema_id === undefined) return []
-    const ref: SchemaRef = { registry: registry.name, kind: 'id', id: String(rule.schema_id) }
-    await source.load([ref])
+    const ref = rule === null ? null : refOfRule(rule, registry)
+    if (ref === null) return []
+    if (ref.kind !== 'file') await source.load([ref])
     const schema = schemaOf(ref)
-    return schema?.state === 'known' ? [encoded(schema.codec, json, Buffer.alloc(0), 0) ?? []].flat() : []
+    return schema?.state === 'known' ? [encoded(schema.codec, json, Buffer.alloc(0)) ?? []].flat() : []
   }
 
   return {
     planOf,
     source,
     readAll,
+    noteKeys,
     projectFor: (topics) => (value, headers) => {
       const readable = readableValue({ record_headers: headers }, value, topics)
       const context = { ...readable, plan: planOf(topics), schemaOf, maxBytes: maxEncodedBytes }
@@ -163,9 +204,11 @@ export function createPayloadReader({
       await source.load(framed.map(({ frame }) => frame.ref))
       const byFrame = framed.flatMap(({ bytes, frame }) => {
         const schema = schemaOf(frame.ref)
-        return schema?.state === 'known' ? (encoded(schema.codec, json, bytes, frame.at) ?? []) : []
+        return schema?.state === 'known' ? (encoded(schema.codec, json, bytes, frame) ?? []) : []
       })
-      return [...byFrame, ...(await byRule(plan?.key ?? null, plan?.registry ?? null, json))]
+      const isGuessed = plan === null || plan.key.format === 'auto'
+      const named = isGuessed ? await byHeaders(registries, json) : []
+      return [...byFrame, ...named, ...(await byRule(plan?.key ?? null, plan?.registry ?? null, json))]
     },
     async readOne(readable, { maxBytes, waitMs }) {
       const until = now() + waitMs

@@ -4,7 +4,8 @@
 
 import type { SchemaDefinition } from '../../domain/payload/create-codec.ts'
 import { namedJsonSchema } from '../../domain/payload/json/json-codec.ts'
-import { namedDescriptor } from '../../domain/payload/protobuf-codec.ts'
+import { PayloadFault } from '../../domain/payload/payload-fault.ts'
+import { describedProtos, namedDescriptor } from '../../domain/payload/protobuf/protobuf-codec.ts'
 import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
 import type { RegistryConfig } from '../config/schemas-schema.ts'
 import type { Environment } from './aws-credentials.ts'
@@ -86,7 +87,8 @@ async function fetchConfluent(request: RegistryRequest, { kind, id }: Pick<Schem
   const rules = [...(found.ruleSet?.domainRules ?? []), ...(found.ruleSet?.encodingRules ?? [])]
   const encrypted = rules.some((rule) => rule?.type === 'ENCRYPT_PAYLOAD')
   if (type === 'protobuf') {
-    const references = await fetchDescriptors(request, path, found.references ?? [])
+    const own = { schema: found.schema, references: found.references ?? [] }
+    const references = await fetchDescriptors(request, path, own)
     return { type, definition: found.schema, references, encrypted }
   }
   const references = await collectReferences(found.references ?? [], {
@@ -101,26 +103,49 @@ async function fetchConfluent(request: RegistryRequest, { kind, id }: Pick<Schem
 }
 
 /**
- * The descriptors of a Protobuf schema, its own last. Empty where the registry gives none: Apicurio 3.0.9 ignores
- * `format=serialized`, and Karapace answers 500 where there are references.
+ * The descriptors of a Protobuf schema, its own last. Made of the texts where the registry gives none: Apicurio 3.0.9
+ * ignores `format=serialized`, and Karapace answers 500 where there are references.
  */
 async function fetchDescriptors(
   request: RegistryRequest,
   path: string,
-  references: readonly ConfluentReference[],
+  { schema, references }: { schema: string; references: readonly ConfluentReference[] },
 ): Promise<string[]> {
   const serialized = '?format=serialized'
   const { status, text } = await request(`${path}${serialized}`)
   const own = status === 200 ? descriptorIn(parseAnswer(text)) : null
-  if (own === null) return []
-  const found = await collectReferences(references, {
-    nameOf: ({ subject, version }) => `/subjects/${encodeURIComponent(String(subject))}/versions/${Number(version)}`,
+  const nameOf = ({ subject, version }: ConfluentReference) =>
+    `/subjects/${encodeURIComponent(String(subject))}/versions/${Number(version)}`
+  if (own !== null) {
+    const found = await collectReferences(references, {
+      nameOf,
+      fetch: async (path, { name }) => {
+        const answer = await getJson<ConfluentSchema>(request, `${path}${serialized}`)
+        return { definition: descriptorIn(answer, String(name)) ?? '', references: answer.references ?? [] }
+      },
+    })
+    if (!found.includes('')) return [...found, own]
+  }
+  const texts = await collectReferences(references, {
+    nameOf,
     fetch: async (path, { name }) => {
-      const answer = await getJson<ConfluentSchema>(request, `${path}${serialized}`)
-      return { definition: descriptorIn(answer, String(name)) ?? '', references: answer.references ?? [] }
+      const answer = await getJson<ConfluentSchema>(request, path)
+      return { definition: { name: String(name), text: String(answer.schema) }, references: answer.references ?? [] }
     },
   })
-  return found.includes('') ? [] : [...found, own]
+  return descriptorsOf([...texts, { name: '', text: schema }])
+}
+
+/** None where a text is not understood: then reading a value says why. */
+function descriptorsOf(texts: readonly { name: string; text: string }[]): string[] {
+  // A text alone is read anew when it is used, so that what is not understood today may be tomorrow.
+  if (texts.length === 1) return []
+  try {
+    return describedProtos(texts)
+  } catch (error) {
+    if (error instanceof PayloadFault) return []
+    throw error
+  }
 }
 
 function parseAnswer(text: string): ConfluentSchema {
@@ -141,12 +166,18 @@ async function fetchAzure(request: RegistryRequest, { id }: Pick<SchemaRef, 'id'
   return { type: 'avro', definition, references: [], encrypted: false }
 }
 
-type ApicurioReference = { groupId?: string | null; artifactId?: string; version?: string | null }
+type ApicurioReference = {
+  groupId?: string | null
+  artifactId?: string
+  version?: string | null
+  /** By which the schema imports it. */
+  name?: string | null
+}
 
 async function fetchApicurio(request: RegistryRequest, { kind, id }: Pick<SchemaRef, 'kind' | 'id'>) {
   const path = `/ids/${kind === 'content' ? 'contentIds' : 'globalIds'}/${id}`
   const definition = await get(request, path)
-  const references = await collectReferences(await getJson<ApicurioReference[]>(request, `${path}/references`), {
+  const found = await collectReferences(await getJson<ApicurioReference[]>(request, `${path}/references`), {
     nameOf: ({ groupId, artifactId, version }) =>
       [
         ['groups', groupId ?? 'default'],
@@ -155,12 +186,15 @@ async function fetchApicurio(request: RegistryRequest, { kind, id }: Pick<Schema
       ]
         .map(([collection, name]) => `/${collection}/${encodeURIComponent(name!)}`)
         .join(''),
-    fetch: async (path) => ({
-      definition: await get(request, `${path}/content`),
+    fetch: async (path, { name }) => ({
+      definition: { name: String(name), text: await get(request, `${path}/content`) },
       references: await getJson<ApicurioReference[]>(request, `${path}/references`),
     }),
   })
-  return { type: typeOf(definition), definition, references, encrypted: false }
+  const type = typeOf(definition)
+  const references =
+    type === 'protobuf' ? descriptorsOf([...found, { name: '', text: definition }]) : found.map(({ text }) => text)
+  return { type, definition, references, encrypted: false }
 }
 
 /** Apicurio gives the text alone. */
@@ -170,17 +204,17 @@ function typeOf(definition: string): SchemaDefinition['type'] {
 }
 
 /** The definitions that are referred to, each once, after those that it uses itself. */
-async function collectReferences<Reference>(
+async function collectReferences<Reference, Definition>(
   references: readonly Reference[],
   {
     nameOf,
     fetch,
   }: {
     nameOf: (reference: Reference) => string
-    fetch: (path: string, reference: Reference) => Promise<{ definition: string; references: readonly Reference[] }>
+    fetch: (path: string, reference: Reference) => Promise<{ definition: Definition; references: readonly Reference[] }>
   },
-): Promise<string[]> {
-  const collected: string[] = []
+): Promise<Definition[]> {
+  const collected: Definition[] = []
   const seen = new Set<string>()
   const collect = async (references: readonly Reference[], depth: number): Promise<void> => {
     for (const reference of references) {

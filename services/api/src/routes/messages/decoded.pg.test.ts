@@ -295,6 +295,31 @@ describe('a key given as JSON', () => {
     expect(await listed(asJson(key), null)).toHaveLength(1)
   })
 
+  const guid = '6bd5a1c2-0001-4f00-8000-0123456789ab'
+  const int64 = (value: number) => Buffer.concat([Buffer.alloc(7), Buffer.from([value])])
+  const bare = orderBytes(5, 'order-1', 42).subarray(5)
+  test.each([
+    ['Confluent', 'confluent', 'guid', guid, '__key_schema_id', Buffer.from(`01${guid.replaceAll('-', '')}`, 'hex')],
+    ['Apicurio, by global id', 'apicurio', 'global', '9', 'apicurio.key.globalId', int64(9)],
+    ['Apicurio, by content id', 'apicurio', 'content', '8', 'apicurio.key.contentId', int64(8)],
+  ])('finds keys whose schema stands in a header of %s', async (_, type, kind, schemaId, name, value) => {
+    await database.sql`
+      insert into dlq.dlq_schemas (registry, id_kind, schema_id, state, type, definition)
+      values ('main', ${kind}, ${schemaId}, 'known', 'avro', ${orderSchema})`
+    const record_headers = JSON.parse(encodeHeaders([[name, value]]))
+    const id = await insert(avro, { record_key: bare, record_headers })
+    await insert(avro, { record_key: orderBytes(5, 'order-2', 42).subarray(5), record_headers })
+    const section = { ...schemas, registries: schemas.registries.map((registry) => ({ ...registry, type })) }
+    const payloads = createPayloadReader({ sql: service.sql, schemas: section as typeof schemas, now: Date.now })
+    expect(await listed(asJson(key), payloads)).toEqual([id])
+    expect(await listed(`topic=orders.events.v1&${asJson(key)}`, payloads)).toEqual([id])
+    expect(await listed(asJson({ ...key, cents: 43 }), payloads)).toEqual([])
+    // The schema stays noted when other messages are the newest ones, or none is left.
+    await database.sql`update dlq.dlq_messages set record_headers = '[]' where id = ${id}`
+    const another = createPayloadReader({ sql: service.sql, schemas: section as typeof schemas, now: Date.now })
+    expect(await listed(asJson(key), another)).toEqual([id])
+  })
+
   test('is written by the rule of the topic that is named', async () => {
     const rules = [{ topics: 'orders.events.v1', key: { format: 'msgpack' } }]
     const packed = createPayloadReader({ sql: service.sql, schemas: schemasSection({ rules }), now: Date.now })

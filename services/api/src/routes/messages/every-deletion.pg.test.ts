@@ -68,6 +68,7 @@ async function makeMessage(topic = 'orders'): Promise<Message> {
     values (${topic}, gen_random_uuid(), 'a burst', ${id}, 4, now())`
   await database.sql`
     insert into dlq.dlq_group_probes (original_topic, group_id, message_id, attempt) values (${topic}, gen_random_uuid(), ${id}, 4)`
+  await database.sql`insert into dlq.dlq_staleness (message_id, original_topic) values (${id}, ${topic})`
   await database.sql`update dlq.dlq_messages set status = 'DEAD' where id = ${id}`
   expect(await tracesOf({ id, secret })).toEqual({ ...history, dlq_messages: 1, dlq_attempts: 1 })
   return { id, secret }
@@ -80,6 +81,7 @@ const history = {
   dlq_idempotency_keys: 1,
   dlq_message_edits: 1,
   dlq_run_skipped: 1,
+  dlq_staleness: 1,
 }
 
 const inTwoYears = () => new Date(Date.now() + 730 * 86_400_000)

@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import { getMessageDetail, getRecordBytes } from 'dlq-core/queries/reading/message-detail.ts'
 import { listAttempts } from 'dlq-core/queries/retry/attempts.ts'
+import { listStaleness } from 'dlq-core/queries/staleness/answers.ts'
 import { listNewerDeadLetters } from 'dlq-core/queries/staleness/newer-dead-letters.ts'
 import * as v from 'valibot'
 import { notFound } from '../../http/api-error.ts'
@@ -48,9 +49,10 @@ export const messageRoutes = [
       c.header('ETag', message.etag)
       const policy = policies.effectivePolicyOf(message)
       const newer = await listNewerDeadLetters(sql, { message, scope: access.topics, limit: maxNewer })
+      const [staleness = null] = policy.policy.staleness === 'ignore' ? [] : await listStaleness(sql, [id])
       const decoded = withDecoded(message, await decodeMessage(payloads, message))
       const ofMessage = attempts.map((attempt) => shown(attempt, sight, message))
-      return sendJsonText(c, detailJson(shown(decoded, sight), { attempts: ofMessage, policy, newer }))
+      return sendJsonText(c, detailJson(shown(decoded, sight), { attempts: ofMessage, policy, newer, staleness }))
     },
   ),
 

@@ -74,6 +74,7 @@ const plainRetry = {
   target_topic: null,
   rate_per_second: null,
   max_lag: null,
+  staleness: null,
   canary: null,
   patch: null,
   erase_mode: null,

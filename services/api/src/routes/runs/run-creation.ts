@@ -187,6 +187,7 @@ export const runCreationRoutes = [
           target_topic: body.target_topic,
           rate_per_second: body.rate_per_second,
           max_lag: body.max_lag,
+          staleness: body.staleness ?? null,
           canary: body.canary === null ? null : JSON.stringify(body.canary),
           on_refailure: body.on_refailure,
           max_refailure: body.max_refailure,

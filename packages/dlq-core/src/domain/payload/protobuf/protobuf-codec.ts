@@ -1,10 +1,10 @@
-// Protobuf as ProtoJSON (https://protobuf.dev/programming-guides/json/) and back, by @bufbuild/protobuf, from descriptors:
-// text in .proto is not parsed here. Fields that have their default value are left out, as ProtoJSON does.
+// Protobuf as ProtoJSON (https://protobuf.dev/programming-guides/json/) and back, by @bufbuild/protobuf, from descriptors
+// or the text of .proto. Fields that have their default value are left out, as ProtoJSON does.
 
 import {
+  create,
   createFileRegistry,
   type DescFile,
-  type DescMessage,
   type FileRegistry,
   fromBinary,
   fromJsonString,
@@ -12,7 +12,6 @@ import {
   toJsonString,
 } from '@bufbuild/protobuf'
 import {
-  type DescriptorProto,
   type FileDescriptorProto,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
@@ -25,9 +24,11 @@ import {
   file_google_protobuf_timestamp,
   file_google_protobuf_wrappers,
 } from '@bufbuild/protobuf/wkt'
-import { maxDecodedText, maxDepth, maxEncodedBytes } from './payload-bounds.ts'
-import { PayloadFault } from './payload-fault.ts'
-import type { SchemaCodec } from './schema-codec.ts'
+import { maxDecodedText, maxDepth, maxEncodedBytes } from '../payload-bounds.ts'
+import { PayloadFault } from '../payload-fault.ts'
+import type { SchemaCodec } from '../schema-codec.ts'
+import { createMessageFinder, type FindMessage, readIndexes } from './find-message.ts'
+import { importsOf, parseProto } from './parse-proto.ts'
 
 const wellKnown = new Map<string, DescFile>(
   [
@@ -56,16 +57,49 @@ export function namedDescriptor(base64: string, name: string = mainName): string
   }
 }
 
-/** Values in Confluent's frame: `descriptors` are those that `namedDescriptor` gave, the main one last. @throws {PayloadFault} */
+/**
+ * The same of texts in .proto, each after those that it imports. `name`: by which others import it; the last one's says
+ * nothing. @throws {PayloadFault}
+ */
+export function describedProtos(files: readonly { name: string; text: string }[]): string[] {
+  const described: FileDescriptorProto[] = []
+  const known = [...wellKnown.values()].map(({ proto }) => proto)
+  for (const [at, { name, text }] of files.entries()) {
+    const isMain = at === files.length - 1
+    described.push(parseProto(text, { name: isMain ? mainName : name, imports: [...known, ...described] }))
+  }
+  return described.map((file) => Buffer.from(toBinary(FileDescriptorProtoSchema, file)).toString('base64'))
+}
+
+/** A FileDescriptorSet of texts in .proto, as protoc would make it of files; in any order. @throws {PayloadFault} */
+export function describedFiles(texts: ReadonlyMap<string, string>): Uint8Array {
+  const described = new Map<string, FileDescriptorProto>()
+  const open = new Set<string>()
+  const describe = (name: string): void => {
+    const text = texts.get(name)
+    if (described.has(name) || text === undefined) return
+    if (open.has(name)) throw new PayloadFault(`${name} imports itself`)
+    open.add(name)
+    for (const wanted of importsOf(text)) {
+      if (!texts.has(wanted) && !wellKnown.has(wanted))
+        throw new PayloadFault(`${name} imports ${wanted}, which is not there`)
+      describe(wanted)
+    }
+    const known = [...wellKnown.values()].map(({ proto }) => proto)
+    described.set(name, parseProto(text, { name, imports: [...known, ...described.values()] }))
+  }
+  for (const name of texts.keys()) describe(name)
+  const file = [...[...wellKnown.values()].map(({ proto }) => proto), ...described.values()]
+  return toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }))
+}
+
+/** Values behind the id of a schema: `descriptors` are those that `namedDescriptor` or `describedProtos` gave, the main one last. @throws {PayloadFault} */
 export function createFramedProtobufCodec(descriptors: readonly string[]): SchemaCodec {
   const files = descriptors.map((text) => fromBinary(FileDescriptorProtoSchema, Buffer.from(text, 'base64')))
   const byName = new Map(files.map((file) => [file.name, file]))
   const main = files.at(-1)!
   const registry = faultless(() => createFileRegistry(main, (name) => byName.get(name) ?? wellKnown.get(name)))
-  return codecOf(registry, (bytes, at) => {
-    const { indexes, end } = readIndexes(bytes, at)
-    return { desc: messageAt(registry, main, indexes), at: end }
-  })
+  return codecOf(registry, createMessageFinder(registry, main))
 }
 
 /** Values of one type of a FileDescriptorSet, as protoc writes it with --include_imports. A frame of Confluent's is passed over. */
@@ -77,13 +111,11 @@ export function createProtobufCodec(descriptorSet: Uint8Array, typeName: string)
   return codecOf(registry, (bytes, at) => ({ desc, at: bytes[at] === 0 ? readIndexes(bytes, at + 5).end : at }))
 }
 
-type FindType = (bytes: Buffer, at: number) => { desc: DescMessage; at: number }
-
-function codecOf(registry: FileRegistry, find: FindType): SchemaCodec {
+function codecOf(registry: FileRegistry, find: FindMessage): SchemaCodec {
   return {
-    bodyAt: (bytes, at) => find(bytes, at).at,
-    read(bytes, at) {
-      const { desc, at: start } = find(bytes, at)
+    bodyAt: (bytes, at, mark) => find(bytes, at, mark).at,
+    read(bytes, at, mark) {
+      const { desc, at: start } = find(bytes, at, mark)
       // Empty messages in a mebibyte take 90 MB and a third of a second.
       if (bytes.length - start > maxEncodedBytes) throw new PayloadFault(`it has more than ${maxEncodedBytes} bytes`)
       const message = faultless(() => fromBinary(desc, bytes.subarray(start), { recursionLimit: maxDepth }))
@@ -91,8 +123,8 @@ function codecOf(registry: FileRegistry, find: FindType): SchemaCodec {
       if (text.length > maxDecodedText) throw new PayloadFault(`its text is longer than ${maxDecodedText} characters`)
       return text
     },
-    write(json, bytes, at) {
-      const { desc } = find(bytes, at)
+    write(json, bytes, at, mark) {
+      const { desc } = find(bytes, at, mark)
       return Buffer.from(
         toBinary(
           desc,
@@ -110,43 +142,4 @@ function faultless<Result>(work: () => Result): Result {
   } catch (error) {
     throw new PayloadFault((error as Error).message)
   }
-}
-
-const maxIndexes = 64
-
-/** The way to a message in its file: a count and indexes, as zigzag varints. A single zero stands for the first message. */
-function readIndexes(bytes: Buffer, start: number): { indexes: number[]; end: number } {
-  let at = start
-  const next = () => {
-    let value = 0
-    for (let shift = 0; shift < 28; shift += 7) {
-      const byte = bytes[at]
-      if (byte === undefined) throw new PayloadFault('it ends within its frame')
-      at += 1
-      value |= (byte & 0x7f) << shift
-      if (byte < 0x80) return (value >>> 1) ^ -(value & 1)
-    }
-    throw new PayloadFault('its frame has an index that is too large')
-  }
-  const count = next()
-  if (count < 0 || count > maxIndexes) throw new PayloadFault('its frame has too many indexes')
-  const indexes = Array.from({ length: count }, next)
-  return { indexes: count === 0 ? [0] : indexes, end: at }
-}
-
-/** By the descriptor and not by the library's lists, which leave out the messages of maps. */
-function messageAt(registry: FileRegistry, file: FileDescriptorProto, indexes: readonly number[]): DescMessage {
-  let name = file.package
-  let types: readonly DescriptorProto[] = file.messageType
-  for (const index of indexes) {
-    const type = types[index]
-    if (type === undefined) throw new PayloadFault('its frame names a message that the schema does not have')
-    name = name === '' ? type.name : `${name}.${type.name}`
-    types = type.nestedType
-  }
-  return registry.getMessage(name) ?? refuseType(name)
-}
-
-function refuseType(name: string): never {
-  throw new PayloadFault(`${name} is no message`)
 }

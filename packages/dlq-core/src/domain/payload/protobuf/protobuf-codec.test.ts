@@ -10,7 +10,7 @@ import {
 } from '@bufbuild/protobuf/wkt'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { PayloadFault } from './payload-fault.ts'
+import { PayloadFault } from '../payload-fault.ts'
 import { createFramedProtobufCodec, createProtobufCodec, namedDescriptor } from './protobuf-codec.ts'
 
 const { OPTIONAL, REPEATED } = FieldDescriptorProto_Label

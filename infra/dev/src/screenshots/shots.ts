@@ -59,7 +59,6 @@ export const shots: readonly Shot[] = [
     words: /^Retry \d+ messages/,
   },
   { name: 'topics-light', path: 'topics', colors: 'light', screen: 'desktop', words: /invoices/ },
-  { name: 'topic-dark', path: 'topics/orders', colors: 'dark', screen: 'desktop', words: /takePayment/ },
   { name: 'policies-light', path: 'policies', colors: 'light', screen: 'desktop', words: /Policies/ },
   { name: 'events-light', path: 'events', colors: 'light', screen: 'desktop', words: /What happened/ },
   {

@@ -4,13 +4,18 @@ import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 export const signature = Buffer.from('89504e470d0a1a0a', 'hex')
 const maxColors = 256
+/** By the format's number of what a pixel is. */
+const channelsOf = new Map([
+  [2, 3],
+  [6, 4],
+])
 
 /** The picture with a palette. `png`: 8 bits a channel, RGB or RGBA without transparency, as Chromium writes them. */
 export function smallPng(png: Buffer): Buffer {
   const parts = chunksOf(png)
   const header = parts.find(({ type }) => type === 'IHDR')!.data
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)]
-  const channels = { 2: 3, 6: 4 }[header[9]!]
+  const channels = channelsOf.get(header[9]!)
   if (header[8] !== 8 || channels === undefined || header[12] !== 0) throw new Error('not a picture of a browser')
   const data = Buffer.concat(parts.filter(({ type }) => type === 'IDAT').map((part) => part.data))
   const pixels = unfilter(inflateSync(data), { width, height, channels })

@@ -42,6 +42,7 @@ export type DraftSearch = MessageFilter & {
   max_refailure?: string
   target_topic?: string
   force?: string
+  adopt?: string
 }
 export type RunSearch = { outcome?: string }
 export type RunsSearch = { status?: string; kind?: string; page?: string }

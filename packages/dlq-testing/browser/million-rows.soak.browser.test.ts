@@ -20,6 +20,8 @@ test('ten thousand of a million rows are scrolled with few nodes and little memo
   await page.evaluate(watchFrames)
   const before = await memoryOf(page)
   let most = 0
+  let full: number | null = null
+  let seen: { y: number; row: string } | null = null
   for (let at = 0; at < scrolledRows * rowPx; ) {
     await page.mouse.move(700, 600)
     await page.mouse.wheel(0, 20 * rowPx)
@@ -29,20 +31,34 @@ test('ten thousand of a million rows are scrolled with few nodes and little memo
     )) as { y: number; nodes: number }
     most = Math.max(most, nodes)
     at = y
+    if (seen === null && at >= (scrolledRows / 4) * rowPx) {
+      // More pages than are kept were read by now: from here on, memory does not grow.
+      full = await memoryOf(page)
+      seen = { y: at, row: await firstRow(page) }
+    }
   }
   const frames = ((await page.evaluate('window.framesSeen')) as number[]).toSorted((a, b) => a - b)
   const share = (limit: number) => frames.filter((ms) => ms <= limit).length / frames.length
   const at = (quantile: number) => frames[Math.floor(frames.length * quantile)]!
   const after = await memoryOf(page)
+  // Only the first page tells it, and that one was dropped long ago.
+  await page.getByText(/messages match\.$/).waitFor()
+  await expect.poll(() => firstRow(page)).not.toContain('Loading')
+  await page.evaluate(`scrollTo(0, ${seen!.y})`)
+  await expect.poll(() => firstRow(page), { timeout: 30_000 }).toBe(seen!.row)
+  expect(await page.evaluate('scrollY')).toBe(seen!.y)
+  await page.evaluate('scrollTo(0, 0)')
+  await expect.poll(() => firstRow(page), { timeout: 30_000 }).toMatch(/^2\b.*(PENDING|RESOLVED|DEAD)/)
   console.log(
     [
       `scrolled ${scrolledRows} rows of ${total}: ${frames.length} frames,`,
       `${(share(25) * 100).toFixed(1)} % under 25 ms, median ${at(0.5).toFixed(1)} ms, 99 % ${at(0.99).toFixed(1)} ms;`,
-      `${most} nodes at most; heap ${before} MB before, ${after} MB after`,
+      `${most} nodes at most; heap ${before} MB before, ${full} MB with all pages that are kept, ${after} MB after`,
     ].join(' '),
   )
   expect(most).toBeLessThanOrEqual(3000)
   expect(after).toBeLessThanOrEqual(150)
+  expect(after - full!).toBeLessThanOrEqual(5)
 })
 
 const watchFrames = `(() => {
@@ -51,6 +67,14 @@ const watchFrames = `(() => {
   const frame = (now) => { window.framesSeen.push(now - last); last = now; requestAnimationFrame(frame) }
   requestAnimationFrame(frame)
 })()`
+
+/** The number and the text of the first row that is in the page. */
+function firstRow(page: Page): Promise<string> {
+  return page.evaluate(`(() => {
+    const row = document.querySelector('tbody tr')
+    return row.getAttribute('aria-rowindex') + ' ' + row.innerText.replace(/\\d+ [smhd] ago|\\s+/g, ' ')
+  })()`)
+}
 
 /** MB of the page's heap after a collection. */
 async function memoryOf(page: Page): Promise<number> {

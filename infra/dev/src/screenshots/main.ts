@@ -1,7 +1,7 @@
 // `npm run screenshots` runs this: the demo's day on servers of its own, without retries, so that nothing moves while the
 // pictures are taken. Writes infra/docs/console/NAME.png; with names as arguments only those.
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,6 +19,7 @@ import { letPeopleWork } from '../demo/people.ts'
 import { sendPast } from '../demo/send-past.ts'
 import { createDemoTopics } from '../fleet.ts'
 import { type Shot, shots } from './shots.ts'
+import { smallPng } from './small-png.ts'
 
 const folder = fileURLToPath(new URL('../../../docs/console/', import.meta.url))
 const patienceMs = 120_000
@@ -84,7 +85,7 @@ async function take(browser: Browser, { name, path, group, colors, screen, words
     await page.goto(`${origin}/console/${path.replace('{group}', id).replace('{message}', message)}`)
     await page.getByText(words).first().waitFor({ timeout: patienceMs })
     await page.evaluate('document.fonts.ready')
-    await page.screenshot({ path: `${folder}${name}.png` })
+    writeFileSync(`${folder}${name}.png`, smallPng(await page.screenshot()))
   } finally {
     await context.close()
   }

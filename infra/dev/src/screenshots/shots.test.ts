@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { shots } from './shots.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
-const largestBytes = 220_000
+const largestBytes = 150_000
 
 const picturesOf = (file: string) =>
   [...readFileSync(`${root}${file}`, 'utf8').matchAll(/!\[[^\]]+\]\(([^)]*?console\/[^)]+\.png)\)/g)].map(

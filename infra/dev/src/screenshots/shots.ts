@@ -58,4 +58,23 @@ export const shots: readonly Shot[] = [
     screen: 'desktop',
     words: /^Retry \d+ messages/,
   },
+  { name: 'topics-light', path: 'topics', colors: 'light', screen: 'desktop', words: /invoices/ },
+  { name: 'policies-light', path: 'policies', colors: 'light', screen: 'desktop', words: /Policies/ },
+  { name: 'events-light', path: 'events', colors: 'light', screen: 'desktop', words: /What happened/ },
+  {
+    name: 'editor-light',
+    path: 'messages/{message}/edit',
+    group: 'Layout',
+    colors: 'light',
+    screen: 'desktop',
+    words: /Review/,
+  },
+  {
+    name: 'editor-dark',
+    path: 'messages/{message}/edit',
+    group: 'Layout',
+    colors: 'dark',
+    screen: 'desktop',
+    words: /Review/,
+  },
 ]

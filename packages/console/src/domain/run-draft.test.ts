@@ -7,6 +7,7 @@ import {
   readDraft,
   requestText,
   runRequest,
+  searchOfSelection,
   selectionWords,
   startWords,
 } from './run-draft.ts'
@@ -77,4 +78,27 @@ test('the samples of a dry run keep the digits of the answer', () => {
   const answer = '{"diff":[{"id":"a","before":{"n": 12345678901234567890.120},"after":{"n":1e400}}]}'
   expect(exactDiffs(answer)).toEqual([{ before: '{"n": 12345678901234567890.120}', after: '{"n":1e400}' }])
   expect(exactDiffs('{"eligible":1}')).toEqual([])
+})
+
+test('a run that compares with the originals adopts only where its address says so', () => {
+  const compare = readDraft({ kind: 'origin', group: 'g1' })
+  expect(runRequest(compare, given)).toEqual({
+    ...{ kind: 'origin', selection: { group: 'g1' }, expect_count: 343, expect_tolerance: '10%' },
+  })
+  expect(runRequest(readDraft({ kind: 'origin', group: 'g1', adopt: 'true' }), given)).toMatchObject({ adopt: true })
+  expect(readDraft({ kind: 'retry', group: 'g1', adopt: 'true' }).adopt).toBe(false)
+  expect(startWords('origin', 2, ['orders'], false)).toBe('Compare 2 messages with their originals')
+  expect(startWords('origin', 1, [], true)).toBe('Compare 1 message with its original, and adopt what differs')
+})
+
+test('the selection of a run becomes an address only where the address says all of it', () => {
+  expect(searchOfSelection({ filter: { group_id: 'g1', status: ['PENDING', 'DEAD'] } })).toEqual({
+    group_id: 'g1',
+    status: 'PENDING,DEAD',
+  })
+  expect(searchOfSelection({ failed_again_in: 'r1' })).toEqual({ failed_again_in: 'r1' })
+  expect(searchOfSelection({ filter: { topic: 'orders', payload: { id: 4711 } } })).toBeNull()
+  expect(searchOfSelection({ filter: { topic: 'orders', key: '•••' } })).toBeNull()
+  expect(searchOfSelection({ filter: { topic: 'orders', something_new: '1' } })).toBeNull()
+  expect(searchOfSelection({ ids: 3 })).toBeNull()
 })

@@ -14,6 +14,7 @@ export const draftKinds = [
   'delete',
   'purge',
   'edit',
+  'origin',
 ] as const
 export type DraftKind = (typeof draftKinds)[number]
 
@@ -30,6 +31,8 @@ export type Draft = {
   readonly onRefailure: 'continue' | 'pause' | 'cancel'
   readonly targetTopic: string | null
   readonly force: boolean
+  /** Of kind origin: what is proved and differs takes the place of its copy. */
+  readonly adopt: boolean
 }
 
 export function readDraft(search: Search): Draft {
@@ -43,6 +46,7 @@ export function readDraft(search: Search): Draft {
     onRefailure: search.on_refailure === 'continue' || search.on_refailure === 'cancel' ? search.on_refailure : 'pause',
     targetTopic: search.target_topic ?? null,
     force: search.force === 'true',
+    adopt: kind === 'origin' && search.adopt === 'true',
   }
 }
 
@@ -53,6 +57,21 @@ function selectionOf(search: Search): { selection: Record<string, unknown>; ever
   const { topic, ...rest } = filterOf(search)
   const filter: MessageFilter = topic === undefined ? rest : { topic, ...rest }
   return { selection: { filter }, everything: Object.keys(filter).every((name) => name === 'archived') }
+}
+
+/**
+ * The frozen selection of a run as the address of another draft. Null where an address cannot say all of it: a draft that said
+ * less would reach more.
+ */
+export function searchOfSelection({ filter, failed_again_in }: Readonly<Record<string, unknown>>): Search | null {
+  if (typeof failed_again_in === 'string') return { failed_again_in }
+  if (typeof filter !== 'object' || filter === null) return null
+  const entries = Object.entries(filter).filter(([, value]) => value !== null)
+  const isPlain = (value: unknown) => typeof value !== 'object' && value !== '•••'
+  const texts = entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : String(value)] as const)
+  const whole = entries.every(([, value]) => (Array.isArray(value) ? value.every(isPlain) : isPlain(value)))
+  const search = Object.fromEntries(texts)
+  return whole && texts.length === Object.keys(filterOf(search)).length ? search : null
 }
 
 /** First one, then one in a hundred; each followed by 60 s of quiet, and at most 5 % back. */
@@ -81,6 +100,7 @@ export function runRequest(
     selection: draft.selection,
     ...(draft.kind === 'redirect' ? { target_topic: draft.targetTopic ?? '' } : {}),
     ...(draft.force && sends(draft.kind) ? { force: true } : {}),
+    ...(draft.adopt ? { adopt: true } : {}),
     ...(all ? { all: true } : {}),
     ...(reason === '' ? {} : { reason }),
     ...(matched === null
@@ -125,11 +145,14 @@ const verbs: Record<DraftKind, string> = {
   delete: 'Delete',
   purge: 'Purge',
   edit: 'Change',
+  origin: 'Compare with originals',
 }
 
-/** "Retry 343 messages to orders": the button says it all. */
+/** "Retry 343 messages to orders": the button says it all. `changed`: by a patch, or by the originals that are adopted. */
 export function startWords(kind: DraftKind, count: number, topics: readonly string[], changed: boolean): string {
   const what = `${numberText(count)} ${plural(count, 'message')}`
+  if (kind === 'origin')
+    return `Compare ${what} with ${plural(count, 'its original', 'their originals')}${changed ? ', and adopt what differs' : ''}`
   const to = sends(kind) && topics.length === 1 ? ` to ${topics[0]}` : ''
   return `${changed && kind === 'retry' ? 'Change and retry' : verbs[kind]} ${what}${to}`
 }
@@ -165,6 +188,14 @@ const ineligible: Readonly<Record<string, string>> = {
   held_by_route: 'held by a route',
   held_for_origin: 'held because of their original',
   budget_spent: 'out of attempts',
+  not_comparable: 'not to be compared: edited, not from a DLQ topic, or changed meanwhile',
+  same: 'the same as the original already',
+  mismatch: 'without their original: another record stands at its place',
+  unproved: 'not proved to be the same record',
+  gone: 'without their original: Kafka does not have it any more',
+  unreachable: 'beside an original that could not be read',
+  value_lost: 'held: the copy has lost its value',
+  wanted: 'beside an original that is looked for again',
 }
 
 /** "27 are DEAD". */

@@ -1,5 +1,6 @@
 // A run in sentences. A run that sent everything is not good until what it sent has stayed away.
 
+import { foundWords } from './payload/origin-words.ts'
 import { activeStatuses, type RunFacts, type RunVerdicts, totalText } from './runs.ts'
 import { spanText } from './time.ts'
 import { counted, numberText, plural } from './words.ts'
@@ -19,10 +20,15 @@ export function runVerdict(run: RunFacts & RunTimes, now: number): string {
       { queued: 'Queued', running: 'Running', paused: 'Paused', cancelling: 'Being cancelled' }[status] ?? status
     const read = sending ? readWords(progress.verdicts) : null
     const rest = read === null ? '' : ` ${read}`
+    if (kind === 'origin') return `${state}. ${foundWords(progress.origins) ?? 'Nothing is compared yet.'}`
     return `${state}: ${numberText(acted)} of ${totalText(matched)} ${sending ? 'sent' : 'done'}.${back}${rest}`
   }
   const ended = run.ended_at === null ? 0 : now - Date.parse(run.ended_at)
   const how = status === 'completed' ? '' : status === 'cancelled' ? 'Cancelled: ' : 'Failed: '
+  if (kind === 'origin') {
+    const adopted = run.adopt ? ` ${counted(progress.done, 'message has', 'messages have')} taken the original.` : ''
+    return `${how}${foundWords(progress.origins) ?? 'Nothing was compared.'}${adopted}`
+  }
   if (!sending) return `${how}${counted(progress.done, 'message')} done, ${spanText(ended)} ago.`
   if (sent === 0) return `${how}Nothing was sent.`
   const quiet = progress.resolved

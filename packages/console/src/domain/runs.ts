@@ -4,6 +4,8 @@ import { numberText, plural } from './words.ts'
 
 export type RunFacts = {
   readonly kind: string
+  /** Of kind origin: whether what differs takes the place of its copy. */
+  readonly adopt?: boolean
   readonly status: string
   readonly selection: Readonly<Record<string, unknown>>
   readonly matched: { readonly value: number; readonly relation: 'eq' | 'gte' }
@@ -18,6 +20,8 @@ export type RunFacts = {
     readonly withdrawn: number
     readonly given_back: number
     readonly skipped: Readonly<Record<string, number>>
+    /** Of kind origin: how many originals were found in which state. */
+    readonly origins?: Readonly<Record<string, number>> | null
     readonly rate: number | null
     readonly eta_seconds: number | null
     /** Null before they were counted. */
@@ -64,9 +68,9 @@ const verbs: Readonly<Record<string, string>> = {
 }
 
 /** "retry · 343 messages". */
-export function runTitle({ kind, matched, target_topic }: RunFacts): string {
+export function runTitle({ kind, matched, target_topic, adopt = false }: RunFacts): string {
   const to = kind === 'redirect' && target_topic !== null ? ` to ${target_topic}` : ''
-  return `${verbs[kind] ?? kind} · ${totalText(matched)} ${plural(matched.value, 'message')}${to}`
+  return `${verbs[kind] ?? kind} · ${totalText(matched)} ${plural(matched.value, 'message')}${to}${adopt ? ', and adopt' : ''}`
 }
 
 /** "34 of 185 sent, 11 came back, 38/s, about 3 s left". */

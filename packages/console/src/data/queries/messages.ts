@@ -1,9 +1,10 @@
 // Messages: lists along cursors, one with its ETag, its bytes, its edits, and what can be done with it.
 
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { type InfiniteData, infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { type MessageFilter, requestFilter } from '../../domain/addresses.ts'
+import { firstPlace, type PagePlace } from '../../domain/lists/page-window.ts'
 import { type EditRequest, editText } from '../../domain/payload/edit-draft.ts'
 import { memberText } from '../../domain/payload/member-text.ts'
 import { api, rawRequest } from '../api.ts'
@@ -25,17 +26,35 @@ export type MessageWithTag = { message: MessageDetail; etag: string | null }
 
 export type ListSort = 'newest' | 'oldest' | 'next_due'
 
+type MessagePages = InfiniteData<MessagePage, PagePlace>
+
+type ListAsked = { sort: ListSort; limit: number; cursor: string | null }
+
+export function readMessages(filter: MessageFilter, asked: ListAsked, signal?: AbortSignal): Promise<MessagePage> {
+  const { sort, limit, cursor } = asked
+  const query = { ...requestFilter(filter, new Date(serverNow())), sort, limit, show: 'preview' }
+  const from = cursor === null ? {} : { cursor }
+  const options = { params: { query: { ...query, ...from } as never }, ...(signal === undefined ? {} : { signal }) }
+  return dataOf(api.GET('/api/v1/messages', options))
+}
+
 export function messagesQuery(filter: MessageFilter, sort: ListSort = 'newest', limit = 100) {
-  return infiniteQueryOptions({
+  return infiniteQueryOptions<MessagePage, Error, MessagePages, readonly unknown[], PagePlace>({
     queryKey: ['messages', filter, sort, limit],
-    queryFn: ({ signal, pageParam }): Promise<MessagePage> => {
-      const query = { ...requestFilter(filter, new Date(serverNow())), sort, limit, show: 'preview' }
-      const cursor = pageParam === null ? {} : { cursor: pageParam }
-      return dataOf(api.GET('/api/v1/messages', { params: { query: { ...query, ...cursor } as never }, signal }))
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.pagination.next_cursor,
+    queryFn: ({ signal, pageParam }): Promise<MessagePage> =>
+      readMessages(filter, { sort, limit, cursor: pageParam.cursor }, signal),
+    initialPageParam: firstPlace,
+    getNextPageParam: ({ messages, pagination }, _, place) =>
+      pagination.next_cursor === null
+        ? null
+        : {
+            ...{ cursor: pagination.next_cursor, start: place.start + messages.length, before: place },
+            total: pagination.total ?? place.total,
+          },
+    getPreviousPageParam: (_, __, place) => place.before,
     placeholderData: keepPreviousData,
+    // The places are a chain as long as the list: comparing them all would cost more than it saves.
+    structuralSharing: false,
   })
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { canAdopt, originStateWords, originWords, whyNotCompared } from './origin-words.ts'
+import { canAdopt, foundWords, originStateWords, originWords, whyNotCompared } from './origin-words.ts'
 
 const facts = { differs: [], problem: null }
 const message = {
@@ -35,4 +35,12 @@ test('only a record that was found and differs can take the place of a copy that
   for (const state of ['same', 'mismatch', 'gone', 'unreachable'] as const)
     expect(canAdopt({ ...facts, state }, message), state).toBe(false)
   expect(canAdopt({ ...facts, state: 'different' }, { ...message, status: 'RESOLVED' })).toBe(false)
+})
+
+test('what a run found is told with what matters most first', () => {
+  expect(foundWords({ same: 1300, different: 40, gone: 1 })).toBe(
+    'Of 1,341 compared, 40 differ, 1,300 are the same and 1 is gone from Kafka.',
+  )
+  expect(foundWords({ value_lost: 1 })).toBe('Of 1 compared, 1 has lost its value.')
+  expect([foundWords({}), foundWords(null)]).toEqual([null, null])
 })

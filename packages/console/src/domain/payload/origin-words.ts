@@ -1,6 +1,6 @@
 // How a dead letter compares with the record that failed, in words, and what can be done about it.
 
-import { listed } from '../words.ts'
+import { listed, numberText, plural } from '../words.ts'
 
 export type OriginFacts = {
   readonly state: 'same' | 'different' | 'mismatch' | 'unproved' | 'gone' | 'unreachable'
@@ -34,6 +34,28 @@ export function originWords({ state, differs, problem }: OriginFacts): string {
     case 'unreachable':
       return `The record that failed could not be read${problem === null ? '' : `: ${problem}`}.`
   }
+}
+
+const foundStates: Readonly<Record<string, (count: number) => string>> = {
+  different: (count) => plural(count, 'differs', 'differ'),
+  value_lost: (count) => `${plural(count, 'has', 'have')} lost ${plural(count, 'its value', 'their values')}`,
+  unproved: (count) => `${plural(count, 'is', 'are')} not proved`,
+  same: (count) => `${plural(count, 'is', 'are')} the same`,
+  mismatch: (count) => `${plural(count, 'has', 'have')} another record at the place`,
+  gone: (count) => `${plural(count, 'is', 'are')} gone from Kafka`,
+  unreachable: () => 'could not be read',
+  wanted: (count) => `${plural(count, 'is', 'are')} looked for again`,
+}
+
+/** "Of 343 compared, 40 differ and 303 are the same." What matters most first; null before the first is compared. */
+export function foundWords(origins: Readonly<Record<string, number>> | null | undefined): string | null {
+  const counts = Object.entries(origins ?? {}).filter(([, count]) => count > 0)
+  if (counts.length === 0) return null
+  const order = Object.keys(foundStates)
+  const parts = counts
+    .toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b))
+    .map(([state, count]) => `${numberText(count)} ${foundStates[state]?.(count) ?? state.replaceAll('_', ' ')}`)
+  return `Of ${numberText(counts.reduce((sum, [, count]) => sum + count, 0))} compared, ${listed(parts)}.`
 }
 
 /** What the message itself says before anything was read, or beside it. */

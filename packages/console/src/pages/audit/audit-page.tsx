@@ -8,6 +8,7 @@ import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { useListKeys } from '../../components/lists/list-keys.ts'
 import { FaultText } from '../../components/show/fault.tsx'
+import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { Empty, Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
@@ -134,6 +135,7 @@ export function AuditPage() {
         <FaultText fault={faultOf(list.error)} what="The audit cannot be read" onRetry={() => void list.refetch()} />
       )}
       {slow ? <Skeleton rows={12} /> : null}
+      <HiddenNote of={entries} />
       {list.data !== undefined && entries.length === 0 ? (
         <Empty>
           <p>

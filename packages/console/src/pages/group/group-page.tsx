@@ -7,6 +7,7 @@ import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { FaultText } from '../../components/show/fault.tsx'
+import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { ActionBar, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
 import { Strip } from '../../components/show/strip.tsx'
@@ -84,6 +85,7 @@ export function GroupPage() {
         <p className={styles.quiet}>
           {message} · since <Time at={first_seen_at} long />, last <Time at={last_seen_at} /> · {dlq_topics.join(', ')}
         </p>
+        <HiddenNote of={[group.data]} />
         <Verdict>{groupVerdict(group.data, newest?.held_up_by ?? []).join(' ')}</Verdict>
       </PageHead>
       <div className={styles.numbers}>
@@ -113,6 +115,11 @@ export function GroupPage() {
           choices={[
             { id: 'dead', text: 'Give up…', note: 'PENDING becomes DEAD: nothing is tried again by itself' },
             { id: 'revive', text: 'Revive…', note: 'DEAD becomes PENDING, by policy' },
+            {
+              id: 'origin',
+              text: 'Compare with originals…',
+              note: 'with the records that failed; then adopt what differs',
+            },
             { id: 'archive', text: 'Archive…' },
             { id: 'delete', text: 'Delete…', danger: true },
           ]}

@@ -1,5 +1,6 @@
 // The story of a message, the newest first: failures, attempts and what became of them, edits, and what people did.
 
+import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { Time } from '../../components/show/time.tsx'
 import type { AuditEntry, Edit, MessageDetail } from '../../data/queries/messages.ts'
 import { attemptWords, whoSent } from '../../domain/message-words.ts'
@@ -40,13 +41,16 @@ export function Timeline({ message, edits, audit }: Props) {
       })),
   ].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   return (
-    <ol className={styles.timeline}>
-      {entries.map(({ at, id, text }) => (
-        <li key={id}>
-          <Time at={at} />
-          <span>{text}</span>
-        </li>
-      ))}
-    </ol>
+    <>
+      <ol className={styles.timeline}>
+        {entries.map(({ at, id, text }) => (
+          <li key={id}>
+            <Time at={at} />
+            <span>{text}</span>
+          </li>
+        ))}
+      </ol>
+      <HiddenNote of={[message, ...message.attempts, ...edits, ...audit]} />
+    </>
   )
 }

@@ -7,15 +7,20 @@ import { Checkbox } from '../../components/controls/checkbox.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { StatusBadge } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
+import { say } from '../../components/toasts.tsx'
 import type { ListedMessage } from '../../data/queries/messages.ts'
-import { shortClass } from '../../domain/words.ts'
+import type { PageWindow } from '../../domain/lists/page-window.ts'
+import { counted, shortClass } from '../../domain/words.ts'
 import styles from './messages.module.css'
 
 type Props = {
-  messages: readonly ListedMessage[]
+  kept: PageWindow<ListedMessage>
+  /** So many rows were seen so far. Those that are not kept are empty until they are read again. */
+  count: number
   dim: boolean
   hasMore: boolean
-  onMore: () => void
+  /** These rows are in sight. */
+  onShow: (first: number, last: number) => void
   chosen: ReadonlySet<string>
   onChoose: (chosen: ReadonlySet<string>) => void
   /** The query of this list, for the way back. */
@@ -24,28 +29,32 @@ type Props = {
 
 const rowPx = 52
 
-export function MessageRows({ messages, dim, hasMore, onMore, chosen, onChoose, from }: Props) {
+export function MessageRows({ kept, count, dim, hasMore, onShow, chosen, onChoose, from }: Props) {
   const navigate = useNavigate()
   const list = useRef<HTMLTableSectionElement>(null)
   const [at, setAt] = useState(0)
   const [anchor, setAnchor] = useState(0)
   const rows = useWindowVirtualizer({
-    count: messages.length,
+    count,
     estimateSize: () => rowPx,
     overscan: 8,
     scrollMargin: list.current?.offsetTop ?? 0,
   })
   const shown = rows.getVirtualItems()
-  const lastShown = shown.at(-1)?.index ?? 0
-  useEffect(() => {
-    if (hasMore && lastShown >= messages.length - 20) onMore()
-  }, [hasMore, lastShown, messages.length, onMore])
+  const first = shown[0]?.index ?? 0
+  const last = shown.at(-1)?.index ?? 0
+  useEffect(() => onShow(first, last))
 
   const choose = (index: number, range: boolean) => {
     const next = new Set(chosen)
-    const [first, last] = range ? [Math.min(anchor, index), Math.max(anchor, index)] : [index, index]
-    const ids = messages.slice(first, last + 1).map(({ id }) => id)
-    const remove = !range && next.has(ids[0]!)
+    const [from, to] = range ? [Math.min(anchor, index), Math.max(anchor, index)] : [index, index]
+    const ids: string[] = []
+    for (let row = from; row <= to; row++) {
+      const id = kept.at(row)?.id
+      if (id !== undefined) ids.push(id)
+    }
+    if (ids.length <= to - from) say(`${counted(ids.length, 'row')} selected; the others are not loaded any more`)
+    const remove = !range && ids.length === 1 && next.has(ids[0]!)
     for (const id of ids) {
       if (remove) next.delete(id)
       else next.add(id)
@@ -54,13 +63,13 @@ export function MessageRows({ messages, dim, hasMore, onMore, chosen, onChoose, 
     onChoose(next)
   }
   const move = (by: number) => {
-    const next = Math.max(0, Math.min(messages.length - 1, at + by))
+    const next = Math.max(0, Math.min(count - 1, at + by))
     setAt(next)
     rows.scrollToIndex(next)
   }
   const open = () => {
-    const message = messages[at]
-    if (message !== undefined) void navigate({ to: '/messages/$id', params: { id: message.id }, search: { in: from } })
+    const message = kept.at(at)
+    if (message !== null) void navigate({ to: '/messages/$id', params: { id: message.id }, search: { in: from } })
   }
   useKeys({
     j: () => move(1),
@@ -69,14 +78,9 @@ export function MessageRows({ messages, dim, hasMore, onMore, chosen, onChoose, 
     x: () => choose(at, false),
     'Shift+x': () => choose(at, true),
   })
-  const all = messages.length > 0 && chosen.size >= messages.length
+  const all = kept.rows.length > 0 && chosen.size > 0 && kept.rows.every(({ id }) => chosen.has(id))
   return (
-    <table
-      className={styles.table}
-      data-dim={dim}
-      aria-label="Messages"
-      aria-rowcount={hasMore ? -1 : messages.length + 1}
-    >
+    <table className={styles.table} data-dim={dim} aria-label="Messages" aria-rowcount={hasMore ? -1 : count + 1}>
       <thead>
         <tr className={styles.head} aria-rowindex={1}>
           <th scope="col">
@@ -84,7 +88,7 @@ export function MessageRows({ messages, dim, hasMore, onMore, chosen, onChoose, 
               label="Select what is loaded"
               checked={all}
               partly={chosen.size > 0 && !all}
-              onChange={(on) => onChoose(on ? new Set(messages.map(({ id }) => id)) : new Set())}
+              onChange={(on) => onChoose(on ? new Set(kept.rows.map(({ id }) => id)) : new Set())}
             />
           </th>
           <th scope="col">State</th>
@@ -97,7 +101,18 @@ export function MessageRows({ messages, dim, hasMore, onMore, chosen, onChoose, 
       </thead>
       <tbody ref={list} className={styles.rows} style={{ height: rows.getTotalSize() }}>
         {shown.map(({ index, start }) => {
-          const message = messages[index]!
+          const message = kept.at(index)
+          const style = { transform: `translateY(${start - rows.options.scrollMargin}px)` }
+          if (message === null)
+            return (
+              <tr key={index} aria-rowindex={index + 2} className={styles.row} style={style}>
+                <td />
+                <td />
+                <td className={styles.quiet}>
+                  {index < kept.start || index >= kept.end ? 'Loading …' : 'No longer in this list'}
+                </td>
+              </tr>
+            )
           return (
             <tr
               key={message.id}
@@ -105,7 +120,7 @@ export function MessageRows({ messages, dim, hasMore, onMore, chosen, onChoose, 
               className={styles.row}
               data-current={index === at}
               data-chosen={chosen.has(message.id)}
-              style={{ transform: `translateY(${start - rows.options.scrollMargin}px)` }}
+              style={style}
             >
               <td>
                 <Checkbox

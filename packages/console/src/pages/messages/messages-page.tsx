@@ -1,6 +1,5 @@
 // Any list of messages. The filter is the address; rows are virtual, so that the list may be as long as it is.
 
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
@@ -12,7 +11,8 @@ import { ActionBar, Empty, Notice, PageHead, Skeleton, Verdict } from '../../com
 import { apiBase } from '../../data/api.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useNow, useSlow } from '../../data/live.ts'
-import { type ListSort, messagesQuery } from '../../data/queries/messages.ts'
+import { useMessageWindow } from '../../data/queries/content/message-window.ts'
+import type { ListSort } from '../../data/queries/messages.ts'
 import { filterOf, printSearch, requestFilter, type Search, unknownNames } from '../../domain/addresses.ts'
 import { totalText } from '../../domain/runs.ts'
 import { counted, listed, numberText } from '../../domain/words.ts'
@@ -36,7 +36,7 @@ export function MessagesPage() {
   const now = useNow()
   const filter = filterOf(search as Search)
   const sort = sorts.find(({ id }) => id === search.sort)?.id ?? 'newest'
-  const list = useInfiniteQuery({ ...messagesQuery(filter, sort), staleTime: 60_000 })
+  const { list, window: kept, known, show, refresh, total, last: lastPage } = useMessageWindow(filter, sort)
   const slow = useSlow(list.isPending)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [chosenFor, setChosenFor] = useState(printSearch(filter))
@@ -45,16 +45,13 @@ export function MessagesPage() {
     setChosenFor(printSearch(filter))
     setChosen(new Set())
   }
-  const pages = list.data?.pages ?? []
-  const messages = pages.flatMap((page) => page.messages)
-  const total = pages[0]?.pagination.total ?? null
-  const last = pages.at(-1)?.pagination
+  const last = lastPage?.pagination
   const unknown = unknownNames(search as Search)
   const exportUrl = (format: string) =>
     `${apiBase}/api/v1/messages/export${printSearch({ format, ...requestFilter(filter, new Date(now)) })}`
   const setFilter = (next: Search) =>
     void navigate({ search: { ...(search.sort === undefined ? {} : { sort: search.sort }), ...next } })
-  useKeys({ '.': () => void list.refetch() })
+  useKeys({ '.': () => void refresh() })
 
   return (
     <>
@@ -72,7 +69,7 @@ export function MessagesPage() {
                 void navigate({ search: (old) => ({ ...old, sort: to === 'newest' ? undefined : to }) as never })
               }
             />
-            <Button onPress={() => void list.refetch()} hint=".">
+            <Button onPress={() => void refresh()} hint=".">
               Show new
             </Button>
             <Menu
@@ -90,7 +87,7 @@ export function MessagesPage() {
         {list.data === undefined ? null : (
           <Verdict dim={list.isPlaceholderData}>
             {total === null
-              ? `${counted(messages.length, 'message')} shown.`
+              ? `${counted(known, 'message')} shown.`
               : total.relation === 'gte'
                 ? `More than ${numberText(total.value)} messages match.`
                 : `${counted(total.value, 'message matches', 'messages match')}.`}
@@ -132,7 +129,7 @@ export function MessagesPage() {
           onClear={() => setChosen(new Set())}
         />
       )}
-      {list.data !== undefined && messages.length === 0 && last?.bounded !== true ? (
+      {list.data !== undefined && known === 0 && last?.bounded !== true ? (
         <Empty>
           <p>No dead letter matches.</p>
           {filter.archived === 'true' ? null : (
@@ -145,12 +142,11 @@ export function MessagesPage() {
         </Empty>
       ) : (
         <MessageRows
-          messages={messages}
+          kept={kept}
+          count={known}
           dim={list.isPlaceholderData}
           hasMore={list.hasNextPage}
-          onMore={() => {
-            if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
-          }}
+          onShow={(first, last) => void show(first, last)}
           chosen={chosen}
           onChoose={setChosen}
           from={printSearch({ ...filter, sort: search.sort }).slice(1)}
@@ -160,7 +156,7 @@ export function MessagesPage() {
         <Notice look="plain">
           <span>
             {last.searched_to === null ? 'The search has not come to its end' : `Looked back to ${last.searched_to}`};{' '}
-            {counted(messages.length, 'message')} found.
+            {counted(known, 'message')} found.
           </span>
           <Button isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
             {list.isFetchingNextPage ? 'Looking …' : 'Go on looking'}
@@ -179,9 +175,9 @@ function Selected({ text, search, onClear }: SelectedProps) {
   return (
     <ActionBar label="What can be done with them">
       <span className={styles.selected}>{text}:</span>
-      {(['retry', 'dead', 'delete'] as const).map((kind) => (
+      {(['retry', 'origin', 'dead', 'delete'] as const).map((kind) => (
         <Link key={kind} to="/runs/new" search={{ ...search, kind }} className={buttonClass()}>
-          {{ retry: 'Retry…', dead: 'Give up…', delete: 'Delete…' }[kind]}
+          {{ retry: 'Retry…', origin: 'Compare with originals…', dead: 'Give up…', delete: 'Delete…' }[kind]}
         </Link>
       ))}
       {onClear === undefined ? null : (

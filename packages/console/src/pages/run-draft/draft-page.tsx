@@ -73,7 +73,7 @@ export function DraftPage() {
     draft.kind,
     count,
     draft.targetTopic === null ? topics : [draft.targetTopic],
-    hash.patch !== null,
+    hash.patch !== null || draft.adopt,
   )
   const needsReason = draft.force || draft.kind === 'delete' || draft.kind === 'purge' || production
   const needsTyping = mustType(draft.kind, count, production)
@@ -127,7 +127,7 @@ export function DraftPage() {
         <Verdict>
           {survey.data === undefined
             ? 'A draft: nothing has started.'
-            : `A draft: nothing has started. ${totalText(survey.data.matched)} would be taken${sends(draft.kind) ? ' and sent' : ''}.`}
+            : `A draft: nothing has started. ${totalText(survey.data.matched)} would be ${draft.kind === 'origin' ? 'compared' : `taken${sends(draft.kind) ? ' and sent' : ''}`}.`}
         </Verdict>
       </PageHead>
       {draft.everything ? (

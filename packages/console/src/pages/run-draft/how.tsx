@@ -13,6 +13,27 @@ type Props = {
 
 export function How({ draft, eligible, onChange }: Props) {
   const rate = rateChoices.find(({ value }) => value === draft.rate)?.id ?? 'own'
+  if (draft.kind === 'origin')
+    return (
+      <>
+        <Choices<'false' | 'true'>
+          label="When the original differs"
+          value={draft.adopt ? 'true' : 'false'}
+          choices={[
+            { id: 'false', text: 'Only compare', note: 'no message changes; look at what differs, then adopt' },
+            {
+              id: 'true',
+              text: 'Adopt it',
+              note: 'where it is proved, it takes the place of the copy, which is kept as an edit',
+            },
+          ]}
+          onChange={(adopt) => onChange({ adopt: adopt === 'true' ? adopt : undefined })}
+        />
+        <p className={styles.quiet}>
+          A retrier reads the originals from Kafka, in pieces; it can be paused and cancelled. Nothing is sent.
+        </p>
+      </>
+    )
   if (!sends(draft.kind)) return <p className={styles.quiet}>At once, in pieces; it can be paused and cancelled.</p>
   return (
     <>

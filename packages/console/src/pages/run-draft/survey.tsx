@@ -146,6 +146,11 @@ function Diffs({ diff }: { diff: ExactSurvey['diff'] }) {
       <summary>
         {counted(sorted.length, 'message')} before and after{bad === 0 ? '' : `, ${numberText(bad)} with a problem`}
       </summary>
+      {sorted.some(({ before, after }) => `${before}${after}`.includes('•••')) ? (
+        <p className={styles.quiet}>
+          Where a mask hides a place from you, ••• stands there; the change leaves it whole.
+        </p>
+      ) : null}
       <ul className={styles.diffs}>
         {sorted.map(({ id, before, after, omitted, problem }) => (
           <li key={id}>

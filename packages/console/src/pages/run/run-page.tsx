@@ -8,6 +8,7 @@ import { Select } from '../../components/controls/select.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { CancelDialog, RateMenu } from '../../components/runs/run-controls.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
+import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { ActionBar, Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { ProgressBar, ProgressLegend } from '../../components/show/progress.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -19,7 +20,7 @@ import { useRunControls } from '../../data/queries/run-controls.ts'
 import { type Run, runItemsQuery, runQuery } from '../../data/queries/runs.ts'
 import { useRunEvents } from '../../data/run-events.ts'
 import { useMissingRole } from '../../data/session.ts'
-import { ineligibleWords, selectionWords } from '../../domain/run-draft.ts'
+import { ineligibleWords, searchOfSelection, selectionWords } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
 import { activeStatuses, partsOf, progressWords, runTitle, totalText } from '../../domain/runs.ts'
 import { counted } from '../../domain/words.ts'
@@ -72,6 +73,7 @@ export function RunPage() {
           {run.force ? ' · forced' : ''}
         </p>
         <Verdict>{runVerdict(run, now)}</Verdict>
+        <HiddenNote of={[run]} />
       </PageHead>
       <WhyPaused run={run} />
       <div className={styles.progress}>
@@ -159,6 +161,9 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
   })
   const group = run.selection.filter?.group_id
   const fault = failed ?? resolve.error
+  const { different = 0, value_lost: lost = 0 } = run.progress.origins ?? {}
+  const differing = different + lost
+  const again = searchOfSelection(run.selection)
   const mayResolve = !active && group !== undefined && run.status === 'completed'
   // While the run is active its keys are those of the bar at the bottom.
   useKeys({
@@ -187,6 +192,11 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
             className={buttonClass()}
           >
             Retry those that came back
+          </Link>
+        ) : null}
+        {!active && run.kind === 'origin' && !run.adopt && differing > 0 && again !== null ? (
+          <Link to="/runs/new" search={{ ...again, kind: 'origin', adopt: 'true' }} className={buttonClass('primary')}>
+            Adopt what differs…
           </Link>
         ) : null}
         {mayResolve ? (
@@ -259,6 +269,7 @@ function Items({ id, outcome, active }: { id: string; outcome: string; active: b
     >
       {items.error === null ? null : <FaultText fault={faultOf(items.error)} what="They cannot be read" />}
       {items.data?.length === 0 ? <p className={styles.quiet}>None {words}.</p> : null}
+      <HiddenNote of={items.data?.flatMap((item) => [item, item.message]) ?? []} />
       <ul className={styles.items}>
         {items.data?.slice(0, 200).map((item) => (
           <li key={item.id}>

@@ -7,5 +7,5 @@ type Answer = { readonly hidden?: readonly string[] | undefined }
 /** Nothing where none of the answers has anything hidden. Whether they have is told by the API, never by the text. */
 export function HiddenNote({ of }: { of: readonly (Answer | null | undefined)[] }) {
   if (!of.some((answer) => (answer?.hidden?.length ?? 0) > 0)) return null
-  return <p className={styles.note}>Masks hide from you what ••• stands for here; what is stored is whole.</p>
+  return <p className={styles.note}>Behind ••• is what a mask keeps from you; nothing of it is lost.</p>
 }

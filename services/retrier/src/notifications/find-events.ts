@@ -1,5 +1,6 @@
 // What the tables say has happened, and what lasts, as events. Reads and words only; watch-events.ts stores and routes.
 
+import { isSent } from 'dlq-core/domain/message/run.ts'
 import type { EventType, NewEvent, Severity } from 'dlq-core/domain/notifications/event.ts'
 import { listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import { type Burst, listBursts } from 'dlq-core/queries/notifications/bursts.ts'
@@ -114,13 +115,14 @@ function oneLine(text: string): string {
 }
 
 function endedRun(run: RunHappening): Happened {
-  const { id, kind, status, status_reason: reason, resolved, failed_again: back } = run
+  const { id, kind, status, status_reason: reason, done, resolved, failed_again: back } = run
   const isFailure = status === 'failed'
   const ended = { completed: 'has ended', cancelled: 'was cancelled', failed: 'has failed', paused: '' }[status]
+  const outcome = isSent(kind) ? `${resolved + back} sent, ${back} came back` : `${done} messages done`
   return {
     ...{ type: isFailure ? 'run.failed' : 'run.finished', subject: `run/${id}`, run_id: id, when: status },
     severity: isFailure ? 'warning' : 'info',
-    title: `A ${kind} run ${ended}: ${resolved + back} sent, ${back} came back${reason === null ? '' : `; ${reason}`}`,
+    title: `A run of kind ${kind} ${ended}: ${outcome}${reason === null ? '' : `; ${reason}`}`,
     data: runData(run),
   }
 }
@@ -128,7 +130,7 @@ function endedRun(run: RunHappening): Happened {
 function pausedRun(run: RunHappening): NewEvent {
   return {
     ...{ type: 'run.paused', subject: `run/${run.id}`, run_id: run.id, severity: 'warning' },
-    title: `A ${run.kind} run is paused${run.status_reason === null ? '' : `: ${run.status_reason}`}`,
+    title: `A run of kind ${run.kind} is paused${run.status_reason === null ? '' : `: ${run.status_reason}`}`,
     data: runData(run),
   }
 }
@@ -136,13 +138,14 @@ function pausedRun(run: RunHappening): NewEvent {
 function runData({
   actor,
   taken,
+  done,
   resolved,
   failed,
   failed_again,
   verdicts,
 }: RunHappening): NonNullable<NewEvent['data']> {
   const counted = verdicts === null ? {} : (JSON.parse(verdicts) as Record<string, number>)
-  return { actor, taken, resolved, failed, failed_again, ...counted }
+  return { actor, taken, done, resolved, failed, failed_again, ...counted }
 }
 
 async function deadTopics(sql: Sql, { thresholds, openDead }: FindDeps): Promise<NewEvent[]> {

@@ -54,7 +54,7 @@ afterAll(() => {
 
 beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_events', 'dlq.dlq_deliveries', 'dlq.dlq_notification_routes')
-  await emptyTables(database.sql, 'dlq.dlq_notification_channels', 'graphile_worker._private_jobs')
+  await emptyTables(database.sql, 'dlq.dlq_notification_channels', 'graphile_worker._private_jobs', 'dlq.dlq_runs')
   await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_groups', 'dlq.dlq_group_topics', 'dlq.dlq_group_pauses')
   await database.sql`update dlq.dlq_event_watch set look_due_at = now(), looked_at = now() - interval '1 minute'`
   received = []
@@ -167,6 +167,21 @@ test('a group that fails again after it was resolved has regressed; pauses and t
     'Automatic retries go on on orders',
     'Failed again after it was resolved on orders.dlq.v1',
   ])
+})
+
+test.each([
+  ['retry', 'A run of kind retry has ended: 3 sent, 0 came back'],
+  ['dead', 'A run of kind dead has ended: 5 messages done'],
+])('the end of a run says what it did: %s', async (kind, title) => {
+  await route()
+  await look()
+  await database.sql`
+    insert into dlq.dlq_runs (kind, status, actor, selection, until_id, matched, matched_relation, taken, done, resolved, ended_at)
+    values (${kind}, 'completed', 'ann', '{}', gen_random_uuid(), 5, 'eq', 3, 5, 3, clock_timestamp())`
+  now = new Date()
+  await look()
+  await work({ all: true })
+  expect(titles()).toEqual([title])
 })
 
 test('the first event goes at once, and further ones of the digest’s time together', async () => {

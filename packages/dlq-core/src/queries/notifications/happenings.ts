@@ -1,5 +1,6 @@
 // What has happened, and what lasts, as the other tables tell it. Each statement reads a bounded number of rows.
 
+import type { RunKind } from '../../domain/message/run.ts'
 import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 
@@ -42,11 +43,13 @@ export async function listGroupHappenings(sql: Sql, { after }: { after: Date }):
 
 export type RunHappening = {
   id: string
-  kind: string
+  kind: RunKind
   status: 'completed' | 'cancelled' | 'failed' | 'paused'
   status_reason: string | null
   actor: string
   taken: number
+  /** Changed, by a run that sends nothing. */
+  done: number
   resolved: number
   failed: number
   failed_again: number
@@ -58,7 +61,7 @@ export type RunHappening = {
 export async function listRunHappenings(sql: Sql, { after }: { after: Date }): Promise<RunHappening[]> {
   return sql<RunHappening[]>`
     select r.id, r.kind, r.status, r.status_reason, r.actor,
-           r.taken::float8 as taken, (r.resolved + coalesce(d.resolved, 0))::float8 as resolved,
+           r.taken::float8 as taken, r.done::float8 as done, (r.resolved + coalesce(d.resolved, 0))::float8 as resolved,
            (r.failed + coalesce(d.failed, 0))::float8 as failed,
            (r.failed_again + coalesce(d.failed_again, 0))::float8 as failed_again,
            (select v.counts::text from dlq.dlq_run_verdicts v where v.run_id = r.id) as verdicts

@@ -14,6 +14,7 @@ import { createNotificationMetrics } from '../../../services/retrier/src/notific
 import { createVerdictMetrics } from '../../../services/retrier/src/readers/verdict-counter.ts'
 import { createRetrierMetrics } from '../../../services/retrier/src/retrier-metrics.ts'
 import { createRunMetrics } from '../../../services/retrier/src/runs/run-metrics.ts'
+import { createStalenessMetrics } from '../../../services/retrier/src/staleness/staleness-metrics.ts'
 import { createWorkerMetrics } from '../../../services/retrier/src/worker/worker-metrics.ts'
 
 export type Metric = { name: string; type: string; labels: readonly string[]; help: string }
@@ -37,6 +38,7 @@ const register: Record<Section, (registry: Registry) => void> = {
     createWorkerMetrics(registry)
     createRunMetrics(registry)
     createVerdictMetrics(registry)
+    createStalenessMetrics(registry)
     createNotificationMetrics(registry)
   },
 }

@@ -195,12 +195,16 @@ describe.each([
         if (/\d{19}/.test(text)) return
         if (/\\u[dD][89a-fA-F]|[\ud800-\udfff]/.test(text) || /"\$/.test(text)) return
         const read1 = read(write(text, nil[format], 0), 0)
-        expect(JSON.parse(read1)).toEqual(JSON.parse(text.replaceAll('-0,', '0,')))
+        expect(withoutNegativeZero(read1)).toEqual(withoutNegativeZero(text))
       }),
       { numRuns: 500 },
     )
   })
 })
+
+function withoutNegativeZero(json: string): unknown {
+  return JSON.parse(json, (_, value) => (value === 0 ? 0 : value))
+}
 
 describe('beside the libraries', () => {
   /** JSON knows no negative zero; cborg gives a bigint for any integer above 2^53. */

@@ -63,7 +63,7 @@ export function AuditLine({ entry, open, onToggle }: Props) {
   )
 }
 
-function Target({ entry: { target_type: type, target_id: id } }: { entry: AuditEntry }) {
+function Target({ entry: { action, target_type: type, target_id: id } }: { entry: AuditEntry }) {
   const name = targetName(type, id)
   if (type === 'message')
     return (
@@ -83,7 +83,8 @@ function Target({ entry: { target_type: type, target_id: id } }: { entry: AuditE
         {name}
       </Link>
     )
-  if (type === 'topic' && id !== '*')
+  // What nobody ingests has no page.
+  if (type === 'topic' && id !== '*' && !action.startsWith('candidate.'))
     return (
       <Link to="/topics/$topic" params={{ topic: id }} search={{}}>
         {name}

@@ -44,7 +44,13 @@ const faultMarks: Extension = [
 
 // Custom properties reach into the shadow root, so the editor wears the tokens of the page.
 const look = EditorView.theme({
-  '&': { color: 'var(--text)', backgroundColor: 'var(--surface)', fontSize: 'var(--size-mono)', maxHeight: '60vh' },
+  '&': {
+    color: 'var(--text)',
+    backgroundColor: 'var(--surface)',
+    fontSize: 'var(--size-mono)',
+    minHeight: 'inherit',
+    maxHeight: '60vh',
+  },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5', fontVariantLigatures: 'none' },
   '.cm-content': { padding: '0.75rem 0', caretColor: 'var(--text)' },

@@ -29,6 +29,7 @@ const recordsPerSend = 1000
 /** A checkout with its dependencies installed. */
 type Version = { name: string; root: string }
 
+/** All that is stored is sent once: half by one process, half by two. Starting is over before the first `warm` are sent. */
 type Sizes = { stored: number; warm: number; sent: number }
 
 const ours = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -46,7 +47,7 @@ export async function benchVersions(run: BenchRun): Promise<void> {
   ]
   const sizes: Sizes = run.quick
     ? { stored: 8000, warm: 500, sent: 2000 }
-    : { stored: 100_000, warm: 5000, sent: 20_000 }
+    : { stored: 100_000, warm: 10_000, sent: 40_000 }
   const prefix = `bench-${process.pid}`
   run.print(
     `versions: ${sizes.stored} records (${recordKinds[run.records].name}) on ${topicCount} topics, then ${sizes.sent} due messages of them`,

@@ -20,6 +20,9 @@ const partitions = 8
 const avroId = 1
 const protobufId = 2
 
+/** Else a backlog is stored without projections, whatever its format is. */
+const storesAtOnce = { policies: [{ pattern: '*', payload: 'stored' }] }
+
 type Backlog = { name: string; topic: string; config: object; rounds: Measurement[]; aim: number | null }
 
 /** Prints a table, and each rate as a part of JSON's. */
@@ -34,7 +37,7 @@ export async function benchFormats(run: BenchRun): Promise<void> {
   const protobuf = Buffer.concat([inFrame, codec.write(orderJson, inFrame, 5)])
   const values = { json: Buffer.from(orderJson), avro, protobuf }
   const backlog = (name: string, format: keyof typeof values, config: object, aim: number | null): Backlog => ({
-    ...{ name, topic: topicOf(format), config, rounds: [], aim },
+    ...{ name, topic: topicOf(format), config: { ...config, ...storesAtOnce }, rounds: [], aim },
   })
   for (const [format, value] of Object.entries(values))
     await produceBacklog(run, topicOf(format), total, (index, options) => ({ ...benchRecord(index, options), value }))

@@ -1,14 +1,12 @@
-// Decodes the values of a batch that are not JSON, so that payload search and SQL work on them too. A topic whose policy
-// stores no payload is left alone, and so is JSON, which readDeadLetter has projected already. Keys are stored as they are; the
-// schemas that their headers name are noted, for searches.
+// Decodes the values of a batch that are not JSON, so that payload search and SQL work on them too. Left alone are: a topic
+// whose policy stores no payload, JSON, which readDeadLetter has projected already, and what gets its payload after a
+// backlog. Keys are stored as they are; the schemas that their headers name are noted, for searches.
 
 import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
-import type { PartRule } from 'dlq-core/domain/payload/payload-settings.ts'
-import { hasSchemaHeader } from 'dlq-core/domain/payload/schema-frames.ts'
-import { storedDecoding } from 'dlq-core/domain/payload/stored-decoding.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
+import { decodeProjected } from 'dlq-core/runtime/schemas/decode-projected.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 
 export type DecodeDeps = { reader: PayloadReader; policyOf: PolicyOf }
@@ -20,28 +18,17 @@ export async function decodeLetters(
   letters: readonly DeadLetter[],
 ): Promise<readonly DeadLetter[]> {
   await reader.noteKeys(records.map(({ headers }, at) => ({ headers, topics: letters[at]!.message })))
-  const wanted: number[] = []
-  for (const [at, { message }] of letters.entries()) {
-    const { headers } = records[at]!
-    const rule = reader.planOf(message).value
-    if (mayDiffer(message.payload, rule, hasSchemaHeader(headers, 'value')) && policyOf(message).payload !== 'derived')
-      wanted.push(at)
-  }
-  if (wanted.length === 0) return letters
-  const readings = await reader.readAll(
-    wanted.map((at) => ({
-      bytes: records[at]!.value,
-      part: 'value' as const,
-      headers: records[at]!.headers,
-      topics: letters[at]!.message,
-    })),
-    { maxBytes: maxEncodedBytes },
-  )
-  const decoded = new Map(wanted.map((at, index) => [at, storedDecoding(readings[index]!, true)]))
-  return letters.map((letter, at) => ({ ...letter, message: { ...letter.message, ...decoded.get(at) } }))
-}
-
-/** Whether the value may be something else than its JSON projection says. */
-function mayDiffer(payload: string | null, { format }: PartRule, hasSchema: boolean): boolean {
-  return payload === null || hasSchema || (format !== 'auto' && format !== 'json')
+  const stored = [...letters.keys()].filter((at) => {
+    const { message, isPayloadDeferred } = letters[at]!
+    return !isPayloadDeferred && policyOf(message).payload !== 'derived'
+  })
+  const values = stored.map((at) => {
+    const { value: bytes, headers } = records[at]!
+    const { message } = letters[at]!
+    return { readable: { bytes, part: 'value' as const, headers, topics: message }, payload: message.payload }
+  })
+  const decoded = await decodeProjected(reader, values, { maxBytes: maxEncodedBytes })
+  if (decoded.size === 0) return letters
+  const columns = new Map([...decoded].map(([index, columns]) => [stored[index]!, columns]))
+  return letters.map((letter, at) => ({ ...letter, message: { ...letter.message, ...columns.get(at) } }))
 }

@@ -3,10 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { hasDeferredPayloads } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
+import { createPayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { orderBytes, orderSchema } from 'dlq-testing/schemas/avro-orders.ts'
+import { schemasSection } from 'dlq-testing/schemas/schemas-section.ts'
 import { beforeEach, expect, test } from 'vitest'
+import { decodeLetters } from '../../../ingester/src/decode/decode-letters.ts'
 import { storeBatch } from '../../../ingester/src/store/store-batch.ts'
 import { batchOf, recordAt, storeDeps } from '../../../ingester/src/store/test-batch.ts'
 import { fillPayloads } from './fill-payloads.ts'
@@ -28,7 +32,7 @@ async function store(values: readonly (string | null)[], { behind = 5000n, paylo
 
 const fill = (payload: 'auto' | 'derived' = 'auto') =>
   fillPayloads(
-    { sql: service.sql, policyOf: () => ({ ...defaultRetryPolicy, payload }), quiet: 0 },
+    { sql: service.sql, reader: null, policyOf: () => ({ ...defaultRetryPolicy, payload }), quiet: 0 },
     new AbortController().signal,
   )
 
@@ -37,7 +41,12 @@ const read = () =>
     select payload::text, updated_at::text from dlq.dlq_messages order by dlq_offset`
 const payloads = async () => (await read()).map(({ payload }) => payload)
 
-beforeEach(() => emptyTables(database.sql, 'dlq.dlq_positions', 'dlq.dlq_messages', 'dlq.dlq_deferred_payloads'))
+beforeEach(() =>
+  emptyTables(
+    database.sql,
+    ...(['dlq.dlq_positions', 'dlq.dlq_messages', 'dlq.dlq_deferred_payloads', 'dlq.dlq_schemas'] as const),
+  ),
+)
 
 test('while more than a thousand records wait, payloads are stored afterwards, exactly, and nobody sees a change', async () => {
   await store([big, 'no json', null, '{"a":1}'])
@@ -55,6 +64,36 @@ test('without a backlog they are stored at once', async () => {
   await store([big], { behind: 1000n })
   expect(await payloads()).toEqual(['{"n": 12345678901234567890.12}'])
   expect(await hasDeferredPayloads(service.sql)).toBe(false)
+})
+
+test('with schemas, what has to be decoded waits as JSON does; what nobody can read yet waits for its schema', async () => {
+  const [schema] = await database.sql`
+    insert into dlq.dlq_schemas (registry, id_kind, schema_id, state, type, definition)
+    values ('main', 'id', '5', 'known', 'avro', ${orderSchema}) returning id`
+  const policyOf = () => ({ ...defaultRetryPolicy, payload: 'auto' as const })
+  const reader = createPayloadReader({ sql: service.sql, schemas: schemasSection(), now: Date.now })
+  const deps = storeDeps(service.sql, {
+    decode: (records, letters) => decodeLetters({ reader, policyOf }, records, letters),
+  })
+  const values = [big, orderBytes(5, 'order-1', 42), orderBytes(6, 'order-2', 1), Buffer.from('text')]
+  const records = values.map((value, offset) => recordAt(offset, { value }))
+  const settings = { ...deps.settings, policyOf }
+  await storeBatch({ ...deps, settings }, batchOf(records, { highWatermark: 5000n }))
+  const readDecoded = () => database.sql`
+    select payload::text, value_schema, decode_state, updated_at::text from dlq.dlq_messages order by dlq_offset`
+  const before = await readDecoded()
+  expect(before.map(({ payload, decode_state }) => [payload, decode_state])).toEqual(values.map(() => [null, null]))
+
+  expect(await fillPayloads({ sql: service.sql, reader, policyOf, quiet: 0 }, new AbortController().signal)).toBe(2)
+  const after = await readDecoded()
+  expect(after.map(({ payload, value_schema, decode_state }) => [payload, value_schema, decode_state])).toEqual([
+    ['{"n": 12345678901234567890.12}', null, null],
+    ['{"id": "order-1", "note": null, "cents": 42}', schema!.id, 1],
+    [null, expect.any(Number), 2],
+    [null, null, null],
+  ])
+  const times = (rows: typeof after) => rows.filter(({ payload }) => payload !== null).map((row) => row.updated_at)
+  expect(times(after)).toEqual(before.slice(0, 2).map(({ updated_at }) => updated_at))
 })
 
 test('of more messages than one transaction looks at, all get theirs', async () => {
@@ -94,7 +133,7 @@ test('a policy that says "derived" by now keeps them away', async () => {
 test('a backlog that is still worked off waits', async () => {
   await store([big])
   const policyOf = () => defaultRetryPolicy
-  expect(await fillPayloads({ sql: service.sql, policyOf }, new AbortController().signal)).toBe(0)
+  expect(await fillPayloads({ sql: service.sql, reader: null, policyOf }, new AbortController().signal)).toBe(0)
   expect(await payloads()).toEqual([null])
 })
 

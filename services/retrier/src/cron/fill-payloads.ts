@@ -1,16 +1,32 @@
-// Stores the payloads of messages that came in while a backlog was worked off ("payload: auto"), once it is worked off.
+// Stores the payloads of messages that came in while a backlog was worked off ("payload: auto"), once it is worked off:
+// JSON as it is, and with schemas also what has to be decoded.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import { countBatches } from 'dlq-core/queries/retry/slots.ts'
+import { writeDecoded } from 'dlq-core/queries/schemas/waiting-messages.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
 import {
   lockDeferred,
   lockUnprojected,
   shortenDeferred,
   storePayloads,
+  type Unprojected,
 } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
+import { decodeProjected } from 'dlq-core/runtime/schemas/decode-projected.ts'
+import { type PayloadReader, readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
+
+export type FillDeps = {
+  sql: Database
+  /** Null where only JSON is read. */
+  reader: PayloadReader | null
+  policyOf: PolicySource['policyOf']
+  /** Milliseconds. */
+  quiet?: number
+}
 
 /** A range that was widened within this time belongs to a backlog that is not worked off yet. */
 const quietMs = 30_000
@@ -26,7 +42,7 @@ const restFactor = 9
 
 /** Returns how many payloads it stored. */
 export async function fillPayloads(
-  { sql, policyOf, quiet = quietMs }: { sql: Database; policyOf: PolicySource['policyOf']; quiet?: number },
+  { sql, reader, policyOf, quiet = quietMs }: FillDeps,
   signal: AbortSignal,
 ): Promise<number> {
   let stored = 0
@@ -39,13 +55,10 @@ export async function fillPayloads(
       const range = await lockDeferred(sql, { quietMs: quiet })
       if (range === null) return null
       const { messages, last } = await lockUnprojected(sql, { ...range, examine, maxBytes })
-      const payloads = messages
-        .filter((message) => policyOf(message).payload !== 'derived')
-        .map(({ id, record_value }) => ({ id, payload: projectPayload(record_value) }))
-        .filter((one): one is { id: string; payload: string } => one.payload !== null)
-      await storePayloads(sql, payloads)
+      const wanted = messages.filter((message) => policyOf(message).payload !== 'derived')
+      const payloads = await storeValues(sql, reader, wanted)
       await shortenDeferred(sql, { ...range, last })
-      return payloads.length
+      return payloads
     })
     if (one === null) return stored
     stored += one
@@ -54,4 +67,26 @@ export async function fillPayloads(
     batches = claimed
   }
   return stored
+}
+
+/** Returns how many payloads it stored. */
+async function storeValues(sql: Sql, reader: PayloadReader | null, messages: readonly Unprojected[]): Promise<number> {
+  const values = messages.map((message) => ({
+    id: message.id,
+    payload: projectPayload(message.record_value),
+    readable: { ...readableValue(message, message.record_value, message), part: 'value' as const },
+  }))
+  const decoded =
+    reader === null
+      ? new Map<number, never>()
+      : await decodeProjected(reader, values, { maxBytes: maxEncodedBytes, sql })
+  const isPlain = ({ payload }: (typeof values)[number], at: number) => payload !== null && !decoded.has(at)
+  const plain = values.filter(isPlain).map(({ id, payload }) => ({ id, payload: payload! }))
+  const others = [...decoded].map(([at, columns]) => ({ id: values[at]!.id, ...columns }))
+  await storePayloads(sql, plain)
+  await writeDecoded(
+    sql,
+    others.filter(({ payload, decode_state }) => payload !== null || decode_state !== null),
+  )
+  return plain.length + others.filter(({ payload }) => payload !== null).length
 }

@@ -146,7 +146,7 @@ export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
       schedule: schedules.payloads,
       async run({ signal }) {
         await policies.refresh()
-        return { stored: await fillPayloads({ sql, policyOf: policies.policyOf }, signal) }
+        return { stored: await fillPayloads({ sql, reader: payloads, policyOf: policies.policyOf }, signal) }
       },
     },
     {

@@ -37,7 +37,13 @@ export async function lockDeferred(sql: Sql, { quietMs }: { quietMs: number }): 
   return row ?? null
 }
 
-export type Unprojected = { id: string; original_topic: string; dlq_topic: string | null; record_value: Buffer }
+export type Unprojected = {
+  id: string
+  original_topic: string
+  dlq_topic: string | null
+  record_value: Buffer
+  record_headers: string | null
+}
 
 /**
  * Locks the messages without a payload among the first `examine` of the range. `last` is the last one looked at; null
@@ -54,8 +60,9 @@ export async function lockUnprojected(
       select id from dlq.dlq_messages where id >= ${from} and id <= ${until} order by id limit ${examine}) looked`
   const last = end!.examined < examine ? null : end!.last
   const messages = await sql<Unprojected[]>`
-    select id, original_topic, dlq_topic, record_value from dlq.dlq_messages
-    where id >= ${from} and id <= ${last ?? until} and payload is null and octet_length(record_value) between 1 and ${maxBytes}
+    select id, original_topic, dlq_topic, record_value, record_headers from dlq.dlq_messages
+    where id >= ${from} and id <= ${last ?? until} and payload is null and decode_state is null
+      and octet_length(record_value) between 1 and ${maxBytes}
     order by id
     for no key update`
   return { messages, last }

@@ -221,6 +221,30 @@ function countIterations<T>(run: () => T): { result: T; count: number } {
   }
 }
 
+describe('encoding a record', () => {
+  afterEach(() => vi.restoreAllMocks())
+
+  test('numbers are as long as they must be', () => {
+    const bytesOf = (value: number) => new Encoder().writeVarLong(value).buffer.toString('hex')
+    // The zigzag encoding of Protocol Buffers, seven bits a byte.
+    const known = { 0: '00', '-1': '01', 63: '7e', 64: '8001', '-64': '7f', '-65': '8101' }
+    for (const [value, hex] of Object.entries(known)) expect(bytesOf(Number(value))).toBe(hex)
+    expect(bytesOf(2 ** 31 - 1)).toBe('feffffff0f')
+    expect(bytesOf(-(2 ** 31))).toBe('ffffffff0f')
+    expect(bytesOf(2 ** 31)).toBe('8080808010')
+    for (const value of [0, -1, 64, 2 ** 31 - 1, -(2 ** 31), 2 ** 31, 2 ** 40])
+      expect(Encoder.sizeOfVarLong(value)).toBe(bytesOf(value).length / 2)
+  })
+
+  test('takes one buffer, whatever its headers', () => {
+    const headers: HeaderPair[] = Array.from({ length: 20 }, (_, at) => [`name-${at}`, Buffer.from(`value ${at}`)])
+    const made = (['alloc', 'allocUnsafe', 'from'] as const).map((name) => vi.spyOn(Buffer, name))
+    encodeRecord({ key: Buffer.from('key'), value: Buffer.alloc(3000), timestampDelta: 300, offsetDelta: 70, headers })
+    // The first two calls are this test's own: of its value's buffer, and of its key's.
+    expect(made.reduce((sum, { mock }) => sum + mock.calls.length, 0)).toBe(3)
+  })
+})
+
 describe('grouping by partition', () => {
   const group = (messages: { partition: number }[]) =>
     groupMessagesPerPartition({

@@ -1,5 +1,6 @@
 // dlq_groups and dlq_group_topics: reads error groups, and writes the state, owner and note that people give them.
 
+import { idFloor } from '../id-floor.ts'
 import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
@@ -49,13 +50,28 @@ function topicRows(sql: Sql, { scope, dlqTopic }: Seen) {
     ${dlqTopic === undefined ? sql`` : sql`and t.dlq_topic = ${dlqTopic}`}`
 }
 
+/** The place in byUrgency of the state of a row `t`, from 1. */
+export function urgencyOf(sql: Sql) {
+  return sql`
+    case t.state when 'open' then 1
+                 when 'snoozed' then case when t.snoozed_until <= now() then 1 else 2 end
+                 when 'resolved' then 3 else 4 end`
+}
+
 /** The columns of a GroupOpinion, of a row `t`. */
-export function opinionColumns(sql: Sql) {
+function opinionColumns(sql: Sql) {
   return sql`
     t.dlq_topic,
     case when t.state = 'snoozed' and t.snoozed_until <= now() then 'open' else t.state end as state,
     case when t.state = 'snoozed' and t.snoozed_until > now() then t.snoozed_until end as snoozed_until,
     t.state_changed_at,
+    ${isRegressed(sql)} as regressed,
+    t.owner, t.note`
+}
+
+/** Whether a message has arrived since the state of a row `t` was set to resolved. */
+export function isRegressed(sql: Sql) {
+  return sql`
     -- last_seen_at is moved twice a minute at most, so the newest messages are asked as well: those whose ids are later,
     -- of which there are hardly ever any.
     t.state = 'resolved' and t.state_changed_at is not null and (
@@ -65,12 +81,11 @@ export function opinionColumns(sql: Sql) {
         cross join lateral (
           select m.created_at, m.dlq_topic, m.original_topic from dlq.dlq_messages m
           where m.group_id = any(array[t.group_id]) and m.status = any(array[s.status]) and m.group_id is not null
-            and m.id >= dlq.uuid_floor(t.state_changed_at)
+            and m.id >= ${idFloor(sql, sql`t.state_changed_at`)}
           order by m.group_id desc, m.status desc, m.id desc limit ${newestLookedAt}
         ) newest
         where newest.created_at > t.state_changed_at and coalesce(newest.dlq_topic, newest.original_topic) = t.dlq_topic)
-    ) as regressed,
-    t.owner, t.note`
+    )`
 }
 
 /** What is said for the topics in the scope together: one row, as a lateral join of the group `g`. */
@@ -78,9 +93,9 @@ export function opinionOf(sql: Sql, seen: Seen) {
   const urgency = sql.array([...byUrgency])
   return sql`
     select
-      (${urgency}::text[])[coalesce(min(array_position(${urgency}::text[], state)), 1)] as state,
+      (${urgency}::text[])[coalesce(min(urgency), 1)] as state,
       -- Of a snooze only where no topic is open.
-      case when min(array_position(${urgency}::text[], state)) = 2 then min(snoozed_until) end as snoozed_until,
+      case when min(urgency) = 2 then min(snoozed_until) end as snoozed_until,
       max(state_changed_at) as state_changed_at,
       coalesce(bool_or(regressed), false) as regressed,
       (array_agg(owner order by dlq_topic) filter (where owner is not null))[1] as owner,
@@ -89,7 +104,7 @@ export function opinionOf(sql: Sql, seen: Seen) {
       max(coalesce(last_seen_at, first_seen_at)) as last_seen_at,
       coalesce((array_agg(dlq_topic order by dlq_topic))[1:20], '{}') as dlq_topics
     from (
-      select ${opinionColumns(sql)}, t.first_seen_at, t.last_seen_at
+      select ${opinionColumns(sql)}, ${urgencyOf(sql)} as urgency, t.first_seen_at, t.last_seen_at
       from dlq.dlq_group_topics t where ${topicRows(sql, seen)}
     ) opinions`
 }

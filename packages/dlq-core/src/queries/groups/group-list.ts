@@ -9,7 +9,8 @@ import { type Status, statuses } from '../../domain/retry/message-state.ts'
 import { deltasOfGroups, groupLines, lines } from '../reading/summary.ts'
 import type { Fragment, Sql } from '../sql.ts'
 import { countInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
-import { byUrgency, type Group, type GroupState, groupColumns, isRegressed, opinionOf, urgencyOf } from './groups.ts'
+import { byUrgency, type Group, type GroupState, groupColumns, opinionOf, urgencyOf } from './groups.ts'
+import { regressedRows } from './regressed.ts'
 
 export const groupSorts = ['last_seen', 'first_seen', 'dead', 'pending', 'total'] as const
 export type GroupSort = (typeof groupSorts)[number]
@@ -164,6 +165,8 @@ export async function countGroups(
   const urgency = sql.array([...byUrgency])
   const { state: _state, owner: _owner, regressed: _regressed, firstSeenFrom: _from, ...rest } = filter
   const areAll = Object.values(rest).every((value) => value === undefined)
+  const tests = sql`
+    ${topicTests(sql, { filter: rest, scope })} ${areAll ? sql`` : sql`and t.group_id = any(array(select id from chosen))`}`
   const [row] = await sql<[GroupTotals]>`
     with counted as materialized (${countsByGroup(sql, { filter: rest, scope })}),
     chosen as materialized (
@@ -171,15 +174,14 @@ export async function countGroups(
       where g.forgotten_at is null and ${groupTests(sql, rest)}
     ),
     said as materialized (
-      select t.group_id, min(${urgencyOf(sql)}) as urgency, bool_or(${isRegressed(sql)}) as regressed,
+      select t.group_id, min(${urgencyOf(sql)}) as urgency, bool_or(regressed.group_id is not null) as regressed,
              -- The owner for the first topic is the group's.
              min(t.dlq_topic) filter (where t.owner is not null) as owned_in,
              min(t.dlq_topic) filter (where t.owner = ${owner}) as mine_in,
              min(t.first_seen_at) as first_seen_at
       from dlq.dlq_group_topics t
-      where ${topicInScope(sql, scope, 't.dlq_topic')}
-        ${rest.dlqTopic === undefined ? sql`` : sql`and t.dlq_topic = ${rest.dlqTopic}`}
-        ${areAll ? sql`` : sql`and t.group_id = any(array(select id from chosen))`}
+      left join (${regressedRows(sql, tests)}) regressed on regressed.group_id = t.group_id and regressed.dlq_topic = t.dlq_topic
+      where ${tests}
       group by t.group_id
     ),
     groups as (
@@ -261,19 +263,26 @@ function groupTests(sql: Sql, { likePattern, errorClass, ids }: GroupFilter) {
  * What opinionTests wants of a group `g`, as far as a single row of dlq_group_topics tells. Without this, a list of a few
  * such groups would look through what is said about all of them.
  */
-function opinionHints(sql: Sql, { filter: { state, regressed, owner, dlqTopic }, scope }: Asked) {
+function opinionHints(sql: Sql, asked: Asked) {
+  const { state, regressed, owner } = asked.filter
   const exists = (test: Fragment) => sql`
-    exists (select from dlq.dlq_group_topics t
-            where t.group_id = g.id and ${test} and ${topicInScope(sql, scope, 't.dlq_topic')}
-              ${dlqTopic === undefined ? sql`` : sql`and t.dlq_topic = ${dlqTopic}`})`
+    exists (select from dlq.dlq_group_topics t where t.group_id = g.id and ${test} and ${topicTests(sql, asked)})`
   const hints = [
-    ...(regressed ? [exists(sql`t.state = 'resolved' and t.state_changed_at is not null`)] : []),
+    ...(regressed
+      ? [sql`g.id = any(array(select group_id from (${regressedRows(sql, topicTests(sql, asked))}) regressed))`]
+      : []),
     // A group of which nothing is said is open.
     ...(state && !state.includes('open') ? [exists(sql`t.state = any(${sql.array([...state])}::text[])`)] : []),
     ...(owner === null ? [sql`not ${exists(sql`t.owner is not null`)}`] : []),
     ...(owner ? [exists(sql`t.owner = ${owner}`)] : []),
   ]
   return hints.reduce((all, hint) => sql`${all} and ${hint}`, sql`true`)
+}
+
+/** On a row `t` of dlq_group_topics. */
+function topicTests(sql: Sql, { filter: { dlqTopic }, scope }: Asked) {
+  return sql`
+    ${topicInScope(sql, scope, 't.dlq_topic')} ${dlqTopic === undefined ? sql`` : sql`and t.dlq_topic = ${dlqTopic}`}`
 }
 
 /** On what people have said about the group. */

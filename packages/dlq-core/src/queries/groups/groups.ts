@@ -1,9 +1,9 @@
 // dlq_groups and dlq_group_topics: reads error groups, and writes the state, owner and note that people give them.
 
-import { idFloor } from '../id-floor.ts'
 import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
+import { isRegressed } from './regressed.ts'
 
 export const groupStates = ['open', 'snoozed', 'ignored', 'resolved'] as const
 export type GroupState = (typeof groupStates)[number]
@@ -38,9 +38,6 @@ export type Group = Omit<GroupOpinion, 'dlq_topic'> & {
 /** The states in the order in which they ask for somebody's attention. */
 export const byUrgency = ['open', 'snoozed', 'resolved', 'ignored'] as const
 
-/** So many of a group's newest messages per status are looked through for one of a topic. */
-const newestLookedAt = 100
-
 type Seen = { scope: TopicScope; dlqTopic?: string | undefined }
 
 /** The rows of dlq_group_topics, as `t`, that belong to the group `g` and may be seen. */
@@ -67,25 +64,6 @@ function opinionColumns(sql: Sql) {
     t.state_changed_at,
     ${isRegressed(sql)} as regressed,
     t.owner, t.note`
-}
-
-/** Whether a message has arrived since the state of a row `t` was set to resolved. */
-export function isRegressed(sql: Sql) {
-  return sql`
-    -- last_seen_at is moved twice a minute at most, so the newest messages are asked as well: those whose ids are later,
-    -- of which there are hardly ever any.
-    t.state = 'resolved' and t.state_changed_at is not null and (
-      coalesce(t.last_seen_at > t.state_changed_at, false)
-      or exists (
-        select from unnest(array['PENDING', 'RETRYING', 'RESOLVED', 'DEAD']) s (status)
-        cross join lateral (
-          select m.created_at, m.dlq_topic, m.original_topic from dlq.dlq_messages m
-          where m.group_id = any(array[t.group_id]) and m.status = any(array[s.status]) and m.group_id is not null
-            and m.id >= ${idFloor(sql, sql`t.state_changed_at`)}
-          order by m.group_id desc, m.status desc, m.id desc limit ${newestLookedAt}
-        ) newest
-        where newest.created_at > t.state_changed_at and coalesce(newest.dlq_topic, newest.original_topic) = t.dlq_topic)
-    )`
 }
 
 /** What is said for the topics in the scope together: one row, as a lateral join of the group `g`. */

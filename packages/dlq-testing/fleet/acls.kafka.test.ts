@@ -10,12 +10,14 @@ import { createTopicsNamed } from 'dlq-testing/kafka/create-topics.ts'
 import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
-import { numberedDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
+import { numberedDeadLetter, springDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import type { Producer } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const page = readFileSync(new URL('../../../infra/docs/security.md', import.meta.url), 'utf8')
 const topics = { original: 'orders', dlq: 'orders.dlq.v1' }
+/** Its policy holds what is not known to be fresh. The retrier may not read it. */
+const guarded = { original: 'guarded', dlq: 'guarded.dlq.v1' }
 
 /** The rows of the table "Kafka" of security.md, an entry for each operation. */
 const listed: Acl[] = [
@@ -46,8 +48,13 @@ let sent = 0
 
 beforeAll(async () => {
   cluster = await startAuthorizedKafka({ dataDir: join(logs.path, 'kafka'), reaper, users: ['ingester', 'retrier'] })
-  await createTopicsNamed(cluster.kafka, Object.values(topics), 1)
+  await createTopicsNamed(cluster.kafka, [...Object.values(topics), ...Object.values(guarded)], 1)
+  const ofGuarded = ({ type, name }: Acl) => type === 'Topic' && Object.values(topics).includes(name)
+  const names = { [topics.original]: guarded.original, [topics.dlq]: guarded.dlq }
   for (const acl of listed) await cluster.allow(acl)
+  for (const acl of listed.filter(ofGuarded)) await cluster.allow({ ...acl, name: names[acl.name]! })
+  // Long before its messages: services read policies now and then.
+  await database.sql`insert into dlq.dlq_policies (pattern, staleness) values (${guarded.original}, 'hold')`
   producer = cluster.kafka.producer({ allowAutoTopicCreation: false })
   await producer.connect()
   fleet = createFleet({
@@ -214,6 +221,42 @@ describe('with one ACL missing', () => {
         update dlq.dlq_messages set next_retry_at = now() where status = 'PENDING' and next_retry_at is null and record_key is not null`
       for (const key of waiting) expect(await statusOf(key)).toBe('RESOLVED')
     })
+  })
+})
+
+describe('a policy that holds what is not known to be fresh', () => {
+  /** Sends a record, and the dead letter that names its place. Returns the dead letter's key. */
+  async function sendFailed(key: string): Promise<string> {
+    const [stored] = await producer.send({ topic: guarded.original, messages: [{ key, value: '{}' }] })
+    const failed = {
+      ...{ topic: guarded.original, partition: 0, offset: BigInt(stored!.baseOffset!), timestamp: BigInt(Date.now()) },
+      ...{
+        key: Buffer.from(key),
+        value: Buffer.from('{}'),
+        headers: [],
+        group: 'billing',
+        error: new Error('rejected'),
+      },
+    }
+    await producer.send({ topic: guarded.dlq, messages: [springDeadLetter(failed)] })
+    return key
+  }
+
+  const answerOf = async (key: string) => {
+    const [row] = await database.sql<{ status: string; answer: string | null; reason: string | null }[]>`
+      select m.status, s.answer, s.reason from dlq.dlq_messages m left join dlq.dlq_staleness s on s.message_id = m.id
+      where m.record_key = ${Buffer.from(key)}`
+    return row
+  }
+
+  test('holds a message whose topic the retrier may not read, says so, and looks once it may', async () => {
+    const unread = await sendFailed('unread')
+    await eventually(async () =>
+      expect(await answerOf(unread)).toEqual({ status: 'PENDING', answer: 'unknown', reason: 'not_allowed' }),
+    )
+    await cluster.allow({ user: 'retrier', type: 'Topic', name: guarded.original, operation: 'Read' })
+    await untilResolved(await sendFailed('read'))
+    await untilResolved(unread)
   })
 })
 

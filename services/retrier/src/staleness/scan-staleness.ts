@@ -21,11 +21,12 @@ import {
   writeUnknown,
 } from 'dlq-core/queries/staleness/answers.ts'
 import { type Cursor, forgetCursor, keepCursor, takeCursors, writeCursor } from 'dlq-core/queries/staleness/cursors.ts'
+import { refusalOf } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { createOpenEntry, type EntryDeps } from './enter-open.ts'
 import { createPartitionRead, type ReadDeps } from './read-on.ts'
 import type { StalenessMetrics } from './staleness-metrics.ts'
-import { type FactsDeps, followTopic, hasMoved, lookAtTopic, type TopicFacts } from './topic-facts.ts'
+import { type FactsDeps, followTopic, hasMoved, lookAtTopic, mayRead, type TopicFacts } from './topic-facts.ts'
 
 export type ScanDeps = EntryDeps &
   Omit<ReadDeps, 'reader'> &
@@ -66,13 +67,17 @@ export function createStalenessScan(deps: ScanDeps) {
       return { more: true }
     }
     try {
-      const facts = await lookAtTopic(deps, topic)
+      let facts = await lookAtTopic(deps, topic)
       if (facts.kind === 'known' && !allowed.has(topic)) {
-        await askAgain(sql, topic)
-        allowed.add(topic)
+        if (await mayRead(deps, topic, facts)) {
+          await askAgain(sql, topic)
+          allowed.add(topic)
+        } else facts = { kind: 'not_allowed' }
       } else if (facts.kind !== 'known') allowed.delete(topic)
       for (const cursor of cursors) await scanPartition(deps, cursor, { facts, lease })
     } catch (error) {
+      // Asked again, it says so for all of them.
+      if (refusalOf(error) !== null) allowed.delete(topic)
       // One topic must not hold up the others.
       log.warn({ topic, error }, 'staleness_scan_failed')
       for (const cursor of cursors) await keepCursor(sql, { ...cursor, lease, dueMs: restMs, ends: true })

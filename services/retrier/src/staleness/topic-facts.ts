@@ -34,6 +34,23 @@ export async function lookAtTopic({ admin, reader }: FactsDeps, topic: string): 
   }
 }
 
+/** Whether the topic's records may be read. Who may write to it learns all the rest of it, too. @throws where Kafka does not answer */
+export async function mayRead(
+  { reader }: { reader: Pick<TopicReader, 'fetchRecords'> },
+  topic: string,
+  { bounds }: Extract<TopicFacts, { kind: 'known' }>,
+): Promise<boolean> {
+  const [first] = bounds.values()
+  if (first === undefined) return true
+  try {
+    await reader.fetchRecords({ topic, partition: first.partition, offset: first.log_start_offset, maxBytes: 1 })
+    return true
+  } catch (error) {
+    if (refusalOf(error) === null) throw error
+    return false
+  }
+}
+
 /** Producers learn of new partitions within metadata.max.age.ms, five minutes by default. */
 const settleMs = 10 * 60_000
 

@@ -10,7 +10,7 @@ export type AsideBounds = TurnBounds & { readonly maxRunMs: number; readonly max
 
 /** For those who wait for an answer: both times together are less than a request may take. */
 export const asideBounds: AsideBounds = {
-  ...{ maxRunMs: 10_000, maxHeapMiB: 160 },
+  ...{ maxRunMs: 10_000, maxHeapMiB: 128 },
   ...{ maxWaiting: 16, maxWaitingOfOne: 4, maxWaitMs: 4000 },
 }
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { zstdCompressSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { changeValue, plainReading, type ValueChange } from '../../domain/message/change-value.ts'
 import { loadConfig } from '../config/config.ts'
@@ -105,6 +106,17 @@ describe('with schemas of the configuration’s files', () => {
     expect(outcome).toMatchObject({ problem: null, projected: { value_schema: null, decode_state: 1 } })
     expect(outcome.bytes!.equals(expected)).toBe(true)
   })
+})
+
+test('a few bytes that are a long text are changed there too', async () => {
+  const section = { rules: [{ topics: 'other', value: { format: 'text' } }] }
+  const schemas = loadConfig({ env: {}, yaml: JSON.stringify({ schemas: section }), needs: [] }).config.schemas!
+  const payloads = createPayloadReader({ sql: null as never, schemas, now: Date.now })
+  const never: AsideDeps = { payloads, aside: { run: () => Promise.reject(new Error('asked')) } }
+  const packed = zstdCompressSync(Buffer.from(`{"text":"${'x'.repeat(leastAside)}"}`))
+  const patch = '[{ "op": "add", "path": "/more", "value": 1 }]'
+  expect(packed.length).toBeLessThan(leastAside / 100)
+  await expect(change(packed, { patch }, never)).rejects.toThrow('asked')
 })
 
 describe('beyond its bounds a change', () => {

@@ -43,6 +43,7 @@ export type DraftSearch = MessageFilter & {
   target_topic?: string
   force?: string
   adopt?: string
+  staleness?: string
 }
 export type RunSearch = { outcome?: string }
 export type RunsSearch = { status?: string; kind?: string; page?: string }

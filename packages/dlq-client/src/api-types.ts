@@ -3122,6 +3122,8 @@ export interface components {
                         waiting: number;
                         /** @description Where the policy asks for a look: it cannot be told whether a newer record was written, or no retrier has looked yet. */
                         unknown: number;
+                        /** @description Whether a policy holds those that are superseded or unknown ("staleness": "hold"): the run leaves them out unless it says "staleness": "send". */
+                        held: boolean;
                         /** @description Of so many: the first 200 messages of the run at most, and of these what came from this topic. */
                         examined: number;
                     };
@@ -3134,7 +3136,7 @@ export interface components {
                 after: unknown;
                 /** @description Whether `before` and `after` are null because one has more than 65536 characters. */
                 omitted: boolean;
-                problem: ("no_json" | "patch_does_not_fit" | "unchanged" | "not_exact" | "schema_refuses") | null;
+                problem: ("no_json" | "patch_does_not_fit" | "unchanged" | "not_exact" | "schema_refuses" | "takes_too_long") | null;
             }[];
         };
         /** Run */

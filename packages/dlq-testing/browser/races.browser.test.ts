@@ -100,6 +100,26 @@ test('a run whose count has changed since the draft is refused with both numbers
   await page.getByText('7 sent.').waitFor()
 })
 
+test('what a policy holds, because something newer of its key was sent, is sent too where the draft says so', async () => {
+  const at = (offset: number, columns: Record<string, unknown> = {}) =>
+    insertMessageRow(
+      console_.sql,
+      rejected({
+        ...{ original_topic: 'browser-stale', record_key: Buffer.from('order-1') },
+        ...{ original_partition: 0, original_offset: offset, ...columns },
+      }),
+    )
+  await at(1)
+  await at(2, { status: 'RESOLVED' })
+  await console_.sql`insert into dlq.dlq_policies (pattern, staleness) values ('browser-stale', 'hold')`
+  const page = await console_.open('/runs/new?kind=retry&status=PENDING&topic=browser-stale')
+  await page.getByText('The policy holds messages').waitFor()
+  await page.getByRole('button', { name: 'Send the older ones too' }).click()
+  await page.getByText('is sent too').waitFor()
+  expect(await page.getByText('The policy holds messages').count()).toBe(0)
+  expect(new URL(page.url()).searchParams.get('staleness')).toBe('send')
+})
+
 test('a run that its canary pauses says why, shows what came back, and waits for an answer', async () => {
   const ids = await sendLetters(topics, console_, sending, letters(5))
   const answer = await api(

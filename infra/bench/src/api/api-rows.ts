@@ -93,7 +93,7 @@ export async function storeApiRows({ sql }: BenchDatabase, total: number): Promi
     }
     // As retriers set it, a minute after each failure.
     while (await hasDeltas(connection)) await connection`select dlq.fold_summary(100000)`
-    await connection`vacuum analyze dlq.dlq_summary, dlq.dlq_summary_totals, dlq.dlq_summary_deltas`
+    await connection`vacuum analyze dlq.dlq_summary, dlq.dlq_summary_totals, dlq.dlq_summary_groups, dlq.dlq_summary_deltas`
     await connection`vacuum analyze dlq.dlq_messages`
     await connection`analyze dlq.dlq_groups`
     await connection`checkpoint`

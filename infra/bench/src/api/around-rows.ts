@@ -15,9 +15,11 @@ export function runIdOf(number: number): string {
 /** The messages must be there. */
 export async function storeAround(sql: Sql): Promise<void> {
   await sql`
-    insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at, last_seen_at, state, owner)
+    insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at, last_seen_at, state, state_changed_at, owner)
     select dlq_topic, group_id, now() - interval '50 days', now() - n % 5000 * interval '1 minute',
-           case when n % 10 = 0 then 'ignored' when n % 10 = 1 then 'resolved' else 'open' end, case when n % 4 = 0 then 'maria' end
+           case when n % 10 = 0 then 'ignored' when n % 10 = 1 then 'resolved' else 'open' end,
+           -- A half of those resolved has come back since.
+           case when n % 10 < 2 then now() - case when n % 20 < 2 then n % 5000 + 10 else 1 end * interval '1 minute' end, case when n % 4 = 0 then 'maria' end
     from (select dlq_topic, group_id, row_number() over (order by dlq_topic, group_id) as n
           from dlq.dlq_summary where group_id is not null group by dlq_topic, group_id) pairs`
   await sql`

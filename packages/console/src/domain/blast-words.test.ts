@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { amountWords, busyWords, reachWords, readerWords, staleWords } from './blast-words.ts'
+import { amountWords, busyWords, holdsStale, reachWords, readerWords, staleWords } from './blast-words.ts'
 
 const reader = {
   ...{ role: 'failed' as const, state: 'Stable', members: 3, lag: 12, per_second: 40.8, best_per_second: 310 },
@@ -42,4 +42,13 @@ test('what would come after something newer is counted; where nothing newer is k
   expect(staleWords({ superseded: 1, waiting: 0, unknown: 0, examined: 1 })).toBe(
     'Of the first 1 message, 1 is older than a record of the same key sent or read since.',
   )
+})
+
+test('held is what a policy holds and something newer is known of, or may be', () => {
+  const target = (held: boolean, superseded: number, unknown: number) => ({
+    staleness: { held, superseded, waiting: 3, unknown, examined: 10 },
+  })
+  expect(holdsStale([target(true, 0, 0), target(false, 2, 2)])).toBe(false)
+  expect(holdsStale([target(false, 0, 0), target(true, 1, 0)])).toBe(true)
+  expect(holdsStale([target(true, 0, 1)])).toBe(true)
 })

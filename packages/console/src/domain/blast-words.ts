@@ -72,6 +72,11 @@ export function staleWords({ superseded, waiting, unknown, examined }: Known): s
   return `Of the first ${counted(examined, 'message')}, ${parts.join('; ')}.`
 }
 
+/** Whether a policy holds what a run would bring after something newer. */
+export function holdsStale(targets: readonly { staleness: Known & { held: boolean } }[]): boolean {
+  return targets.some(({ staleness: { held, superseded, unknown } }) => held && superseded + unknown > 0)
+}
+
 function rateText(perSecond: number): string {
   return `${numberText(perSecond < 10 ? Math.round(perSecond * 10) / 10 : Math.round(perSecond))} a second`
 }

@@ -36,6 +36,13 @@ test('the dry run asks for the same selection, and starts nothing', () => {
   })
 })
 
+test('what a policy holds is sent too where the draft says so, and only by what sends', () => {
+  const send = readDraft({ kind: 'retry', group: 'g1', staleness: 'send' })
+  expect(runRequest(send, given)).toMatchObject({ kind: 'retry', staleness: 'send' })
+  expect(runRequest(draft, given)).not.toHaveProperty('staleness')
+  expect(readDraft({ kind: 'dead', group: 'g1', staleness: 'send' }).sendsStale).toBe(false)
+})
+
 test('a canary is preselected above twenty messages, only for what sends, and can be switched off', () => {
   expect([20, 21].map((count) => canaryOf(draft, count))).toEqual(['off', 'careful'])
   expect(canaryOf(readDraft({ kind: 'delete', group: 'g1' }), 500)).toBe('off')

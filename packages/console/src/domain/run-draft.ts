@@ -31,6 +31,8 @@ export type Draft = {
   readonly onRefailure: 'continue' | 'pause' | 'cancel'
   readonly targetTopic: string | null
   readonly force: boolean
+  /** What a policy holds because something newer may have been written is sent too. */
+  readonly sendsStale: boolean
   /** Of kind origin: what is proved and differs takes the place of its copy. */
   readonly adopt: boolean
 }
@@ -46,6 +48,7 @@ export function readDraft(search: Search): Draft {
     onRefailure: search.on_refailure === 'continue' || search.on_refailure === 'cancel' ? search.on_refailure : 'pause',
     targetTopic: search.target_topic ?? null,
     force: search.force === 'true',
+    sendsStale: sends(kind) && search.staleness === 'send',
     adopt: kind === 'origin' && search.adopt === 'true',
   }
 }
@@ -100,6 +103,7 @@ export function runRequest(
     selection: draft.selection,
     ...(draft.kind === 'redirect' ? { target_topic: draft.targetTopic ?? '' } : {}),
     ...(draft.force && sends(draft.kind) ? { force: true } : {}),
+    ...(draft.sendsStale ? { staleness: 'send' } : {}),
     ...(draft.adopt ? { adopt: true } : {}),
     ...(all ? { all: true } : {}),
     ...(reason === '' ? {} : { reason }),
@@ -195,6 +199,8 @@ const ineligible: Readonly<Record<string, string>> = {
   gone: 'without their original: Kafka does not have it any more',
   unreachable: 'beside an original that could not be read',
   value_lost: 'held: the copy has lost its value',
+  superseded: 'held by the policy: a newer record of the key was written',
+  staleness_unknown: 'held by the policy: nobody can tell yet whether a newer record was written',
   wanted: 'beside an original that is looked for again',
 }
 

@@ -39,6 +39,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
           'dlq replay --topic orders --expect 2 --canary 1 --canary-wait 1s --max-refailure 1% --wait',
           'dlq replay --group-id "$GROUP" --target-topic orders.v2 --yes',
           'dlq replay "$ID" --force --reason "OPS-4711: mended" --wait',
+          'dlq replay --topic orders --send-stale --dry-run',
           'dlq replay --topic orders --curl',
         ],
       }),
@@ -46,6 +47,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
   )
     .option('--target-topic <topic>', 'another topic than the original one')
     .option('--force', 'also what may not be retried by itself, such as DEAD messages; needs --reason')
+    .option('--send-stale', 'also what a policy holds because a newer record of its key may have been written')
     .option('--max-lag <records>', 'send nothing more while a group that failed has more than this to read', readNumber)
     .option('--canary <number>', 'send so many first, and wait for what comes back')
     .option('--canary-wait <time>', 'how long to wait after the canary')
@@ -53,6 +55,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
   type Options = RunOptions & {
     targetTopic?: string
     force?: true
+    sendStale?: true
     maxLag?: number
     canary?: string
     canaryWait?: string
@@ -66,6 +69,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
       kind: to === undefined ? 'retry' : 'redirect',
       ...selectionOf(ids, options),
       ...(options.force && { force: true }),
+      ...(options.sendStale && { staleness: 'send' }),
       ...(to !== undefined && { target_topic: to }),
       ...(rate !== undefined && { rate_per_second: rate }),
       ...(maxLag !== undefined && { max_lag: maxLag }),

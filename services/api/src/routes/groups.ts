@@ -341,7 +341,7 @@ export async function withCounts(
   const groupIds = groups.map(({ id }) => id)
   const [counts, times, hours, pauses] = await Promise.all([
     countByValue(sql, { column: 'group_id', values: groupIds, scope }),
-    failureTimes(sql, { groupIds, scope }),
+    failureTimes(sql, { groups, scope }),
     trend ? hourlyByGroup(sql, { groupIds, scope, now: new Date() }) : null,
     listPausesOfGroups(sql, { groupIds, scope }),
     requireExactCounts({ sql, log }),
@@ -368,10 +368,10 @@ export async function withCounts(
   }))
 }
 
-function earlier(a: Date, b: Date | undefined): Date {
-  return b !== undefined && b < a ? b : a
+function earlier(a: Date, b: Date | null | undefined): Date {
+  return b && b < a ? b : a
 }
 
-function later(a: Date, b: Date | undefined): Date {
-  return b !== undefined && b > a ? b : a
+function later(a: Date, b: Date | null | undefined): Date {
+  return b && b > a ? b : a
 }

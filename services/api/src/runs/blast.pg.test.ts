@@ -38,7 +38,7 @@ test('a dry run names who else gets the records, who had them before, and what t
     {
       ...{ topic: 'orders', messages: { value: 4, relation: 'eq' }, bytes: { value: 400, relation: 'eq' } },
       ...{ produced_per_second: 41, hottest_partition: { partition: 0, messages: 3 }, gone_groups: 1 },
-      staleness: { superseded: 0, waiting: 0, unknown: 0, examined: 4 },
+      staleness: { superseded: 0, waiting: 0, unknown: 0, held: false, examined: 4 },
       groups: [
         {
           ...{
@@ -102,8 +102,10 @@ test('a dry run counts what would bring an older state after a newer one', async
   expect((await dryRun()).targets).toMatchObject([
     { messages: { value: 8 }, staleness: { superseded: 3, waiting: 1, unknown: 2, examined: 8 } },
   ])
+  await database.sql`insert into dlq.dlq_policies (pattern, staleness) values ('orders', 'hold')`
+  expect((await dryRun()).targets).toMatchObject([{ staleness: { superseded: 3, held: true } }])
   const elsewhere = await dryRun({ kind: 'redirect', target_topic: 'parking' })
-  expect(elsewhere.targets).toMatchObject([{ staleness: { superseded: 0, waiting: 0, examined: 0 } }])
+  expect(elsewhere.targets).toMatchObject([{ staleness: { superseded: 0, waiting: 0, held: false, examined: 0 } }])
 })
 
 test('a token for some topics learns nothing of the groups of others', async () => {

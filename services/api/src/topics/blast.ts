@@ -74,6 +74,12 @@ export const blastSchema = v.pipe(
                 'Where the policy asks for a look: it cannot be told whether a newer record was written, or no retrier has looked yet.',
               ),
             ),
+            held: v.pipe(
+              v.boolean('must be true or false'),
+              v.description(
+                'Whether a policy holds those that are superseded or unknown ("staleness": "hold"): the run leaves them out unless it says "staleness": "send".',
+              ),
+            ),
             examined: v.pipe(
               count,
               v.description(
@@ -99,7 +105,7 @@ export const exampleBlast: Blast = {
     {
       ...{ topic: 'orders', messages: { value: 3000, relation: 'eq' }, bytes: { value: 3_720_000, relation: 'eq' } },
       ...{ produced_per_second: 41.2, hottest_partition: { partition: 3, messages: 1200 }, gone_groups: 0 },
-      staleness: { superseded: 12, waiting: 4, unknown: 1, examined: 200 },
+      staleness: { superseded: 12, waiting: 4, unknown: 1, held: true, examined: 200 },
       groups: [
         {
           ...{
@@ -186,7 +192,10 @@ export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
           }
         }),
         gone_groups: all.length - present.length,
-        staleness: stalenessOf(overtaken.filter((one) => one.topic === topic)),
+        staleness: {
+          ...stalenessOf(overtaken.filter((one) => one.topic === topic)),
+          held: of.some((part) => part.original_topic === topic && policyOf(part).staleness === 'hold'),
+        },
       }
     }),
   }

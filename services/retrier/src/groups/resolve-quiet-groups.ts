@@ -2,7 +2,8 @@
 
 import { formatDuration } from 'dlq-core/domain/retry/duration.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
-import { listQuietGroups, listTopicPairs, resolveQuietGroup } from 'dlq-core/queries/groups/quiet-groups.ts'
+import { listQuietGroups, resolveQuietGroup } from 'dlq-core/queries/groups/quiet-groups.ts'
+import { listTopicPairs } from 'dlq-core/queries/reading/summary.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 

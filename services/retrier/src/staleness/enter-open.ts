@@ -3,7 +3,7 @@
 
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import type { MessageTopics } from 'dlq-core/domain/retry/effective-policy.ts'
-import { listTopicPairs } from 'dlq-core/queries/groups/quiet-groups.ts'
+import { listTopicPairs } from 'dlq-core/queries/reading/summary.ts'
 import { enterOpen, forgetSettled } from 'dlq-core/queries/staleness/answers.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
@@ -32,7 +32,9 @@ export function createOpenEntry({ sql, policies, now }: EntryDeps) {
   async function learn(): Promise<void> {
     if (now() < knownUntil) return
     await policies.load()
-    guarded = (await listTopicPairs(sql)).filter((pair) => policies.policyOf(pair).staleness !== 'ignore')
+    // Answers about messages that are gone are forgotten by a walk, too.
+    const pairs = await listTopicPairs(sql, { emptied: true })
+    guarded = pairs.filter((pair) => policies.policyOf(pair).staleness !== 'ignore')
     const names = new Set(guarded.map(nameOf))
     for (const name of walks.keys()) if (!names.has(name)) walks.delete(name)
     knownUntil = now() + pairsMs

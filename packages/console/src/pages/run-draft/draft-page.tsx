@@ -159,6 +159,7 @@ export function DraftPage() {
               patch={hash.patch}
               selection={search}
               onForce={() => setSearch({ force: 'true' })}
+              onSendStale={() => setSearch({ staleness: 'send' })}
             />
           )}
         </Section>

@@ -5,6 +5,7 @@ import { Button } from '../../components/controls/button.tsx'
 import { Notice } from '../../components/show/page.tsx'
 import type { ExactSurvey } from '../../data/queries/runs.ts'
 import { filterOf, type Search } from '../../domain/addresses.ts'
+import { holdsStale } from '../../domain/blast-words.ts'
 import { patchWords, readPatch } from '../../domain/payload/patch-from-texts.ts'
 import { type Draft, ineligibleWords, selectionWords, sends } from '../../domain/run-draft.ts'
 import { totalText } from '../../domain/runs.ts'
@@ -18,6 +19,7 @@ type Props = {
   patch: string | null
   selection: Search
   onForce: () => void
+  onSendStale: () => void
 }
 
 const problems = {
@@ -29,7 +31,7 @@ const problems = {
   takes_too_long: 'the change takes too long',
 }
 
-export function Survey({ survey, draft, patch, selection, onForce }: Props) {
+export function Survey({ survey, draft, patch, selection, onForce, onSendStale }: Props) {
   const { eligible, matched, ineligible, remedies, topics, ages, groups, sample, diff, complete, blast } = survey
   const filter = selection.group === undefined ? filterOf(selection) : { group_id: selection.group }
   const dead = ineligible.dead ?? 0
@@ -59,6 +61,18 @@ export function Survey({ survey, draft, patch, selection, onForce }: Props) {
           </span>
           <Button onPress={onForce}>Send the DEAD ones too</Button>
         </Notice>
+      ) : null}
+      {blast !== undefined && holdsStale(blast.targets) && !draft.sendsStale ? (
+        <Notice>
+          <span>
+            The policy holds messages that are older than a newer record of their key, or may be. They are given back,
+            and not sent.
+          </span>
+          <Button onPress={onSendStale}>Send the older ones too</Button>
+        </Notice>
+      ) : null}
+      {draft.sendsStale ? (
+        <p className={styles.quiet}>What the policy holds as older than a newer record is sent too.</p>
       ) : null}
       {patch === null ? null : <PatchLines patch={patch} />}
       {diff.length === 0 ? null : <Diffs diff={diff} />}

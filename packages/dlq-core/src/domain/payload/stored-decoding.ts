@@ -2,7 +2,7 @@
 // schema in lists without reading the bytes.
 
 import { decodeHeader, parseHeaders } from '../record/header-json.ts'
-import { projectPayload } from '../record/payload-projection.ts'
+import { projectPayload, projectWritten } from '../record/payload-projection.ts'
 import type { Header } from '../record/record.ts'
 import type { Reading } from './read-payload.ts'
 import { payloadHeaders } from './schema-frames.ts'
@@ -20,13 +20,18 @@ export type StoredDecoding = {
 
 /** The columns for a reading. `stores`: whether the topic's policy stores payloads. */
 export function storedDecoding({ json, decoding }: Reading, stores: boolean): StoredDecoding {
-  const payload = stores && json !== null ? projectPayload(Buffer.from(json)) : null
+  const payload = stores && json !== null ? projectionOf(json, decoding) : null
   if (decoding === null) return { payload, value_schema: null, decode_state: null }
   const value_schema = decoding.schema?.number ?? null
   // Rows that wait are found by their schema. Without one, the value is read when somebody asks.
   const waits = decoding.state === 'waiting' && value_schema !== null && stores
   const decode_state = json !== null ? decodeStates.decoded : waits ? decodeStates.waiting : decodeStates.failed
   return { payload, value_schema, decode_state }
+}
+
+function projectionOf(json: string, decoding: Reading['decoding']): string | null {
+  // Protobuf's `Any` may be nested deeper than jsonb takes.
+  return decoding?.format === 'avro' ? projectWritten(json) : projectPayload(Buffer.from(json))
 }
 
 /** Those stored headers that decide how a record is read. */

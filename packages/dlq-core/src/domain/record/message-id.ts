@@ -20,6 +20,13 @@ export function deriveMessageId(
   return formatUuid(time.toString(16).padStart(12, '0') + hex, 7)
 }
 
+/** The smallest id of a time in milliseconds, as dlq.uuid_floor returns it. */
+export function idFloorOf(ms: number): string {
+  const time = Math.min(Math.max(0, Math.floor(ms)), Number(maxTimestamp))
+  const hex = time.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
 /**
  * The id of an attempt: a UUIDv8 made of SHA-256(message id ":" number). An attempt that is
  * repeated, because its outcome is unknown, therefore keeps its id.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { maxProjectedBytes, maxProjectedDepth, projectPayload } from './payload-projection.ts'
+import { maxProjectedBytes, maxProjectedDepth, projectPayload, projectWritten } from './payload-projection.ts'
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
@@ -153,4 +153,16 @@ describe('against JSON.parse', () => {
       { numRuns: 5000 },
     )
   })
+})
+
+test('text that a reader has written is projected as its bytes are', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+      const text = JSON.stringify(value)
+      expect(projectWritten(text)).toBe(projectPayload(Buffer.from(text)))
+    }),
+  )
+  for (const text of ['"\\u0000"', '"\\ud800"', '"\\\\u0000"', `"${'ü'.repeat(maxProjectedBytes / 2)}"`])
+    expect(projectWritten(text), text.slice(0, 20)).toBe(projectPayload(Buffer.from(text)))
+  expect(projectWritten('"\\u0000"')).toBeNull()
 })

@@ -70,6 +70,11 @@ export async function listTopicFaults(
       ) as stored_at
       from dlq.dlq_topics t
       where t.gone_at is null and t.topic = any(${sql.array([...topics])}::text[])
+    ),
+    -- Hardly ever any. So the counts of all these topics need not be read.
+    gone as materialized (
+      select target_topic, consumer_group from dlq.dlq_readers
+      where alone_since < now() - interval '7 days' and ${topicInScope(sql, scope, 'target_topic')}
     )
     select cluster, topic, 'quiet' as kind, coalesce(stored_at, found_at)::text as detail from known
     where coalesce(stored_at, found_at) < now() - interval '30 days'
@@ -87,14 +92,13 @@ export async function listTopicFaults(
     select cluster, topic, 'too_small', max_message_bytes || ' <= ' || original_max_bytes from known
     where max_message_bytes <= original_max_bytes
     union all
-    (select k.cluster, k.topic, 'group_gone', r.consumer_group
+    (select k.cluster, k.topic, 'group_gone', failed.consumer_group
      from known k
      cross join lateral (
-       select distinct consumer_group, original_topic from ${lines(sql)}
-       where dlq_topic = k.topic and consumer_group is not null and status in ('PENDING', 'RETRYING', 'DEAD') and count > 0
+       select distinct gone.consumer_group from gone
+       join ${lines(sql)} on line.original_topic = gone.target_topic and line.consumer_group = gone.consumer_group
+       where line.dlq_topic = k.topic and line.status in ('PENDING', 'RETRYING', 'DEAD') and line.count > 0
        limit ${perTopic}
-     ) failed
-     join dlq.dlq_readers r on r.target_topic = failed.original_topic and r.consumer_group = failed.consumer_group
-     where r.alone_since < now() - interval '7 days' and ${topicInScope(sql, scope, 'failed.original_topic')})
+     ) failed)
     order by topic, kind, detail`
 }

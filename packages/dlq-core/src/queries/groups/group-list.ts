@@ -2,13 +2,15 @@
 // each kind.
 //
 // By time the list goes along the index of dlq_groups and looks each group's counts up, so a page costs the same however
-// many groups there are. By a count, and for the totals, the counts of all groups are added up once.
+// many groups there are. By a count, among the groups of a topic or a consumer group, and for the totals, the counts of
+// all groups are added up once. What can be told from dlq_group_topics alone is tested first (opinionHints).
 
-import type { Status } from '../../domain/retry/message-state.ts'
-import { lines } from '../reading/summary.ts'
-import type { Sql } from '../sql.ts'
+import { type Status, statuses } from '../../domain/retry/message-state.ts'
+import { deltasOfGroups, groupLines, lines } from '../reading/summary.ts'
+import type { Fragment, Sql } from '../sql.ts'
 import { countInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
-import { byUrgency, type Group, type GroupState, groupColumns, opinionColumns, opinionOf } from './groups.ts'
+import { byUrgency, type Group, type GroupState, groupColumns, opinionOf, urgencyOf } from './groups.ts'
+import { regressedRows } from './regressed.ts'
 
 export const groupSorts = ['last_seen', 'first_seen', 'dead', 'pending', 'total'] as const
 export type GroupSort = (typeof groupSorts)[number]
@@ -45,57 +47,102 @@ export async function listGroups(
     limit,
   }: Asked & { sort?: GroupSort; after: GroupPlace | null; limit: number },
 ): Promise<(Group & { place: string })[]> {
+  const asked = { filter, scope }
   const byTime = sort === 'last_seen' || sort === 'first_seen'
   const said = sql`cross join lateral (${opinionOf(sql, { scope, dlqTopic: filter.dlqTopic })}) said`
-  const tests = sql`g.forgotten_at is null and ${groupTests(sql, filter)}`
-  if (!byTime) {
-    const behind = after === null ? sql`true` : sql`(sorted_by, id) < (${after[0]}::text::float8, ${after[1]}::uuid)`
+  const tests = sql`g.forgotten_at is null and ${groupTests(sql, filter)} and ${opinionHints(sql, asked)}`
+  // A limited caller's times come from the opinions.
+  if (!byTime || (isFew(filter) && scope === null)) {
+    const value = byTime ? sql`g.${sql(`${sort}_at`)}` : sql`counted.${sql(sort)}`
+    const type = byTime ? sql`timestamptz` : sql`float8`
+    const behind = after === null ? sql`true` : sql`(sorted_by, id) < (${after[0]}::text::${type}, ${after[1]}::uuid)`
     // Sorted before the opinions are looked up, which are needed for a page of groups and not for all.
     return sql<(Group & { place: string })[]>`
-      with counted as materialized (${countsByGroup(sql, { filter, scope })})
-      select ${groupColumns(sql, scope)}, sorted_by::text as place
+      with counted as materialized (${countsByGroup(sql, asked)})
+      select ${groupColumns(sql, scope)}, ${byTime ? placeOf(sql, sql`sorted_by`) : sql`sorted_by::text`} as place
       from (
-        select g.*, counted.${sql(sort)} as sorted_by
+        select g.*, ${value} as sorted_by
         from counted join dlq.dlq_groups g on g.id = counted.group_id
         where ${tests}
-        order by counted.${sql(sort)} desc, g.id desc
+        order by ${value} desc, g.id desc
       ) g ${said}
-      where ${opinionTests(sql, { filter, scope })} and ${behind}
+      where ${opinionTests(sql, asked)} and ${behind}
       order by sorted_by desc, id desc
       limit ${limit}`
   }
   const time = seenColumn(sql, scope, sort)
   const behind = after === null ? sql`true` : sql`(${time}, g.id) < (${after[0]}::text::timestamptz, ${after[1]}::uuid)`
+  const { withCounts, counted } = isFew(filter) ? addedUp(sql, asked) : lookedUp(sql, asked)
   return sql<(Group & { place: string })[]>`
-    with deltas as materialized (
-      select dlq_topic, original_topic, consumer_group, group_id, status, sum(change) as count
-      from dlq.dlq_summary_deltas line
-      where group_id is not null and ${lineTests(sql, { filter, scope })}
-      group by dlq_topic, original_topic, consumer_group, group_id, status
-    )
-    select ${groupColumns(sql, scope)}, (${time} at time zone 'UTC')::text || '+00' as place
-    from dlq.dlq_groups g
-    cross join lateral (
-      select from (
-        select line.status, line.count from dlq.dlq_summary line
-        where line.group_id = g.id and ${lineTests(sql, { filter, scope })}
-        union all
-        select deltas.status, deltas.count from deltas where deltas.group_id = g.id
-      ) own
-      having ${hasMessages(sql, filter)}
-    ) counted
-    ${said}
-    where ${tests} and ${amongFew(sql, { filter, scope })} and ${opinionTests(sql, { filter, scope })} and ${behind}
+    with ${withCounts}
+    select ${groupColumns(sql, scope)}, ${placeOf(sql, time)} as place
+    from dlq.dlq_groups g ${counted} ${said}
+    where ${tests} and ${opinionTests(sql, asked)} and ${behind}
     order by ${time} desc, g.id desc
     limit ${limit}`
 }
 
+/** With its microseconds, which the driver's times have not. */
+function placeOf(sql: Sql, time: Fragment) {
+  return sql`(${time} at time zone 'UTC')::text || '+00'`
+}
+
 /** Few groups belong to one topic, or to one consumer group. Without their ids, all groups would be looked through. */
-function amongFew(sql: Sql, { filter, scope }: Asked) {
-  if (filter.dlqTopic === undefined && filter.consumerGroup === undefined) return sql`true`
-  return sql`g.id = any(array(
-    select distinct group_id from ${lines(sql, { withGroups: true })}
-    where group_id is not null and ${lineTests(sql, { filter, scope })}))`
+function isFew({ dlqTopic, consumerGroup, ids }: GroupFilter): boolean {
+  return dlqTopic !== undefined || consumerGroup !== undefined || ids !== undefined
+}
+
+/** Only dlq_summary knows topics and consumer groups; dlq_summary_groups has one line for each group. */
+function isOfAllTopics({ filter: { dlqTopic, consumerGroup }, scope }: Asked): boolean {
+  return scope === null && dlqTopic === undefined && consumerGroup === undefined
+}
+
+/** As lookedUp, where the groups are few: their counts are added up first. */
+function addedUp(sql: Sql, asked: Asked) {
+  return {
+    withCounts: sql`counted as materialized (${countsByGroup(sql, asked)})`,
+    counted: sql`join counted on counted.group_id = g.id`,
+  }
+}
+
+/** A part of a list: `counted` joins each group `g` that has messages, as the filter wants it. */
+function lookedUp(sql: Sql, asked: Asked) {
+  if (isOfAllTopics(asked))
+    return {
+      withCounts: sql`
+        deltas as materialized (
+          select group_id, sum(pending) as pending, sum(retrying) as retrying, sum(resolved) as resolved, sum(dead) as dead
+          from (${deltasOfGroups(sql)}) delta group by group_id
+        )`,
+      counted: sql`
+        cross join lateral (
+          select from (
+            select own.pending, own.retrying, own.resolved, own.dead from dlq.dlq_summary_groups own where own.group_id = g.id
+            union all
+            select deltas.pending, deltas.retrying, deltas.resolved, deltas.dead from deltas where deltas.group_id = g.id
+          ) line
+          having ${hasMessages(sql, asked)}
+        ) counted`,
+    }
+  return {
+    withCounts: sql`
+      deltas as materialized (
+        select dlq_topic, original_topic, consumer_group, group_id, status, sum(change) as count
+        from dlq.dlq_summary_deltas line
+        where group_id is not null and ${lineTests(sql, asked)}
+        group by dlq_topic, original_topic, consumer_group, group_id, status
+      )`,
+    counted: sql`
+      cross join lateral (
+        select from (
+          select line.status, line.count from dlq.dlq_summary line
+          where line.group_id = g.id and ${lineTests(sql, asked)}
+          union all
+          select deltas.status, deltas.count from deltas where deltas.group_id = g.id
+        ) own
+        having ${hasMessages(sql, asked)}
+      ) counted`,
+  }
 }
 
 export type GroupTotals = {
@@ -117,30 +164,35 @@ export async function countGroups(
 ): Promise<GroupTotals> {
   const urgency = sql.array([...byUrgency])
   const { state: _state, owner: _owner, regressed: _regressed, firstSeenFrom: _from, ...rest } = filter
+  const areAll = Object.values(rest).every((value) => value === undefined)
+  const tests = sql`
+    ${topicTests(sql, { filter: rest, scope })} ${areAll ? sql`` : sql`and t.group_id = any(array(select id from chosen))`}`
   const [row] = await sql<[GroupTotals]>`
     with counted as materialized (${countsByGroup(sql, { filter: rest, scope })}),
+    chosen as materialized (
+      select g.id, g.first_seen_at from counted join dlq.dlq_groups g on g.id = counted.group_id
+      where g.forgotten_at is null and ${groupTests(sql, rest)}
+    ),
     said as materialized (
-      select group_id, min(array_position(${urgency}::text[], state)) as urgency, bool_or(regressed) as regressed,
-             (array_agg(owner order by dlq_topic) filter (where owner is not null))[1] as owner,
-             min(first_seen_at) as first_seen_at
-      from (
-        select t.group_id, t.first_seen_at, ${opinionColumns(sql)}
-        from dlq.dlq_group_topics t
-        where ${topicInScope(sql, scope, 't.dlq_topic')}
-          ${rest.dlqTopic === undefined ? sql`` : sql`and t.dlq_topic = ${rest.dlqTopic}`}
-      ) opinions
-      group by group_id
+      select t.group_id, min(${urgencyOf(sql)}) as urgency, bool_or(regressed.group_id is not null) as regressed,
+             -- The owner for the first topic is the group's.
+             min(t.dlq_topic) filter (where t.owner is not null) as owned_in,
+             min(t.dlq_topic) filter (where t.owner = ${owner}) as mine_in,
+             min(t.first_seen_at) as first_seen_at
+      from dlq.dlq_group_topics t
+      left join (${regressedRows(sql, tests)}) regressed on regressed.group_id = t.group_id and regressed.dlq_topic = t.dlq_topic
+      where ${tests}
+      group by t.group_id
     ),
     groups as (
-      select (${urgency}::text[])[coalesce(said.urgency, 1)] as state, coalesce(said.regressed, false) as regressed, said.owner,
+      select (${urgency}::text[])[coalesce(said.urgency, 1)] as state, coalesce(said.regressed, false) as regressed,
+             said.owned_in is not null as is_owned, coalesce(said.owned_in = said.mine_in, false) as is_mine,
              ${scope === null ? sql`g.first_seen_at` : sql`coalesce(said.first_seen_at, g.first_seen_at)`} as first_seen_at
-      from counted join dlq.dlq_groups g on g.id = counted.group_id
-      left join said on said.group_id = g.id
-      where g.forgotten_at is null and ${groupTests(sql, rest)}
+      from chosen g left join said on said.group_id = g.id
     )
     select (count(*) filter (where state = 'open'))::int as open,
-           (count(*) filter (where state = 'open' and owner = ${owner}))::int as mine,
-           (count(*) filter (where state = 'open' and owner is null and first_seen_at >= ${newSince}))::int as new,
+           (count(*) filter (where state = 'open' and is_mine))::int as mine,
+           (count(*) filter (where state = 'open' and not is_owned and first_seen_at >= ${newSince}))::int as new,
            (count(*) filter (where regressed))::int as regressed,
            (count(*) filter (where state = 'snoozed'))::int as snoozed,
            (count(*) filter (where state = 'ignored'))::int as ignored,
@@ -150,20 +202,36 @@ export async function countGroups(
 }
 
 /** A query: the messages of each group that has some. */
-function countsByGroup(sql: Sql, { filter, scope }: Asked) {
+function countsByGroup(sql: Sql, asked: Asked) {
+  const { ids } = asked.filter
+  if (isOfAllTopics(asked))
+    return sql`
+      select group_id, sum(dead)::float8 as dead, sum(pending)::float8 as pending,
+             sum(pending + retrying + resolved + dead)::float8 as total
+      from ${groupLines(sql)}
+      where ${ids === undefined ? sql`true` : sql`group_id = any(${sql.array([...ids])}::uuid[])`}
+      group by group_id
+      having ${hasMessages(sql, asked)}`
   return sql`
     select group_id,
            coalesce(sum(count) filter (where status = 'DEAD'), 0)::float8 as dead,
            coalesce(sum(count) filter (where status = 'PENDING'), 0)::float8 as pending,
            sum(count)::float8 as total
     from ${lines(sql, { withGroups: true })}
-    where group_id is not null and ${lineTests(sql, { filter, scope })}
+    where group_id is not null and ${lineTests(sql, asked)}
     group by group_id
-    having ${hasMessages(sql, filter)}`
+    having ${hasMessages(sql, asked)}`
 }
 
+const columnOf = { PENDING: 'pending', RETRYING: 'retrying', RESOLVED: 'resolved', DEAD: 'dead' } as const
+
 /** On the counts of one group. */
-function hasMessages(sql: Sql, { withStatus }: GroupFilter) {
+function hasMessages(sql: Sql, asked: Asked) {
+  const { withStatus } = asked.filter
+  if (isOfAllTopics(asked)) {
+    const counts = (withStatus ?? statuses).map((status) => sql`line.${sql(columnOf[status])}`)
+    return sql`sum(${counts.reduce((all, one) => sql`${all} + ${one}`)}) > 0`
+  }
   return withStatus === undefined
     ? sql`sum(count) > 0`
     : sql`sum(count) filter (where status = any(${sql.array([...withStatus])}::text[])) > 0`
@@ -173,7 +241,12 @@ function hasMessages(sql: Sql, { withStatus }: GroupFilter) {
 function lineTests(sql: Sql, { filter: { dlqTopic, consumerGroup, ids }, scope }: Asked) {
   return sql`
     ${countInScope(sql, scope, 'line')}
-    ${dlqTopic === undefined ? sql`` : sql`and coalesce(line.dlq_topic, line.original_topic) = ${dlqTopic}`}
+    ${
+      // Either column has an index, which "coalesce" has not.
+      dlqTopic === undefined
+        ? sql``
+        : sql`and (line.dlq_topic = ${dlqTopic} or (line.dlq_topic is null and line.original_topic = ${dlqTopic}))`
+    }
     ${consumerGroup === undefined ? sql`` : sql`and line.consumer_group = ${consumerGroup}`}
     ${ids === undefined ? sql`` : sql`and line.group_id = any(${sql.array([...ids])}::uuid[])`}`
 }
@@ -184,6 +257,32 @@ function groupTests(sql: Sql, { likePattern, errorClass, ids }: GroupFilter) {
     ${ids === undefined ? sql`true` : sql`g.id = any(${sql.array([...ids])}::uuid[])`}
     ${likePattern === undefined ? sql`` : sql`and g.title ilike ${likePattern}`}
     ${errorClass === undefined ? sql`` : sql`and g.error_class = ${errorClass}`}`
+}
+
+/**
+ * What opinionTests wants of a group `g`, as far as a single row of dlq_group_topics tells. Without this, a list of a few
+ * such groups would look through what is said about all of them.
+ */
+function opinionHints(sql: Sql, asked: Asked) {
+  const { state, regressed, owner } = asked.filter
+  const exists = (test: Fragment) => sql`
+    exists (select from dlq.dlq_group_topics t where t.group_id = g.id and ${test} and ${topicTests(sql, asked)})`
+  const hints = [
+    ...(regressed
+      ? [sql`g.id = any(array(select group_id from (${regressedRows(sql, topicTests(sql, asked))}) regressed))`]
+      : []),
+    // A group of which nothing is said is open.
+    ...(state && !state.includes('open') ? [exists(sql`t.state = any(${sql.array([...state])}::text[])`)] : []),
+    ...(owner === null ? [sql`not ${exists(sql`t.owner is not null`)}`] : []),
+    ...(owner ? [exists(sql`t.owner = ${owner}`)] : []),
+  ]
+  return hints.reduce((all, hint) => sql`${all} and ${hint}`, sql`true`)
+}
+
+/** On a row `t` of dlq_group_topics. */
+function topicTests(sql: Sql, { filter: { dlqTopic }, scope }: Asked) {
+  return sql`
+    ${topicInScope(sql, scope, 't.dlq_topic')} ${dlqTopic === undefined ? sql`` : sql`and t.dlq_topic = ${dlqTopic}`}`
 }
 
 /** On what people have said about the group. */

@@ -3,6 +3,7 @@
 import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
+import { isRegressed } from './regressed.ts'
 
 export const groupStates = ['open', 'snoozed', 'ignored', 'resolved'] as const
 export type GroupState = (typeof groupStates)[number]
@@ -37,9 +38,6 @@ export type Group = Omit<GroupOpinion, 'dlq_topic'> & {
 /** The states in the order in which they ask for somebody's attention. */
 export const byUrgency = ['open', 'snoozed', 'resolved', 'ignored'] as const
 
-/** So many of a group's newest messages per status are looked through for one of a topic. */
-const newestLookedAt = 100
-
 type Seen = { scope: TopicScope; dlqTopic?: string | undefined }
 
 /** The rows of dlq_group_topics, as `t`, that belong to the group `g` and may be seen. */
@@ -49,27 +47,22 @@ function topicRows(sql: Sql, { scope, dlqTopic }: Seen) {
     ${dlqTopic === undefined ? sql`` : sql`and t.dlq_topic = ${dlqTopic}`}`
 }
 
+/** The place in byUrgency of the state of a row `t`, from 1. */
+export function urgencyOf(sql: Sql) {
+  return sql`
+    case t.state when 'open' then 1
+                 when 'snoozed' then case when t.snoozed_until <= now() then 1 else 2 end
+                 when 'resolved' then 3 else 4 end`
+}
+
 /** The columns of a GroupOpinion, of a row `t`. */
-export function opinionColumns(sql: Sql) {
+function opinionColumns(sql: Sql) {
   return sql`
     t.dlq_topic,
     case when t.state = 'snoozed' and t.snoozed_until <= now() then 'open' else t.state end as state,
     case when t.state = 'snoozed' and t.snoozed_until > now() then t.snoozed_until end as snoozed_until,
     t.state_changed_at,
-    -- last_seen_at is moved twice a minute at most, so the newest messages are asked as well: those whose ids are later,
-    -- of which there are hardly ever any.
-    t.state = 'resolved' and t.state_changed_at is not null and (
-      coalesce(t.last_seen_at > t.state_changed_at, false)
-      or exists (
-        select from unnest(array['PENDING', 'RETRYING', 'RESOLVED', 'DEAD']) s (status)
-        cross join lateral (
-          select m.created_at, m.dlq_topic, m.original_topic from dlq.dlq_messages m
-          where m.group_id = any(array[t.group_id]) and m.status = any(array[s.status]) and m.group_id is not null
-            and m.id >= dlq.uuid_floor(t.state_changed_at)
-          order by m.group_id desc, m.status desc, m.id desc limit ${newestLookedAt}
-        ) newest
-        where newest.created_at > t.state_changed_at and coalesce(newest.dlq_topic, newest.original_topic) = t.dlq_topic)
-    ) as regressed,
+    ${isRegressed(sql)} as regressed,
     t.owner, t.note`
 }
 
@@ -78,9 +71,9 @@ export function opinionOf(sql: Sql, seen: Seen) {
   const urgency = sql.array([...byUrgency])
   return sql`
     select
-      (${urgency}::text[])[coalesce(min(array_position(${urgency}::text[], state)), 1)] as state,
+      (${urgency}::text[])[coalesce(min(urgency), 1)] as state,
       -- Of a snooze only where no topic is open.
-      case when min(array_position(${urgency}::text[], state)) = 2 then min(snoozed_until) end as snoozed_until,
+      case when min(urgency) = 2 then min(snoozed_until) end as snoozed_until,
       max(state_changed_at) as state_changed_at,
       coalesce(bool_or(regressed), false) as regressed,
       (array_agg(owner order by dlq_topic) filter (where owner is not null))[1] as owner,
@@ -89,7 +82,7 @@ export function opinionOf(sql: Sql, seen: Seen) {
       max(coalesce(last_seen_at, first_seen_at)) as last_seen_at,
       coalesce((array_agg(dlq_topic order by dlq_topic))[1:20], '{}') as dlq_topics
     from (
-      select ${opinionColumns(sql)}, t.first_seen_at, t.last_seen_at
+      select ${opinionColumns(sql)}, ${urgencyOf(sql)} as urgency, t.first_seen_at, t.last_seen_at
       from dlq.dlq_group_topics t where ${topicRows(sql, seen)}
     ) opinions`
 }

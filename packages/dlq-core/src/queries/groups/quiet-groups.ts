@@ -5,12 +5,6 @@ import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
 import { lines } from '../reading/summary.ts'
 import { type Sql, toJson } from '../sql.ts'
 
-/** The topics that messages have. */
-export async function listTopicPairs(sql: Sql): Promise<MessageTopics[]> {
-  return sql<MessageTopics[]>`
-    select distinct original_topic, dlq_topic from ${lines(sql)} order by original_topic, dlq_topic`
-}
-
 export type QuietTopics = MessageTopics & { afterMs: number }
 
 /** A group for one DLQ topic; for the original topic where messages were never on one. */

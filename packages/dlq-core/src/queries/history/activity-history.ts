@@ -2,9 +2,10 @@
 // at a bounded number of rows, so that the answer takes the same time for any number of messages; where there are more
 // rows, a count means "at least".
 
+import { idFloorOf } from '../../domain/record/message-id.ts'
 import { statuses } from '../../domain/retry/message-state.ts'
 import { type MessageSearch, messageTests, scanMessages } from '../reading/message-scan.ts'
-import { tested } from '../reading/message-search.ts'
+import { passes, rowsOf } from '../reading/message-search.ts'
 import type { Sql } from '../sql.ts'
 import { sqlWords } from '../sql-text.ts'
 
@@ -50,14 +51,14 @@ export async function countArrived(
       from ${bucketsOf(sql, stretches)} bucket
       cross join lateral (select count(*)::int as examined from ${scan.places(atMost + 1)} found) counted`
     : await sql<Row[]>`
-      select looked.bucket, looked.key, count(looked.id)::int as found, (sum(count(*)) over (partition by looked.bucket))::int as examined
+      select looked.bucket, case when looked.passed then looked.key end as key,
+             (count(*) filter (where looked.passed))::int as found, (sum(count(*)) over (partition by looked.bucket))::int as examined
       from (
-        select bucket.n as bucket, m.id, ${keyOf(sql, by)} as key
+        select bucket.n as bucket, ${passes(sql, scan)} as passed, ${keyOf(sql, by)} as key
         from ${bucketsOf(sql, stretches)} bucket
-        cross join lateral ${scan.ids({ after: null, limit: atMost + 1 })} found
-        left join lateral ${tested(sql, scan)} m on true
+        cross join lateral ${scan.rows(atMost + 1)} m
       ) looked
-      group by looked.bucket, looked.key`
+      group by 1, 2`
   return countedOf(rows, atMost)
 }
 
@@ -80,14 +81,18 @@ export async function countAttempts(
       from ${bucketsOf(sql, stretches)} bucket
       cross join lateral (select count(*)::int as examined from (${attempts}) attempts) counted`
     : await sql<Row[]>`
-      select looked.bucket, looked.key, count(looked.id)::int as found, (sum(count(*)) over (partition by looked.bucket))::int as examined
-      from (
-        select bucket.n as bucket, m.id, ${keyOf(sql, by)} as key
-        from ${bucketsOf(sql, stretches)} bucket
-        cross join lateral (select message_id as id from (${attempts}) attempts) found
-        left join lateral ${tested(sql, { table: sql`dlq.dlq_messages`, tests })} m on true
-      ) looked
-      group by looked.bucket, looked.key`
+      with listed as materialized (
+        select bucket.n as bucket, attempts.message_id
+        from ${bucketsOf(sql, stretches)} bucket cross join lateral (${attempts}) attempts
+      )
+      select listed.bucket, passed.key, count(passed.id)::int as found, (sum(count(*)) over (partition by listed.bucket))::int as examined
+      from listed
+      left join (
+        select m.id, ${keyOf(sql, by)} as key
+        from ${rowsOf(sql, { table: sql`dlq.dlq_messages`, ids: sql`select message_id from listed` })} m
+        where ${passes(sql, { tests })}
+      ) passed on passed.id = listed.message_id
+      group by listed.bucket, passed.key`
   return countedOf(rows, atMost)
 }
 
@@ -107,14 +112,16 @@ function boundOf(inAll: number, { steps }: Stretches): number {
   return Math.max(20, Math.floor(inAll / steps / statuses.length))
 }
 
+/** The edges are computed here: PostgreSQL takes longer for dlq.uuid_floor than for going down an index. */
 function bucketsOf(sql: Sql, { from, stepMs, steps }: Stretches) {
+  const edges = Array.from({ length: steps + 1 }, (_, n) => from.getTime() + n * stepMs)
+  const times = edges.map((ms) => new Date(ms).toISOString())
+  const ids = edges.map(idFloorOf)
   return sql`(
-    select n, at, until, dlq.uuid_floor(at) as from_id, dlq.uuid_floor(until) as to_id
-    from (
-      select n, ${from}::timestamptz + n * step as at, ${from}::timestamptz + (n + 1) * step as until
-      from generate_series(0, ${steps - 1}::int) n
-      cross join (select ${stepMs}::float8 * interval '1 ms' as step) step
-    ) steps
+    select (number - 1)::int as n, at, until, from_id, to_id
+    from unnest(
+      ${sql.array(times.slice(0, -1))}::timestamptz[], ${sql.array(times.slice(1))}::timestamptz[],
+      ${sql.array(ids.slice(0, -1))}::uuid[], ${sql.array(ids.slice(1))}::uuid[]) with ordinality as edges (at, until, from_id, to_id, number)
   )`
 }
 

@@ -4,7 +4,7 @@
 
 import type { Status } from '../../domain/retry/message-state.ts'
 import { type MessageSearch, messageTests, scanMessages } from '../reading/message-scan.ts'
-import { tested } from '../reading/message-search.ts'
+import { passes, rowsOf, tested } from '../reading/message-search.ts'
 import { type Attempt, type AttemptOutcome, attemptColumns, withVerdict } from '../retry/attempts.ts'
 import type { Sql } from '../sql.ts'
 
@@ -75,16 +75,32 @@ export async function searchAttempts(
       where ${behind}
       order by ${newestFirst(sql)} limit ${examine})`
   const message = { table: sql`dlq.dlq_messages`, tests: messageTests(sql, { ...search, sort: 'newest' }) }
+  const wanted = outcome === null ? sql`true` : sql`found.outcome = any(${sql.array([...outcome])}::text[])`
+  const columns = sql`m.original_topic, m.dlq_topic, m.consumer_group, m.group_id, m.status`
+  const first = sql`order by found.settled_at desc, found.id desc, found.number desc limit ${limit}`
+  const listed = sql`select message_id as id, number, settled_at, outcome from ${walked} a`
+  // A narrow filter that has many messages finds few of the newest attempts, so all of their messages are read together.
+  // Otherwise they are looked up one by one, until there are enough.
+  const found =
+    isNarrow && !few
+      ? sql`
+        with listed as materialized (${listed})
+        select found.id, found.number, ${columns}
+        from listed found
+        join ${rowsOf(sql, { table: message.table, ids: sql`select id from listed` })} m on m.id = found.id
+        where ${passes(sql, message)} and ${wanted} ${first}`
+      : sql`
+        select found.id, found.number, ${columns}
+        from (${listed}) found cross join lateral ${tested(sql, message)} m
+        where ${wanted} ${first}`
   const attempts = await sql<ListedAttempt[]>`
     select a.message_id, ${attemptColumns(sql)}, a.original_topic, a.dlq_topic, a.consumer_group, a.group_id, a.status, ${place(sql)} as place
     from (
-      select a.*, m.original_topic, m.dlq_topic, m.consumer_group, m.group_id, m.status
-      from (select message_id as id, number, settled_at, outcome from ${walked} a) found
-      cross join lateral ${tested(sql, message)} m
-      join dlq.dlq_attempts a on a.message_id = found.id and a.number = found.number
-      ${outcome === null ? sql`` : sql`where found.outcome = any(${sql.array([...outcome])}::text[])`}
-      order by found.settled_at desc, found.id desc, found.number desc
-      limit ${limit}
+      select a.*, found.original_topic, found.dlq_topic, found.consumer_group, found.group_id, found.status
+      from (${found}) found
+      cross join lateral (
+        select a.* from dlq.dlq_attempts a where a.message_id = found.id and a.number = found.number offset 0
+      ) a
     ) a
     ${withVerdict(sql)}
     order by ${newestFirst(sql)}`

@@ -2,7 +2,7 @@
 
 import type { Sql } from '../sql.ts'
 import { type MessageSearch, scanMessages } from './message-scan.ts'
-import { tested } from './message-search.ts'
+import { passes, rowsOf } from './message-search.ts'
 
 export const facetNames = [
   ...(['original_topic', 'consumer_group', 'partition', 'status', 'error_class', 'group_id', 'age'] as const),
@@ -21,33 +21,34 @@ export async function countFacets(
 ): Promise<Facets> {
   const scan = scanMessages(sql, { search })
   const columns = by.map((name) => sql`looked.${sql(name)}`).reduce((list, column) => sql`${list}, ${column}`)
-  const rows = await sql<(Omit<FacetValue, 'facet'> & { facet: FacetName | null; examined: number; found: number })[]>`
-    with looked as materialized (
-      select m.id, m.original_topic::text as original_topic, m.consumer_group, m.original_partition::text as partition,
+  const rows = await sql<(Omit<FacetValue, 'facet'> & { place: number | null; examined: number; found: number })[]>`
+    with listed as materialized (select id from ${scan.ids({ after: null, limit: examine })} found),
+    looked as materialized (
+      select m.original_topic::text as original_topic, m.consumer_group, m.original_partition::text as partition,
              m.status::text as status, m.error_class, m.group_id::text as group_id,
              case when m.created_at > now() - interval '1 day' then 'under 1d'
                   when m.created_at > now() - interval '7 days' then '1d to 7d'
                   when m.created_at > now() - interval '30 days' then '7d to 30d'
                   else 'over 30d' end as age
-      from ${scan.ids({ after: null, limit: examine })} found
-      left join lateral ${tested(sql, scan)} m on true
+      from ${rowsOf(sql, { table: scan.table, ids: sql`select id from listed` })} m
+      where ${passes(sql, scan)}
     )
-    select null as facet, null as value, 0 as count, count(*)::int as examined, count(id)::int as found from looked
+    select null as place, null as value, 0 as count,
+           (select count(*)::int from listed) as examined, (select count(*)::int from looked) as found
     union all
-    select facet, value, count, 0, 0
+    select place::int, value, count, 0, 0
     from (
-      select facet, value, count(*)::int as count, row_number() over (partition by facet order by count(*) desc, value) as place
+      select place, value, count(*)::int as count,
+             row_number() over (partition by place order by count(*) desc, value) as rank
       from looked
-      cross join lateral unnest(
-        ${sql.array([...by])}::text[],
-        array[${columns}]
-      ) as each (facet, value)
-      where id is not null
-      group by facet, value
+      cross join lateral unnest(array[${columns}]) with ordinality as each (value, place)
+      group by place, value
     ) counted
-    where place <= ${limit}
+    where rank <= ${limit}
     order by count desc, value`
-  const { examined, found } = rows.find(({ facet }) => facet === null)!
-  const values = rows.flatMap(({ facet, value, count }) => (facet === null ? [] : [{ facet, value, count }]))
+  const { examined, found } = rows.find(({ place }) => place === null)!
+  const values = rows.flatMap(({ place, value, count }) =>
+    place === null ? [] : [{ facet: by[place - 1]!, value, count }],
+  )
   return { values, examined, found }
 }

@@ -4,13 +4,12 @@
 // per statement. The caller learns how far the scan came and continues there. So a search for a few rows among
 // millions never takes long in one statement, and leaves no row out.
 
-import type postgres from 'postgres'
 import { escapeLike, keysBytes, likePattern, type MessageFilter } from '../../domain/message/message-filter.ts'
 import { type Status, statuses } from '../../domain/retry/message-state.ts'
 import { lastFailedAt } from '../failed-at.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
 import { waiting } from '../retry/due-topics.ts'
-import type { Sql } from '../sql.ts'
+import type { Fragment, Sql } from '../sql.ts'
 import { joinSql, type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
 import type { TopicCondition } from './message-topic.ts'
@@ -26,8 +25,6 @@ export type MessageSearch = {
   sort: MessageSort
 }
 
-type Fragment = postgres.PendingQuery<postgres.Row[]>
-
 export type MessageScan = {
   sortColumn: 'created_at' | 'next_retry_at' | null
   /** `asc` or `desc`, for the sort column and the id. */
@@ -40,6 +37,8 @@ export type MessageScan = {
    * and the id to begin behind.
    */
   ids: (options: { after: readonly string[] | null; limit: number }) => Fragment
+  /** A subquery: the first `limit` rows along the index, with all columns, for a caller who wants columns of most of them. */
+  rows: (limit: number) => Fragment
   /** A subquery: one row for each of the first `limit` rows along the index. It reads nothing but the index. */
   places: (limit: number) => Fragment
 }
@@ -92,6 +91,11 @@ export function scanMessages(
     const rows = alongIndexes(columns, limit, { after, endsWithId: true })
     return toQuery(sql, sqlText`(select * from (${rows}) found order by ${order} limit ${limit})`)
   }
+  const rows: MessageScan['rows'] = (limit) => {
+    const found = alongIndexes('m.*', limit, { after: null, endsWithId: true })
+    if (arms.length === 1) return toQuery(sql, found)
+    return toQuery(sql, sqlText`(select * from (${found}) found order by ${order} limit ${limit})`)
+  }
   const places: MessageScan['places'] = (limit) => {
     // The index of created_at has no ids. To sort by them, PostgreSQL would have to fetch each row.
     const rows = alongIndexes('1', limit, { after: null, endsWithId: sortColumn === null })
@@ -99,7 +103,7 @@ export function scanMessages(
   }
   return {
     ...{ sortColumn, direction: toQuery(sql, sqlWords(direction)), tests, table: toQuery(sql, sqlWords(table)) },
-    ...{ ids, places },
+    ...{ ids, rows, places },
   }
 }
 

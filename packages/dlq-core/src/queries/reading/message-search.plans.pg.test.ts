@@ -7,10 +7,11 @@ import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testin
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { MessageFilter } from '../../domain/message/message-filter.ts'
-import { listGroups } from '../groups/group-list.ts'
+import { countGroups, listGroups } from '../groups/group-list.ts'
 import { hourlyByGroup } from '../groups/group-trend.ts'
-import { countArrived } from '../history/activity-history.ts'
-import { listOvertaken } from '../readers/blast.ts'
+import { countArrived, countAttempts } from '../history/activity-history.ts'
+import { countSeenBefore, listOvertaken, listTargetParts } from '../readers/blast.ts'
+import { surveyMessages } from '../runs/run-messages.ts'
 import type { Sql } from '../sql.ts'
 import { listNewerDeadLetters } from '../staleness/newer-dead-letters.ts'
 import { countFacets } from './message-facets.ts'
@@ -47,11 +48,26 @@ beforeAll(async () => {
   await database.sql`
     insert into dlq.dlq_summary_totals (dlq_topic, original_topic, consumer_group, status, count)
     select 'other-' || n || '.dlq.v1', 'other-' || n, 'group', 'RESOLVED', 1 from generate_series(1, 5000) n`
-  await database.sql`vacuum analyze dlq.dlq_messages, dlq.dlq_summary, dlq.dlq_summary_totals, dlq.dlq_summary_deltas`
+  await database.sql`
+    insert into dlq.dlq_summary (dlq_topic, original_topic, consumer_group, group_id, status, count)
+    select 'other-' || n || '.dlq.v1', 'other-' || n, 'group-' || n, gen_random_uuid(), 'RESOLVED', 1 from generate_series(1, 5000) n`
+  await database.sql`
+    insert into dlq.dlq_summary_groups (group_id, pending, retrying, resolved, dead)
+    select group_id, 0, 0, 1, 0 from dlq.dlq_summary where dlq_topic like 'other-%'`
+  await database.sql`
+    vacuum analyze dlq.dlq_messages, dlq.dlq_summary, dlq.dlq_summary_totals, dlq.dlq_summary_groups, dlq.dlq_summary_deltas`
+  const rows = await database.sql<{ id: string }[]>`select id from dlq.dlq_messages where status = 'PENDING' limit 2000`
+  someIds = rows.map(({ id }) => id)
 })
 
 const unfiltered = { filter: {}, topic: null, scope: null, sort: 'newest' as const }
 const ofGroup = { ...unfiltered, filter: { group_id: groupId } }
+const ofTopic = {
+  ...unfiltered,
+  filter: { topic: 'topic-7' },
+  topic: { column: 'original_topic' as const, names: ['topic-7'], glob: null },
+}
+let someIds: string[] = []
 const stretches = { from: new Date(Date.now() - 86_400_000), stepMs: 3_600_000, steps: 24 }
 
 const deep = {
@@ -140,6 +156,15 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     ['what is dead', (sql) => countArrived(sql, { search: unfiltered, stretches, by: 'total', dead: true })],
     ['what arrived, by group', (sql) => countArrived(sql, { search: unfiltered, stretches, by: 'group' })],
     ['what arrived of a group', (sql) => countArrived(sql, { search: ofGroup, stretches, by: 'total' })],
+    ['what arrived of a topic, by group', (sql) => countArrived(sql, { search: ofTopic, stretches, by: 'group' })],
+    ['what was sent of a topic', (sql) => countAttempts(sql, { search: ofTopic, stretches, by: 'total' })],
+    [
+      'the newest messages of facets of a group',
+      (sql) => countFacets(sql, { search: ofGroup, by: ['status'], examine: 100, limit: 9 }),
+    ],
+    ['what a dry run would send', (sql) => listTargetParts(sql, { ids: someIds, scope: null, isForced: true })],
+    ['what was read before', (sql) => countSeenBefore(sql, { ids: someIds, scope: null, isForced: true })],
+    ['what a run finds', (sql) => surveyMessages(sql, { ids: someIds, scope: null, archived: false, sampleSize: 20 })],
     ['the groups', (sql) => listGroups(sql, { filter: {}, scope: null, after: null, limit: 10 })],
   ]
   test.each(overviews)('%s are read along indexes', async (_, query) => {
@@ -158,7 +183,7 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
   test.each([
     ['original_topic', 'topic-7', 'dlq_summary_totals_key'],
     ['dlq_topic', 'topic-7.dlq.v1', 'idx_dlq_summary_totals_dlq_topic'],
-    ['group_id', groupId, 'idx_dlq_summary_group_id'],
+    ['group_id', groupId, 'dlq_summary_groups_pkey'],
   ] as const)('the counts of one %s are added up along an index', async (column, value, index) => {
     const plans = await plansOf(database.url, planCacheMode, (sql) =>
       countByValue(sql, { column, values: [value], scope: null }),
@@ -168,6 +193,20 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     expect(nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name'])).toEqual([
       'dlq_summary_deltas',
     ])
+  })
+
+  test.each([
+    ['one DLQ topic', { dlqTopic: 'topic-7.dlq.v1' }, 'idx_dlq_summary_dlq_topic'],
+    ['one consumer group', { consumerGroup: 'group-of-one' }, 'idx_dlq_summary_consumer_group'],
+  ] as const)('the groups of %s are counted along an index', async (_, filter, index) => {
+    const plans = await plansOf(database.url, planCacheMode, async (sql) => {
+      await listGroups(sql, { filter, scope: null, after: null, limit: 10 })
+      await countGroups(sql, { filter, scope: null, owner: 'maria', newSince: new Date() })
+    })
+    const nodes = plans.flatMap(nodesOf)
+    expect(nodes.map((node) => node['Index Name'] ?? '')).toContain(index)
+    const ofSummary = nodes.filter((node) => node['Relation Name'] === 'dlq_summary')
+    expect(ofSummary.map((node) => node['Node Type']).filter((type) => type === 'Seq Scan')).toEqual([])
   })
 
   test('the count of a range of time reads its index only', async () => {

@@ -1,7 +1,7 @@
 // dlq_messages and its archive: pages of the messages that a filter finds, and their number.
 
 import { firstFailedAt, lastFailedAt } from '../failed-at.ts'
-import type { Sql } from '../sql.ts'
+import type { Fragment, Sql } from '../sql.ts'
 import { countInScope } from '../topic-scope.ts'
 import { type MessageScan, type MessageSearch, scanMessages } from './message-scan.ts'
 import type { TopicCondition } from './message-topic.ts'
@@ -259,8 +259,19 @@ function boundOf(scan: MessageScan, examine: number): number {
  * PostgreSQL might merge the ids with all earlier entries of the primary key.
  */
 export function tested(sql: Sql, { table, tests }: Pick<MessageScan, 'table' | 'tests'>) {
-  const passed = tests.reduce((all, test) => sql`${all} and ${test}`, sql`true`)
-  return sql`(select m.* from ${table} m where m.id = found.id and ${passed} offset 0)`
+  return sql`(select m.* from ${table} m where m.id = found.id and ${passes(sql, { tests })} offset 0)`
+}
+
+/**
+ * The rows of all of these ids, in no order: for many ids a third of the cost of a look-up for each. The bound is the
+ * caller's. "offset 0" keeps other conditions away from the primary key, and other indexes from the ids.
+ */
+export function rowsOf(sql: Sql, { table, ids }: Pick<MessageScan, 'table'> & { ids: Fragment }) {
+  return sql`(select m.* from ${table} m where m.id = any(array(${ids})) offset 0)`
+}
+
+export function passes(sql: Sql, { tests }: Pick<MessageScan, 'tests'>) {
+  return tests.reduce((all, test) => sql`${all} and ${test}`, sql`true`)
 }
 
 function order(sql: Sql, { sortColumn, direction }: MessageScan) {

@@ -10,7 +10,7 @@ import { deleteMessages } from '../change/delete-messages.ts'
 import { releaseExpiredLeases } from '../retry/expired-leases.ts'
 import { giveBack, markDead, takeIntoRun } from '../runs/run-messages.ts'
 import { restoreArchived } from '../upkeep/archive.ts'
-import { foldSummary, getSummaryState, lines, listCounts, reconcileSummary } from './summary.ts'
+import { foldSummary, getSummaryState, groupLines, lines, listCounts, reconcileSummary } from './summary.ts'
 
 const database = useDatabase()
 
@@ -225,10 +225,18 @@ test('counts equal count(*) in the same snapshot, during all concurrent changes'
       const totals = await sql`
         select dlq_topic, original_topic, consumer_group, status, sum(count)::float8 as count
         from ${lines(sql)} group by 1, 2, 3, 4 having sum(count) <> 0`
+      const countedOfGroups = await sql`
+        select group_id, count(*) filter (where status = 'PENDING')::float8 as pending, count(*) filter (where status = 'RETRYING')::float8 as retrying,
+               count(*) filter (where status = 'RESOLVED')::float8 as resolved, count(*) filter (where status = 'DEAD')::float8 as dead
+        from dlq.dlq_messages where group_id is not null group by group_id`
+      const ofGroups = await sql`
+        select group_id, sum(pending)::float8 as pending, sum(retrying)::float8 as retrying, sum(resolved)::float8 as resolved, sum(dead)::float8 as dead
+        from ${groupLines(sql)} group by group_id having sum(pending + retrying + resolved + dead) <> 0`
       mostKinds = Math.max(mostKinds, counted.length)
       const textOf = (rows: readonly object[]) => String(rows.map((row) => Object.values(row).join('|')).toSorted())
       if (textOf(await listCounts(sql)) !== textOf(counted)) wrong.push({ moment: moments, done })
       if (textOf(totals) !== textOf(countedWithoutGroups)) wrong.push({ moment: moments, done, of: 'totals' })
+      if (textOf(ofGroups) !== textOf(countedOfGroups)) wrong.push({ moment: moments, done, of: 'groups' })
       moments += 1
     })
   const watch = async () => {

@@ -6,13 +6,13 @@ import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { migrateDown, migrateUp, migrationStatus } from '../../../../../db/migrate.ts'
 import type { Database } from '../../runtime/database/database.ts'
-import { countByConsumer, foldSummary, getSummaryState, listCounts, reconcileSummary } from './summary.ts'
+import { countByConsumer, countByValue, foldSummary, getSummaryState, listCounts, reconcileSummary } from './summary.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
-  await service.sql`truncate dlq.dlq_messages, dlq.dlq_summary, dlq.dlq_summary_totals, dlq.dlq_summary_deltas`
+  await service.sql`truncate dlq.dlq_messages, dlq.dlq_summary, dlq.dlq_summary_totals, dlq.dlq_summary_groups, dlq.dlq_summary_deltas`
 })
 
 const deltas = () => service.sql`
@@ -222,6 +222,25 @@ describe('the full count', () => {
     expect(await reconcile()).toBe(0)
   })
 
+  test('finds and corrects counts of error groups that differ from those by topic', async () => {
+    const group_id = randomUUID()
+    for (const status of ['DEAD', 'DEAD', 'PENDING']) await insertMessageRow(database.sql, { group_id, status })
+    await foldSummary(service.sql, { limit: 10 })
+    const countGroup = async () =>
+      (await countByValue(service.sql, { column: 'group_id', values: [group_id], scope: null })).get(group_id)
+    const right = { PENDING: 1, RETRYING: 0, RESOLVED: 0, DEAD: 2 }
+    expect(await countGroup()).toEqual(right)
+    await service.sql`update dlq.dlq_summary_groups set dead = 7, retrying = 1`
+    expect(await countGroup()).toEqual({ ...right, DEAD: 7, RETRYING: 1 })
+
+    expect(await reconcile()).toBe(6)
+    expect(await countGroup()).toEqual(right)
+    await service.sql`delete from dlq.dlq_summary_groups`
+    expect(await reconcile()).toBe(3)
+    expect(await countGroup()).toEqual(right)
+    expect(await reconcile()).toBe(0)
+  })
+
   test('changes nothing where it is told to only look', async () => {
     await insertMany(5)
     await unseen('delete from dlq.dlq_messages')
@@ -230,19 +249,19 @@ describe('the full count', () => {
   })
 
   test('deletes counts that have been 0 for a day', async () => {
-    await insertMany(1)
+    await insertMessageRow(database.sql, { group_id: randomUUID() })
     await foldSummary(service.sql, { limit: 10 })
     await service.sql`delete from dlq.dlq_messages`
     await foldSummary(service.sql, { limit: 10 })
     await reconcile()
-    const tables = ['dlq_summary', 'dlq_summary_totals']
+    const tables = ['dlq_summary', 'dlq_summary_totals', 'dlq_summary_groups']
     const linesLeft = () =>
       Promise.all(tables.map(async (table) => (await service.sql`select from dlq.${service.sql(table)}`).length))
-    expect(await linesLeft()).toEqual([1, 1])
+    expect(await linesLeft()).toEqual([1, 1, 1])
     for (const table of tables)
       await service.sql`update dlq.${service.sql(table)} set updated_at = now() - interval '25 hours'`
     await reconcile()
-    expect(await linesLeft()).toEqual([0, 0])
+    expect(await linesLeft()).toEqual([0, 0, 0])
   })
 })
 
@@ -280,6 +299,55 @@ describe('a table that held messages before', () => {
       expect(await counts(sql)).toEqual(
         Object.fromEntries(rows.map(({ status, count }) => [`orders ${status}`, count])),
       )
+      expect(await sql.begin((sql) => reconcileSummary(sql))).toBe(0)
+    } finally {
+      await sql.end({ timeout: 5 })
+    }
+  })
+})
+
+describe('messages that were counted before error groups had counts of their own', () => {
+  const old = useDatabase()
+
+  test('are counted by group from then on, folded or not, while another process folds', async () => {
+    const group_id = randomUUID()
+    const another = randomUUID()
+    const status = await migrationStatus({ databaseUrl: old.url })
+    const dlq = status.filter(({ set }) => set === 'dlq').map(({ name }) => name)
+    await migrateDown({ databaseUrl: old.url, set: 'dlq', count: dlq.length - dlq.indexOf('045_count_groups') })
+    await insertMessageRow(old.sql, { group_id, dlq_topic: 'a' })
+    await insertMessageRow(old.sql, { group_id, dlq_topic: 'b', status: 'DEAD' })
+    await old.sql`select dlq.fold_summary()`
+    await insertMessageRow(old.sql, { group_id: another })
+
+    const sql = connectAsService(old.url)
+    try {
+      // It has taken away deltas that the migration must wait for.
+      const folding = await sql.reserve()
+      await folding`begin`
+      expect(await foldSummary(folding, { limit: 10 })).toBe(1)
+      const migrating = migrateUp({ databaseUrl: old.url })
+      const waiting = () =>
+        old.sql`select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
+      await expect.poll(async () => (await waiting()).length, { timeout: 30_000 }).toBe(1)
+      await folding`commit`
+      folding.release()
+      expect(await migrating).toContain('dlq/045_count_groups')
+
+      const count = async () =>
+        [
+          ...(await countByValue(sql, { column: 'group_id', values: [group_id, another], scope: null })).entries(),
+        ].toSorted()
+      const counted = [
+        [group_id, { PENDING: 1, RETRYING: 0, RESOLVED: 0, DEAD: 1 }],
+        [another, { PENDING: 1, RETRYING: 0, RESOLVED: 0, DEAD: 0 }],
+      ].toSorted()
+      expect(await count()).toEqual(counted)
+      await insertMessageRow(old.sql, { group_id: another, status: 'DEAD' })
+      // Kept for a second: a fold that began before the migration ended would not know of the groups.
+      expect([...(await sql`select locked_by from dlq.dlq_locks`)]).toEqual([{ locked_by: 'migration 045' }])
+      await expect.poll(() => foldSummary(sql, { limit: 10 }), { timeout: 30_000 }).toBe(1)
+      expect(new Map((await count()) as [string, object][]).get(another)).toMatchObject({ PENDING: 1, DEAD: 1 })
       expect(await sql.begin((sql) => reconcileSummary(sql))).toBe(0)
     } finally {
       await sql.end({ timeout: 5 })

@@ -1,6 +1,7 @@
-// The exact number of messages of each kind, for a table of any size: dlq_summary, or dlq_summary_totals where error
-// groups do not matter, and dlq_summary_deltas. A read is one statement over the deltas and one of the other two
-// tables, so it counts one snapshot, even while deltas are folded. Only the triggers write counts.
+// The exact number of messages of each kind, for a table of any size: dlq_summary, dlq_summary_totals where error groups
+// do not matter, or dlq_summary_groups where nothing else does; and dlq_summary_deltas. A read is one statement over the
+// deltas and one of the other tables, so it counts one snapshot, even while deltas are folded. Only the triggers write
+// counts.
 
 import { likePattern, type MessageFilter } from '../../domain/message/message-filter.ts'
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
@@ -18,6 +19,24 @@ export function lines(sql: Sql, { withGroups = false }: { withGroups?: boolean }
     union all
     select dlq_topic, original_topic, consumer_group, ${groupId} status, change from dlq.dlq_summary_deltas
   ) line`
+}
+
+/** The lines to add up where only error groups matter: each with its messages by status. */
+export function groupLines(sql: Sql) {
+  return sql`(
+    select group_id, pending, retrying, resolved, dead from dlq.dlq_summary_groups
+    union all
+    ${deltasOfGroups(sql)}
+  ) line`
+}
+
+/** The deltas as such lines. */
+export function deltasOfGroups(sql: Sql) {
+  return sql`
+    select group_id,
+           case status when 'PENDING' then change else 0 end as pending, case status when 'RETRYING' then change else 0 end as retrying,
+           case status when 'RESOLVED' then change else 0 end as resolved, case status when 'DEAD' then change else 0 end as dead
+    from dlq.dlq_summary_deltas where group_id is not null`
 }
 
 export type Count = {
@@ -119,15 +138,11 @@ export async function countByConsumerGroup(
     limit ${limit}`
 }
 
+type Values = { column: 'dlq_topic' | 'original_topic' | 'group_id'; values: readonly string[]; scope: TopicScope }
+
 /** The counts by status for each of these values of the column. Values that no message has are missing. */
-export async function countByValue(
-  sql: Sql,
-  {
-    column,
-    values,
-    scope,
-  }: { column: 'dlq_topic' | 'original_topic' | 'group_id'; values: readonly string[]; scope: TopicScope },
-): Promise<Map<string, StatusCounts>> {
+export async function countByValue(sql: Sql, { column, values, scope }: Values): Promise<Map<string, StatusCounts>> {
+  if (column === 'group_id' && scope === null) return countByGroup(sql, values)
   const list = sql.array([...values])
   const rows = await sql<({ value: string } & StatusCounts)[]>`
     select ${sql(column)} as value, ${byStatus(sql)}
@@ -137,21 +152,39 @@ export async function countByValue(
   return new Map(rows.map(({ value, ...counts }) => [value, counts]))
 }
 
+/** Over all topics. */
+async function countByGroup(sql: Sql, ids: readonly string[]): Promise<Map<string, StatusCounts>> {
+  const rows = await sql<({ value: string } & StatusCounts)[]>`
+    select group_id as value, sum(pending)::float8 as "PENDING", sum(retrying)::float8 as "RETRYING",
+           sum(resolved)::float8 as "RESOLVED", sum(dead)::float8 as "DEAD"
+    from ${groupLines(sql)}
+    where group_id = any(${sql.array([...ids])}::uuid[])
+    group by group_id`
+  return new Map(rows.map(({ value, ...counts }) => [value, counts]))
+}
+
 export type TopicPair = MessageTopics & { pending: number }
 
-/** The pairs of original topic and DLQ topic that messages have, in the order of their names, with their PENDING ones. */
+/**
+ * The pairs of original topic and DLQ topic that messages have, in the order of their names, with their PENDING ones; all
+ * of them unless there is a limit. `emptied`: also pairs that had messages lately.
+ */
 export async function listTopicPairs(
   sql: Sql,
-  { scope, limit }: { scope: TopicScope; limit: number },
+  {
+    scope = null,
+    limit = null,
+    emptied = false,
+  }: { scope?: TopicScope; limit?: number | null; emptied?: boolean } = {},
 ): Promise<TopicPair[]> {
   return sql<TopicPair[]>`
     select original_topic, dlq_topic, coalesce(sum(count) filter (where status = 'PENDING'), 0)::float8 as pending
     from ${lines(sql)}
     where ${countInScope(sql, scope, 'line')}
     group by original_topic, dlq_topic
-    having sum(count) > 0
+    ${emptied ? sql`` : sql`having sum(count) > 0`}
     order by original_topic, dlq_topic
-    limit ${limit}`
+    limit ${limit}::int`
 }
 
 /** The original topics of each DLQ topic, or the DLQ topics of each original topic, the one with most messages first. */

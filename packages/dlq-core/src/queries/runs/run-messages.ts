@@ -335,11 +335,8 @@ export async function surveyMessages(sql: Sql, { ids, scope, archived, sampleSiz
   return sql<SurveyRow[]>`
     select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, held_by_route, origin_state, original_topic, group_id,
            greatest(0, extract(epoch from now() - created_at) / 86400)::int as age_days, count(*)::int as count,
-           (array_agg(chosen.id order by chosen.id))[1:${sampleSize}::int] as sample
-    from unnest(${sql.array([...ids])}::uuid[]) as chosen (id)
-    cross join lateral (
-      select status, retry_count, max_retries, run_id, held_by_route, origin_state, original_topic, group_id, created_at from ${table}
-      where id = chosen.id and ${messageInScope(sql, scope)}
-    ) m
+           (array_agg(id order by id))[1:${sampleSize}::int] as sample
+    from ${table}
+    where id = any(${idsAsFew(sql, ids)}) and ${messageInScope(sql, scope)}
     group by 1, 2, 3, 4, 5, 6, 7, 8`
 }

@@ -30,6 +30,31 @@ describe('one topic', () => {
     expect((await answerOf(limited('GET /api/v1/topics/pay.in'))).status).toBe(200)
   })
 
+  test('says which groups of its open messages are gone, to whom may see the topic that they read', async () => {
+    await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1', consumer_group: 'billing' })
+    await insert({ original_topic: 'shared', dlq_topic: 'pay.dlq.v1', consumer_group: 'mail' })
+    await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1', consumer_group: 'done', status: 'RESOLVED' })
+    await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1', consumer_group: 'away' })
+    for (const [target_topic, consumer_group, days] of [
+      ...[['pay.in', 'billing', 8] as const, ['shared', 'mail', 8] as const, ['pay.in', 'done', 8] as const],
+      ...[['pay.in', 'away', 6] as const, ['other', 'away', 8] as const],
+    ])
+      await database.sql`
+        insert into dlq.dlq_readers (target_topic, consumer_group, type, state, members, horizon, alone_since)
+        values (${target_topic}, ${consumer_group}, 'classic', 'Empty', 0, '1 s', now() - ${days}::int * interval '1 day')`
+    try {
+      const gone = async (app = request) =>
+        ((await answerOf(app('GET /api/v1/topics/pay.dlq.v1'))).body as { faults: object[] }).faults
+      expect(await gone()).toMatchObject([
+        { kind: 'group_gone', text: expect.stringContaining('group billing ') },
+        { kind: 'group_gone', text: expect.stringContaining('group mail ') },
+      ])
+      expect(await gone(limited)).toMatchObject([{ text: expect.stringContaining('group billing ') }])
+    } finally {
+      await database.sql`delete from dlq.dlq_readers`
+    }
+  })
+
   test('gets a name that people know, within the topics of a token, with its audit', async () => {
     await insert({ original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1' })
     await insert({ original_topic: 'shared', dlq_topic: 'pay.dlq.v1' })

@@ -2,6 +2,7 @@
 // Each schema becomes a function once. Text and not values, because a JavaScript number would round a long.
 
 import { doubleText, floatText } from '../binary/float-text.ts'
+import { JsonOutput } from '../binary/json-output.ts'
 import { PayloadFault } from '../payload-fault.ts'
 import { AvroInput } from './avro-input.ts'
 import { decimalText, maxDecimalBytes, timeText } from './avro-logical.ts'
@@ -10,35 +11,42 @@ import { type AvroType, branchName, type Logical, type RecordType } from './avro
 /** The JSON text of the value that begins at `at`. @throws {PayloadFault} unless it uses every byte up to the end */
 export type AvroReader = (bytes: Buffer, at?: number) => string
 
-type Read = (input: AvroInput) => string
+type Read = (input: AvroInput, output: JsonOutput) => void
+
+/** Values are read one after the other. */
+const output = new JsonOutput()
 
 export function compileAvroReader(type: AvroType): AvroReader {
   const read = compile(type, new Map())
   return (bytes, at = 0) => {
     const input = new AvroInput(bytes, at)
-    const text = read(input)
+    output.begin()
+    read(input, output)
     input.end()
-    return text
+    return output.end()
   }
 }
+
+const comma = 0x2c
+const colon = 0x3a
 
 function compile(type: AvroType, records: Map<RecordType, { read: Read }>): Read {
   switch (type.kind) {
     case 'null':
-      return () => 'null'
+      return (_, output) => output.text('null')
     case 'boolean':
-      return (input) => {
+      return (input, output) => {
         const byte = input.byte()
         if (byte > 1) throw new PayloadFault('it has a boolean that is neither 0 nor 1')
-        return byte === 1 ? 'true' : 'false'
+        output.text(byte === 1 ? 'true' : 'false')
       }
     case 'int':
     case 'long':
       return compileInteger(type.kind, type.logical)
     case 'float':
-      return (input) => floatText(input.bytes.readFloatLE(input.take(4)))
+      return (input, output) => output.text(floatText(input.bytes.readFloatLE(input.take(4))))
     case 'double':
-      return (input) => doubleText(input.bytes.readDoubleLE(input.take(8)))
+      return (input, output) => output.text(doubleText(input.bytes.readDoubleLE(input.take(8))))
     case 'string':
       return readString
     case 'bytes':
@@ -47,18 +55,23 @@ function compile(type: AvroType, records: Map<RecordType, { read: Read }>): Read
       return compileBytes(() => type.size, type.logical)
     case 'enum': {
       const symbols = type.symbols.map((symbol) => JSON.stringify(symbol))
-      return (input) => {
+      return (input, output) => {
         const symbol = symbols[input.size()]
         if (symbol === undefined) throw new PayloadFault(`it has a symbol that ${type.name} does not know`)
         input.spend(0, symbol.length)
-        return symbol
+        output.text(symbol)
       }
     }
     case 'array':
       return compileBlocks('[', compile(type.items, records), ']')
     case 'map': {
       const readValue = compile(type.values, records)
-      return compileBlocks('{', (input) => `${readString(input)}:${readValue(input)}`, '}')
+      const readEntry: Read = (input, output) => {
+        readString(input, output)
+        output.character(colon)
+        readValue(input, output)
+      }
+      return compileBlocks('{', readEntry, '}')
     }
     case 'union':
       return compileUnion(type.branches, records)
@@ -69,28 +82,26 @@ function compile(type: AvroType, records: Map<RecordType, { read: Read }>): Read
 
 function compileInteger(kind: 'int' | 'long', logical: Logical | null): Read {
   const read = kind === 'int' ? (input: AvroInput) => input.int() : (input: AvroInput) => input.long()
-  if (logical === null || logical.kind === 'decimal') return (input) => String(read(input))
-  return (input) => {
+  if (logical === null || logical.kind === 'decimal') return (input, output) => output.text(String(read(input)))
+  return (input, output) => {
     const value = read(input)
     const text = timeText(value, logical)
-    return text === null ? String(value) : `"${text}"`
+    output.text(text === null ? String(value) : `"${text}"`)
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what JSON escapes
-const escaped = /["\\\u0000-\u001f]/
-
-function readString(input: AvroInput): string {
+function readString(input: AvroInput, output: JsonOutput): void {
   const length = input.size()
   const start = input.take(length)
-  const text = input.bytes.toString('utf8', start, start + length)
-  const quoted = escaped.test(text) ? JSON.stringify(text) : `"${text}"`
-  input.spend(0, quoted.length)
-  return quoted
+  // Before it is written, so that no more than the bound ever is.
+  input.spend(0, length + 2)
+  const written = output.string(input.bytes, start, start + length)
+  // What had to be escaped is longer.
+  if (written > length + 2) input.spend(0, written - length - 2)
 }
 
 function compileBytes(sizeOf: (input: AvroInput) => number, logical: Logical | null): Read {
-  return (input) => {
+  return (input, output) => {
     const size = sizeOf(input)
     const start = input.take(size)
     if (logical?.kind === 'decimal' && size > maxDecimalBytes)
@@ -100,15 +111,16 @@ function compileBytes(sizeOf: (input: AvroInput) => number, logical: Logical | n
         ? decimalText(input.bytes.subarray(start, start + size), logical.scale)
         : input.bytes.toString('base64', start, start + size)
     input.spend(0, text.length)
-    return `"${text}"`
+    output.text(`"${text}"`)
   }
 }
 
 /** Items in blocks; the last block has none. A negative number of items is followed by the size of the block. */
 function compileBlocks(open: string, readItem: Read, close: string): Read {
-  return (input) => {
+  return (input, output) => {
     input.enter()
-    let text = open
+    output.text(open)
+    let isFirst = true
     while (true) {
       const count = input.long()
       if (count === 0) break
@@ -117,11 +129,15 @@ function compileBlocks(open: string, readItem: Read, close: string): Read {
       const end = size === null ? null : input.at + size
       const items = Math.abs(count)
       input.spend(items, items)
-      for (let item = 0; item < items; item += 1) text += (text.length > 1 ? ',' : '') + readItem(input)
+      for (let item = 0; item < items; item += 1) {
+        if (!isFirst) output.character(comma)
+        isFirst = false
+        readItem(input, output)
+      }
       if (end !== null && input.at !== end) throw new PayloadFault('it has a block of another size than it says')
     }
     input.leave()
-    return text + close
+    output.text(close)
   }
 }
 
@@ -131,18 +147,19 @@ function compileUnion(branches: readonly AvroType[], records: Map<RecordType, { 
     const read = compile(branch, records)
     if (isBare || branch.kind === 'null') return read
     const open = `{${JSON.stringify(branchName(branch))}:`
-    return (input) => {
+    return (input, output) => {
       input.enter()
       input.spend(1, open.length + 1)
-      const text = `${open}${read(input)}}`
+      output.text(open)
+      read(input, output)
+      output.text('}')
       input.leave()
-      return text
     }
   })
-  return (input) => {
+  return (input, output) => {
     const read = reads[input.size()]
     if (read === undefined) throw new PayloadFault('it has a branch that its union does not know')
-    return read(input)
+    read(input, output)
   }
 }
 
@@ -154,20 +171,23 @@ export function isNullable(branches: readonly AvroType[]): boolean {
 function compileRecord(type: RecordType, records: Map<RecordType, { read: Read }>): Read {
   const compiled = records.get(type)
   // It may hold itself, and then is not compiled yet.
-  if (compiled !== undefined) return (input) => compiled.read(input)
-  const self: { read: Read } = { read: () => '' }
+  if (compiled !== undefined) return (input, output) => compiled.read(input, output)
+  const self: { read: Read } = { read: () => {} }
   records.set(type, self)
   const reads = type.fields.map((field) => compile(field.type, records))
   const names = type.fields.map(({ name }, at) => `${at === 0 ? '{' : ','}${JSON.stringify(name)}:`)
   const length = names.reduce((sum, name) => sum + name.length, 2)
   const count = reads.length
-  self.read = (input) => {
+  self.read = (input, output) => {
     input.enter()
     input.spend(count + 1, length)
-    let text = count === 0 ? '{' : ''
-    for (let at = 0; at < count; at += 1) text += names[at]! + reads[at]!(input)
+    if (count === 0) output.text('{')
+    for (let at = 0; at < count; at += 1) {
+      output.text(names[at]!)
+      reads[at]!(input, output)
+    }
     input.leave()
-    return `${text}}`
+    output.text('}')
   }
   return self.read
 }

@@ -1,0 +1,59 @@
+// Error groups that have come back: a message has arrived since somebody set the group to resolved for its topic.
+//
+// last_seen_at is moved twice a minute at most, so the newest messages are asked as well: those whose ids are later, of
+// which there are hardly ever any.
+
+import { statuses } from '../../domain/retry/message-state.ts'
+import { idFloor } from '../id-floor.ts'
+import type { Fragment, Sql } from '../sql.ts'
+
+/** So many of a group's newest messages per status are looked through for one of a topic. */
+const newestLookedAt = 100
+
+/** Whether it has, of a row `t` of dlq_group_topics: for a page of groups. */
+export function isRegressed(sql: Sql) {
+  const newest = newestMessages(sql, { groupId: sql`t.group_id`, since: sql`t.state_changed_at` })
+  return sql`
+    t.state = 'resolved' and t.state_changed_at is not null and (
+      coalesce(t.last_seen_at > t.state_changed_at, false)
+      or exists (
+        select from ${newest}
+        where newest.created_at > t.state_changed_at and newest.topic = t.dlq_topic)
+    )`
+}
+
+/**
+ * A query: `group_id` and `dlq_topic` of all rows `t` of dlq_group_topics that pass the tests, and of which it has. Messages
+ * are looked up once for each group, and not once for each of its topics.
+ */
+export function regressedRows(sql: Sql, tests: Fragment) {
+  const newest = newestMessages(sql, { groupId: sql`groups.group_id`, since: sql`groups.since` })
+  return sql`
+    with resolved as materialized (
+      select t.group_id, t.dlq_topic, t.state_changed_at, coalesce(t.last_seen_at > t.state_changed_at, false) as is_seen
+      from dlq.dlq_group_topics t
+      where t.state = 'resolved' and t.state_changed_at is not null and ${tests}
+    ),
+    arrived as materialized (
+      select groups.group_id, newest.topic, max(newest.created_at) as at
+      from (select group_id, min(state_changed_at) as since from resolved where not is_seen group by group_id) groups
+      cross join lateral (select * from ${newest}) newest
+      group by groups.group_id, newest.topic
+    )
+    select resolved.group_id, resolved.dlq_topic
+    from resolved left join arrived on arrived.group_id = resolved.group_id and arrived.topic = resolved.dlq_topic
+    where resolved.is_seen or arrived.at > resolved.state_changed_at`
+}
+
+/** The messages of a group whose ids are not before the time, as `newest`: as many of each status as are looked at. */
+function newestMessages(sql: Sql, { groupId, since }: { groupId: Fragment; since: Fragment }) {
+  return sql`
+    (select found.created_at, found.topic
+     from unnest(${sql.array([...statuses])}::text[]) s (status)
+     cross join lateral (
+       select m.created_at, coalesce(m.dlq_topic, m.original_topic) as topic from dlq.dlq_messages m
+       where m.group_id = any(array[${groupId}]) and m.status = any(array[s.status]) and m.group_id is not null
+         and m.id >= ${idFloor(sql, since)}
+       order by m.group_id desc, m.status desc, m.id desc limit ${newestLookedAt}
+     ) found) newest`
+}

@@ -8060,7 +8060,10 @@ export interface operations {
                 /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
                 reason?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
+                prefer?: string;
+            };
             path: {
                 topic: string;
             };

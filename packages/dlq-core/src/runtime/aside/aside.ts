@@ -8,10 +8,14 @@ import { createTurns, NoTurn, type TurnBounds } from './fair-turns.ts'
 /** `maxRunMs`: of one task, with the start of the thread. `maxHeapMiB`: of the thread. */
 export type AsideBounds = TurnBounds & { readonly maxRunMs: number; readonly maxHeapMiB: number }
 
-/** For those who wait for an answer: both times together are less than a request may take. */
 export const asideBounds: AsideBounds = {
-  ...{ maxRunMs: 10_000, maxHeapMiB: 128 },
-  ...{ maxWaiting: 16, maxWaitingOfOne: 4, maxWaitMs: 4000 },
+  ...{ ...boundsWithin(15_000), maxHeapMiB: 128 },
+  ...{ maxWaiting: 16, maxWaitingOfOne: 4 },
+}
+
+/** For those who answer within `requestMs`: a task that has waited still has its time. */
+export function boundsWithin(requestMs: number): Pick<AsideBounds, 'maxRunMs' | 'maxWaitMs'> {
+  return { maxRunMs: (requestMs * 2) / 3, maxWaitMs: requestMs / 4 }
 }
 
 /** For those who have time: runs of a retrier, each of which works out one message after the other. */

@@ -3136,7 +3136,7 @@ export interface components {
                 after: unknown;
                 /** @description Whether `before` and `after` are null because one has more than 65536 characters. */
                 omitted: boolean;
-                problem: ("no_json" | "patch_does_not_fit" | "unchanged" | "not_exact" | "schema_refuses") | null;
+                problem: ("no_json" | "patch_does_not_fit" | "unchanged" | "not_exact" | "schema_refuses" | "takes_too_long") | null;
             }[];
         };
         /** Run */
@@ -8060,7 +8060,10 @@ export interface operations {
                 /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
                 reason?: string;
             };
-            header?: never;
+            header?: {
+                /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
+                prefer?: string;
+            };
             path: {
                 topic: string;
             };

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createMasks } from 'dlq-core/domain/masks/create-masks.ts'
 import { pingMessages } from 'dlq-core/queries/ping.ts'
+import { boundsWithin, createAside } from 'dlq-core/runtime/aside/aside.ts'
 import { isAuthConfigured } from 'dlq-core/runtime/config/auth-schema.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import { maskEntriesOf } from 'dlq-core/runtime/config/masks-schema.ts'
@@ -55,6 +56,7 @@ await runService(
       readiness,
       policies: createPolicySource({ sql, log, configured: policyLayers }),
       payloads: config.schemas ? createPayloadReader({ sql, schemas: config.schemas, now: Date.now }) : null,
+      aside: createAside(boundsWithin(request_timeout)),
       masks: createMasks(maskEntriesOf(config.masks), config.masks_secret),
       policyLayers,
       names: config.names,

@@ -1,5 +1,6 @@
 // Shared by the API's tests: the application on a test database, without listening.
 import { pingMessages } from 'dlq-core/queries/ping.ts'
+import { createAside } from 'dlq-core/runtime/aside/aside.ts'
 import { auth as authSchema, isAuthConfigured } from 'dlq-core/runtime/config/auth-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -28,6 +29,9 @@ export type TestAppOptions = Partial<AppDeps> & {
   auth?: v.InferInput<typeof authSchema>
 }
 
+/** One for all applications of a worker, because each would start a thread. */
+const aside = createAside()
+
 export function createTestApp(sql: Database, { auth: given, ...settings }: TestAppOptions = {}): TestApp {
   const auth = v.parse(authSchema, given ?? {})
   const log = settings.log ?? createLog({ service: 'api', level: 'silent' })
@@ -40,6 +44,7 @@ export function createTestApp(sql: Database, { auth: given, ...settings }: TestA
     readiness: createReadiness({ database: () => pingMessages(sql) }),
     policies: createPolicySource({ sql, log, configured: policyLayers }),
     payloads: null,
+    aside,
     masks: null,
     policyLayers,
     names: { topics: {}, consumer_groups: {} },

@@ -7,6 +7,7 @@ import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
 import { deliverTask } from 'dlq-core/queries/notifications/deliveries.ts'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { countJobDeaths } from 'dlq-core/queries/upkeep/workers.ts'
+import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { Config, KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
@@ -112,6 +113,7 @@ await runService(
       reader: originalReader,
     }
     const workflows = createRunWorkflows({
+      ...{ sql, aside: createAside(patientBounds) },
       maxActive: config.worker.max_active_runs,
       readTimeoutMs: config.verdicts.read_timeout,
       policyOf: policies.policyOf,

@@ -1,5 +1,6 @@
 // The HTTP application: it mounts every declared route, each behind its own checks. It does not listen, so tests call app.request().
 
+import { AsideFault } from 'dlq-core/runtime/aside/aside.ts'
 import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { isDatabaseAway, isReplicaFault } from 'dlq-core/runtime/database/database-errors.ts'
@@ -106,6 +107,7 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
 
   app.onError((error, c) => {
     if (error instanceof ApiError) return sendError(c, error)
+    if (error instanceof AsideFault) return sendError(c, faultOfAside(error))
     if (isDatabaseAway(error)) {
       log.warn({ error, requestId: c.get('requestId') }, 'database_away')
       return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', 'the database does not answer; try again in a moment'))
@@ -117,6 +119,11 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
     )
   })
   return app
+}
+
+/** A change that takes too long is a fault of its own field (edit-decoded.ts). */
+function faultOfAside({ kind, message }: AsideFault): ApiError {
+  return new ApiError(kind === 'flooded' ? 'SYS_DLQ_TOO_MANY_REQUESTS' : 'SYS_DLQ_UNAVAILABLE', message)
 }
 
 /** 405 where the path is declared for other methods, else 404. */

@@ -25,6 +25,7 @@
 
 import type { Masks } from 'dlq-core/domain/masks/create-masks.ts'
 import type { PolicyLayers } from 'dlq-core/domain/retry/effective-policy.ts'
+import type { Aside } from 'dlq-core/runtime/aside/aside.ts'
 import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -64,6 +65,8 @@ export type ApiDeps = {
   policies: PolicySource
   /** Reads values that are not JSON. Null: the configuration has no section "schemas". */
   payloads: PayloadReader | null
+  /** Works out large changes beside the event loop. */
+  aside: Aside
   /** The masks of the configuration; null where there are none. */
   masks: Masks | null
   /** The policies of the configuration. */

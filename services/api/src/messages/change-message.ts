@@ -8,6 +8,7 @@ import { releaseUnheldNow } from 'dlq-core/queries/retry/expired-leases.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { requireTag } from '../answers/entity-tag.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
 import type { ApiDeps, Call } from '../http/define-route.ts'
@@ -37,6 +38,31 @@ export async function holdAsSeen(
   if (message.erased_at !== null && !evenErased)
     throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} was erased: nothing of it is left to change or send`)
   return message.is_unheld ? { ...message, ...(await releaseUnheldNow(sql, id)), is_unheld: false } : message
+}
+
+/** Undoes a transaction that only looked. */
+class Looked<Found> extends Error {
+  readonly found: Found
+  constructor(found: Found) {
+    super('rolled back')
+    this.found = found
+  }
+}
+
+/** What `look` finds of the message as `holdAsSeen` gives it. Changes nothing, and locks nothing once it is done. */
+export async function lookAt<Found>(
+  sql: Database,
+  asked: Parameters<typeof holdAsSeen>[1],
+  look: (sql: Sql, message: HeldMessage) => Promise<Found>,
+): Promise<Found> {
+  try {
+    return await sql.begin(async (sql) => {
+      throw new Looked(await look(sql, await holdAsSeen(sql, asked)))
+    })
+  } catch (error) {
+    if (error instanceof Looked) return error.found as Found
+    throw error
+  }
 }
 
 type StateEvent = Extract<MessageEvent['type'], 'retry_requested' | 'retry_forced' | 'marked_dead' | 'revived'>

@@ -1,15 +1,26 @@
 // Carries runs on in the API's tests: performs the retrier's jobs one after the other, as graphile-worker would.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { runSagaJob } from 'saga-core/run-saga-job.ts'
 import type { SagaJobPayload } from 'saga-core/store/saga-jobs.ts'
 import { createRunWorkflows } from '../../../retrier/src/runs/run-workflows.ts'
 
+const aside = createAside(patientBounds)
+
 /** Runs the jobs of runs that are due, one after the other. Returns how many. */
 export async function workOnRuns(sql: Database, { maxActive = 4 } = {}): Promise<number> {
   const workflows = createRunWorkflows({
-    ...{ maxActive, readTimeoutMs: 900_000, payloads: null, policyOf: () => defaultRetryPolicy, now: () => new Date() },
+    ...{
+      sql,
+      aside,
+      maxActive,
+      readTimeoutMs: 900_000,
+      payloads: null,
+      policyOf: () => defaultRetryPolicy,
+      now: () => new Date(),
+    },
   })
   for (let ran = 0; ; ran += 1) {
     const [job] = await sql<{ id: string; attempts: number; task: string; payload: string }[]>`

@@ -4,6 +4,7 @@ import type { RunSelection } from 'dlq-core/domain/message/run.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { insertRun } from 'dlq-core/queries/runs/runs.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
 import type { Database as ServiceSql } from 'dlq-core/runtime/database/database.ts'
 import type { TestDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
@@ -16,10 +17,12 @@ const hex = Buffer.from(canary).toString('hex')
 
 type Database = Pick<TestDatabase, 'sql'>
 
-const workflow = createRunWorkflows({
-  ...{ policyOf: () => defaultRetryPolicy, payloads: null, now: () => new Date() },
-  ...{ maxActive: 4, readTimeoutMs: 900_000 },
-}).find(({ name }) => name === 'run.erase')!
+const workflowOn = (sql: ServiceSql) =>
+  createRunWorkflows({
+    ...{ sql, aside: createAside(patientBounds) },
+    ...{ policyOf: () => defaultRetryPolicy, payloads: null, now: () => new Date() },
+    ...{ maxActive: 4, readTimeoutMs: 900_000 },
+  }).find(({ name }) => name === 'run.erase')!
 
 /** A message with the canary in each of its columns, and in each table beside it. */
 export async function plant({ sql }: Database, { archived = false } = {}): Promise<string> {
@@ -111,7 +114,7 @@ export async function enterErasure(
 /** Carries the run to its end, or up to a step. `dies`: each chunk is lost once before it is stored. */
 export async function carryOut(sql: ServiceSql, id: string, { dies = false, before = '' } = {}) {
   const context = { payload: { run_id: id } } as StepContext<{ run_id: string }>
-  for (const step of workflow.steps) {
+  for (const step of workflowOn(sql).steps) {
     if (step.name === before) break
     for (let chunk: Chunk | null = null; !chunk?.isLast; ) {
       if (dies)

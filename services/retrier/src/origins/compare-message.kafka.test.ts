@@ -3,6 +3,7 @@
 import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { freezeNow, insertRun, moveRun, type NewRun } from 'dlq-core/queries/runs/runs.ts'
+import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
@@ -141,6 +142,7 @@ describe('a run', () => {
     const policies = createPolicySource({ sql: service.sql, log, configured: { section: {}, fileEntries: [] } })
     return createRunWorkflows({
       ...{ policyOf: policies.policyOf, payloads: null, now: () => new Date(), maxActive: 4, readTimeoutMs: 900_000 },
+      ...{ sql: service.sql, aside: createAside(patientBounds) },
       originals: {
         ...{ sql: service.sql, reader: topics.reader, policies, payloads: null, log },
         ...{ maxValueBytes: 1024 * 1024, now: () => new Date() },

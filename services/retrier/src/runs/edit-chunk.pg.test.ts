@@ -1,7 +1,9 @@
 // A run that edits values in Avro: each is written with its schema, or left alone with the reason.
 
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { readContents } from 'dlq-core/queries/change/message-change.ts'
 import type { HeldRun } from 'dlq-core/queries/runs/runs.ts'
+import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
 import { createPayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -10,14 +12,21 @@ import { orderBytes, orderSchema } from 'dlq-testing/schemas/avro-orders.ts'
 import { schemasSection } from 'dlq-testing/schemas/schemas-section.ts'
 import { expect, test } from 'vitest'
 import { editChunk } from './edit-chunk.ts'
+import { type PreparedEdit, workOut } from './prepare-edits.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
 
-function editAll(ids: readonly string[], patch: unknown) {
+const aside = createAside(patientBounds)
+
+async function editAll(ids: readonly string[], patch: unknown) {
   const payloads = createPayloadReader({ sql: service.sql, schemas: schemasSection(), now: Date.now })
+  const deps = { aside, payloads, policyOf: () => defaultRetryPolicy }
   const run = { id: 'r', actor: 'ann', reason: null, scope: null, patch: JSON.stringify(patch) } as unknown as HeldRun
-  return service.sql.begin((sql) => editChunk({ policyOf: () => defaultRetryPolicy, payloads }, sql, run, ids))
+  const edits = new Map<string, PreparedEdit>()
+  for (const message of await readContents(service.sql, { ids, scope: null }))
+    edits.set(message.id, await workOut(deps, run, { message }))
+  return service.sql.begin((sql) => editChunk(deps, sql, run, { ids, edits }))
 }
 
 test('a run patches decoded values, and leaves alone what it cannot write exactly', async () => {

@@ -1,43 +1,47 @@
 // A chunk of a run that edits. Each message's value is patched as JSON; the old value is kept, as with every edit.
 
-import { applyEdit, sentValue } from 'dlq-core/domain/message/edit-message.ts'
-import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
+import { applyEdit } from 'dlq-core/domain/message/edit-message.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
-import { editMessage, readContents } from 'dlq-core/queries/change/message-change.ts'
+import { type CandidateContent, editMessage, readContents } from 'dlq-core/queries/change/message-change.ts'
 import type { Skipped } from 'dlq-core/queries/runs/run-items.ts'
 import type { HeldRun } from 'dlq-core/queries/runs/runs.ts'
+import type { AsideDeps } from 'dlq-core/runtime/aside/change-aside.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
-import { patchAside } from 'dlq-core/runtime/patching/patch-aside.ts'
-import { type PayloadReader, readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
+import { fingerprint, type PreparedChunk, type PreparedEdit, workOut } from './prepare-edits.ts'
 
-/** `payloads`: null where only JSON is read. */
-export type EditDeps = { policyOf: PolicyOf; payloads: PayloadReader | null }
+export type EditDeps = AsideDeps & { policyOf: PolicyOf }
 
-/** Edits messages that are locked. A message that the patch does not fit, or does not change, is skipped. */
+/**
+ * Edits messages that are locked. A message that the patch does not fit, or does not change, is skipped, and so is one
+ * whose contents have changed since they were prepared.
+ */
 export async function editChunk(
-  { policyOf, payloads }: EditDeps,
+  deps: EditDeps,
   sql: Transaction,
   run: HeldRun,
-  ids: readonly string[],
+  { ids, edits }: { ids: readonly string[]; edits: PreparedChunk['edits'] },
 ): Promise<{ done: number; skipped: Skipped[] }> {
   const skipped: Skipped[] = []
   let done = 0
-  const messages = await readContents(sql, { ids, scope: run.scope })
-  const readings = await payloads?.readAll(
-    messages.map((message) => readableValue(message, sentValue(message), message)),
-    { maxBytes: maxEncodedBytes, sql },
-  )
-  for (const [at, message] of messages.entries()) {
+  for (const message of await readContents(sql, { ids, scope: run.scope })) {
     const { id } = message
-    const patched = await patchAside(message, run.patch!, readings?.[at])
-    if (patched.problem !== null) {
-      skipped.push({ id, reason: patched.problem })
-      continue
-    }
-    const policy = policyOf(message)
-    const edit = applyEdit(message, { value: patched.bytes! }, policy, payloads?.projectFor(message))
-    await editMessage(sql, { id, actor: run.actor, reason: run.reason, request_id: `run ${run.id}`, ...edit })
-    done += 1
+    // What was archived could not be read before it was restored, in this transaction.
+    const edit = edits.get(id) ?? (await workOut(deps, run, { message }))
+    const problem = edit.of === fingerprint(message) ? edit.problem : 'changed'
+    if (problem !== null) skipped.push({ id, reason: problem })
+    else done += await write(deps, sql, run, { message, edit })
   }
   return { done, skipped }
+}
+
+async function write(
+  { policyOf }: EditDeps,
+  sql: Transaction,
+  run: HeldRun,
+  { message, edit }: { message: CandidateContent; edit: PreparedEdit },
+): Promise<1> {
+  const after = applyEdit(message, { value: edit.bytes! }, policyOf(message), () => edit.projected!)
+  const by = { actor: run.actor, reason: run.reason, request_id: `run ${run.id}` }
+  await editMessage(sql, { id: message.id, ...by, ...after })
+  return 1
 }

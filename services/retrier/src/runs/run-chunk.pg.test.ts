@@ -1,8 +1,10 @@
 // One chunk of a run: its bounds, the messages that it takes and edits, and those that it leaves alone.
 
 import { randomUUID } from 'node:crypto'
+import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
 import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { describe, expect, test } from 'vitest'
+import { prepareEdits } from './prepare-edits.ts'
 import { runChunk } from './run-chunk.ts'
 import { selectChunk, targetsArchive } from './select-chunk.ts'
 import { chunkDeps, useEngine } from './test-engine.ts'
@@ -10,7 +12,10 @@ import { chunkDeps, useEngine } from './test-engine.ts'
 const engine = useEngine()
 const { insert, insertMany, enter, start, read, hold, heldBy } = engine
 
-const chunk = (id: string, limit?: number) => hold(id, (sql, run) => runChunk(chunkDeps, sql, run, limit))
+async function chunk(id: string, limit = Number.POSITIVE_INFINITY) {
+  const prepared = await prepareEdits({ ...chunkDeps, sql: engine.service.sql }, { runId: id, most: () => limit })
+  return hold(id, (sql, run) => runChunk(chunkDeps, sql, run, { limit, prepared }))
+}
 
 async function skippedIn(id: string): Promise<Record<string, string>> {
   const rows = await engine.database.sql<{ message_id: string; reason: string }[]>`
@@ -149,6 +154,74 @@ describe('a run that edits', () => {
     const id = await start(enter({ kind: 'edit', matched: 1, patch }))
     expect(await chunk(id)).toMatchObject({ done: 0, skipped: '{"in_another_run":1}' })
     expect(await textOf(held)).toBe('{"currency":"euro"}')
+  })
+})
+
+describe('what a run writes is worked out before its transaction', () => {
+  const patch = [{ op: 'copy', from: '/amount', path: '/again' }]
+  const storedValue = async (id: string) => String((await readMessageRow(engine.database.sql, id)).record_value)
+  const insertValue = (value: string) => insert({ record_value: Buffer.from(value), record_headers: [] })
+  const unused = { ...chunkDeps, aside: { run: () => Promise.reject(new Error('worked out in the transaction')) } }
+  const prepare = (runId: string, deps = chunkDeps) =>
+    prepareEdits({ ...deps, sql: engine.service.sql }, { runId, most: () => Number.POSITIVE_INFINITY })
+  const editing = (matched: number) => start(enter({ kind: 'edit', matched, patch }))
+
+  test('which only writes it', async () => {
+    const id = await insertValue('{"amount":1}')
+    const run = await editing(1)
+    const prepared = await prepare(run)
+    expect(await hold(run, (sql, held) => runChunk(unused, sql, held, { prepared }))).toMatchObject({ done: 1 })
+    expect(await storedValue(id)).toBe('{"amount":1,"again":1}')
+  })
+
+  test('a message that somebody has edited since is left alone, with the reason; one that was only touched is not', async () => {
+    const [edited, touched] = [await insertValue('{"amount":1}'), await insertValue('{"amount":1}')]
+    const run = await editing(2)
+    const prepared = await prepare(run)
+    await engine.database.sql`update dlq.dlq_messages set record_value = '{"amount":7}' where id = ${edited}`
+    await engine.database.sql`update dlq.dlq_messages set updated_at = now() where id = ${touched}`
+    expect(await hold(run, (sql, held) => runChunk(unused, sql, held, { prepared }))).toMatchObject({ done: 1 })
+    expect(await skippedIn(run)).toEqual({ [edited]: 'changed' })
+    expect(await storedValue(edited)).toBe('{"amount":7}')
+  })
+
+  test('what was prepared for another place of the run is not written', async () => {
+    await insertValue('{"amount":1}')
+    const run = await editing(1)
+    const prepared = { ...(await prepare(run))!, before: 'another' }
+    expect(await hold(run, (sql, held) => runChunk(unused, sql, held, { prepared }))).toMatchObject({
+      ...{ done: 0, cursor: null, is_exhausted: false },
+    })
+    expect(await hold(run, (sql, held) => runChunk(unused, sql, held))).toMatchObject({ done: 0, cursor: null })
+  })
+
+  test('values that are too large together are prepared in several chunks', async () => {
+    const ids = []
+    for (let n = 0; n < 7; n += 1) ids.push(await insertValue(`{"amount":1,"text":"${'x'.repeat(1000)}"}`))
+    ids.sort()
+    const run = await editing(7)
+    const deps = { ...chunkDeps, sql: engine.service.sql }
+    const next = (bounds: { batchBytes: number; bytes: number; ms: number }) =>
+      prepareEdits(deps, { runId: run, most: () => 100, bounds })
+    // Two at a time, and no more once four new values wait.
+    const byBytes = (await next({ batchBytes: 2500, bytes: 3500, ms: 60_000 }))!
+    expect(byBytes.selected).toEqual({ ids: ids.slice(0, 4), cursor: ids[3], isExhausted: false })
+    // At least one batch, however little time there is.
+    expect((await next({ batchBytes: 2500, bytes: 1e6, ms: 0 }))!.selected.ids).toEqual(ids.slice(0, 2))
+    await hold(run, (sql, held) => runChunk(unused, sql, held, { prepared: byBytes }))
+    for (let is_exhausted = false; !is_exhausted; ) is_exhausted = (await chunk(run)).is_exhausted
+    expect(await read(run)).toMatchObject({ done: 7, skipped: '{}' })
+  })
+
+  test('a message whose change takes too long is left alone, and the others are edited', async () => {
+    const slow = await insertValue(`{"amount":1,"text":"${'x'.repeat(40_000)}"}`)
+    const quick = await insertValue('{"amount":1}')
+    const replacing = [{ op: 'replace', path: '/amount', value: 2 }]
+    const run = await start(enter({ kind: 'edit', matched: 2, patch: replacing }))
+    const prepared = await prepare(run, { ...chunkDeps, aside: createAside({ ...patientBounds, maxRunMs: 1 }) })
+    expect(await hold(run, (sql, held) => runChunk(unused, sql, held, { prepared }))).toMatchObject({ done: 1 })
+    expect(await skippedIn(run)).toEqual({ [slow]: 'takes_too_long' })
+    expect(await storedValue(quick)).toBe('{"amount":2}')
   })
 })
 

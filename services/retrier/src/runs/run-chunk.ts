@@ -22,6 +22,7 @@ import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { type BatchPace, nextBatchSize } from '../batch-size.ts'
 import { type EditDeps, editChunk } from './edit-chunk.ts'
 import { noteAll } from './note-skipped.ts'
+import type { PreparedChunk } from './prepare-edits.ts'
 import { selectChunk, targetsArchive } from './select-chunk.ts'
 
 /**
@@ -32,17 +33,22 @@ export const chunkPace: BatchPace = { targetMs: 300, least: 50, most: 10_000, gr
 
 export type ChunkDeps = EditDeps & { now: () => Date }
 
-/** Works on at most `limit` messages. Returns the run as it is afterwards. */
+/**
+ * Works on at most `limit` messages; a run that edits, on those that were prepared. Returns the run as it is afterwards:
+ * the same where another process has gone on with it since.
+ */
 export async function runChunk(
   deps: ChunkDeps,
   sql: Transaction,
   run: HeldRun,
-  limit = Number.POSITIVE_INFINITY,
+  { limit = Number.POSITIVE_INFINITY, prepared = null }: { limit?: number; prepared?: PreparedChunk | null } = {},
 ): Promise<HeldRun> {
+  if (run.patch !== null && prepared?.before !== run.cursor) return run
   const startedAt = performance.now()
   const size = Math.min(run.chunk_size, limit)
-  const { ids, cursor, isExhausted } = await selectChunk(sql, run, size)
-  const { taken, done, skipped } = isSent(run.kind) ? await take(deps, sql, run, ids) : await touch(deps, sql, run, ids)
+  const { ids, cursor, isExhausted } = prepared?.selected ?? (await selectChunk(sql, run, size))
+  const chosen: Chosen = { ids, edits: prepared?.edits ?? new Map() }
+  const { taken, done, skipped } = await (isSent(run.kind) ? take : touch)(deps, sql, run, chosen)
   const tookMs = performance.now() - startedAt
   const after: HeldRun = {
     ...run,
@@ -57,13 +63,14 @@ export async function runChunk(
   return after
 }
 
+type Chosen = Pick<PreparedChunk, 'edits'> & { ids: readonly string[] }
 type Chunked = { taken: number; done: number; skipped: Skipped[] }
 
-async function take(deps: ChunkDeps, sql: Transaction, run: HeldRun, ids: readonly string[]): Promise<Chunked> {
+async function take(deps: ChunkDeps, sql: Transaction, run: HeldRun, { ids, edits }: Chosen): Promise<Chunked> {
   const { id: runId, kind, cutoff, scope, is_forced: isForced } = run
   // Archived messages are restored first; the run then takes them like any other.
   if (targetsArchive(run)) await reviveRestored(sql, await restoreArchived(sql, ids))
-  const unfit = run.patch === null ? [] : await patchBeforeTaking(deps, sql, run, ids)
+  const unfit = run.patch === null ? [] : await patchBeforeTaking(deps, sql, run, { ids, edits })
   const leftOut = new Set(unfit.map(({ id }) => id))
   const {
     taken,
@@ -84,16 +91,16 @@ async function patchBeforeTaking(
   deps: ChunkDeps,
   sql: Transaction,
   run: HeldRun,
-  ids: readonly string[],
+  { ids, edits }: Chosen,
 ): Promise<Skipped[]> {
   const { cutoff, scope } = run
   const candidates = await lockCandidates(sql, { ids, cutoff, scope })
   const chosen = candidates.filter((row) => ineligibility(run, row) === null).map(({ id }) => id)
-  const { skipped } = await editChunk(deps, sql, run, chosen)
+  const { skipped } = await editChunk(deps, sql, run, { ids: chosen, edits })
   return skipped.filter(({ reason }) => reason !== 'unchanged')
 }
 
-async function touch(deps: ChunkDeps, sql: Transaction, run: HeldRun, ids: readonly string[]): Promise<Chunked> {
+async function touch(deps: ChunkDeps, sql: Transaction, run: HeldRun, { ids, edits }: Chosen): Promise<Chunked> {
   const { id: runId, kind, cutoff, scope } = run
   if (kind === 'purge') return { taken: 0, done: await deleteMessages(sql, { ids, archived: true }), skipped: [] }
   if (kind === 'restore') {
@@ -111,7 +118,7 @@ async function touch(deps: ChunkDeps, sql: Transaction, run: HeldRun, ids: reado
   if (kind === 'revive') return touched(await revive(deps, sql, chosen))
   if (kind === 'delete') return touched(await deleteMessages(sql, { ids: chosen, archived: false }))
   if (kind !== 'edit') throw new Error(`a run of kind ${kind} has a workflow of its own`)
-  const edited = await editChunk(deps, sql, run, chosen)
+  const edited = await editChunk(deps, sql, run, { ids: chosen, edits })
   return { taken: 0, done: edited.done, skipped: [...skipped, ...edited.skipped] }
 }
 

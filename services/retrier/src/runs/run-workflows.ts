@@ -17,15 +17,17 @@ import { notifyDue } from 'dlq-core/queries/retry/notify-due.ts'
 import { dropUnsendable, giveBack, handOverPulled, holdsMessages } from 'dlq-core/queries/runs/run-messages.ts'
 import { forgetUndo } from 'dlq-core/queries/runs/run-undo.ts'
 import { admitRun, type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
-import type { Transaction } from 'dlq-core/runtime/database/database.ts'
+import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import { type Chunk, defineWorkflow, PermanentStepError, type Step, type Workflow } from 'saga-core/workflow.ts'
 import { eraseWorkflow } from '../erase/erase-workflow.ts'
 import type { OriginDeps } from '../origins/origin-jobs.ts'
 import { originWorkflow } from '../origins/origin-workflow.ts'
 import { canaryAnswer } from './canary-answer.ts'
+import { type PreparedChunk, prepareEdits } from './prepare-edits.ts'
 import { type ChunkDeps, runChunk } from './run-chunk.ts'
 
 export type RunWorkflowDeps = ChunkDeps & {
+  sql: Database
   maxActive: number
   /** A canary that nobody has read after this time pauses its run. */
   readTimeoutMs: number
@@ -50,7 +52,10 @@ export function createRunWorkflows(deps: RunWorkflowDeps): Workflow<RunPayload>[
   const take = (name: TakeStep): RunStep => ({
     name,
     ...bounds,
-    executeChunk: (sql: Transaction, { payload }) => takeChunk(deps, sql, name, payload),
+    prepareChunk: ({ payload, signal }) =>
+      prepareEdits(deps, { runId: payload.run_id, signal, most: (run) => mostOf(entered(run, name), name) }),
+    executeChunk: (sql: Transaction, { payload }, prepared) =>
+      takeChunk(deps, sql, { step: name, payload, prepared: prepared as PreparedChunk | null }),
     compensateChunk: (sql: Transaction, { payload }) => giveBackChunk(sql, payload),
   })
   return [
@@ -67,7 +72,10 @@ export function createRunWorkflows(deps: RunWorkflowDeps): Workflow<RunPayload>[
         {
           name: 'touch',
           ...bounds,
-          executeChunk: (sql: Transaction, { payload }) => touchChunk(deps, sql, payload),
+          prepareChunk: ({ payload, signal }) =>
+            prepareEdits(deps, { runId: payload.run_id, signal, most: () => Number.POSITIVE_INFINITY }),
+          executeChunk: (sql: Transaction, { payload }, prepared) =>
+            touchChunk(deps, sql, payload, prepared as PreparedChunk | null),
         },
       ],
     }),
@@ -110,25 +118,37 @@ function admit({ maxActive }: RunWorkflowDeps): RunStep {
   }
 }
 
-async function takeChunk(deps: RunWorkflowDeps, sql: Transaction, step: TakeStep, payload: RunPayload): Promise<Chunk> {
+type Taking = { step: TakeStep; payload: RunPayload; prepared: PreparedChunk | null }
+
+async function takeChunk(deps: RunWorkflowDeps, sql: Transaction, { step, payload, prepared }: Taking): Promise<Chunk> {
   const held = await holdWithinScope(sql, payload)
-  const run = held.step === step ? held : enter(held, step)
+  const run = entered(held, step)
   if (run !== held) await forgetCanaryRead(sql, run.id)
   if (run.status !== 'running') return whilePaused
-  const canary = run.canary === null ? null : (JSON.parse(run.canary) as Canary)
-  const most = stepSize(step, { matched: run.matched, canary }) ?? Number.POSITIVE_INFINITY
-  if (most === 0) return { isLast: true }
-  if (!run.is_exhausted && run.step_taken < most) {
-    const after = await runChunk(deps, sql, run, most - run.step_taken)
+  const most = mostOf(run, step)
+  if (run.step_taken + most === 0) return { isLast: true }
+  if (!run.is_exhausted && most > 0) {
+    const after = await runChunk(deps, sql, run, { limit: most, prepared })
     await notifyDue(sql)
-    const isTaken = after.is_exhausted || after.step_taken >= most
+    const isTaken = after.is_exhausted || after.step_taken >= run.step_taken + most
     return { isLast: step === 'all' && isTaken, response: { taken: after.taken, skipped: JSON.parse(after.skipped) } }
   }
   if (step === 'all') return { isLast: true, response: { taken: run.taken } }
-  return judge(deps, sql, run, canary!)
+  return judge(deps, sql, run, canaryOf(run)!)
 }
 
-function enter(run: HeldRun, step: TakeStep): HeldRun {
+function canaryOf({ canary }: HeldRun): Canary | null {
+  return canary === null ? null : (JSON.parse(canary) as Canary)
+}
+
+/** How many messages the step may still take. */
+function mostOf(run: HeldRun, step: TakeStep): number {
+  const size = stepSize(step, { matched: run.matched, canary: canaryOf(run) }) ?? Number.POSITIVE_INFINITY
+  return Math.max(0, size - run.step_taken)
+}
+
+function entered(run: HeldRun, step: TakeStep): HeldRun {
+  if (run.step === step) return run
   const { resolved: baseResolved, failed_again: baseFailedAgain } = run
   return {
     ...run,
@@ -238,10 +258,15 @@ async function giveBackChunk(sql: Transaction, payload: RunPayload): Promise<Chu
   return { isLast: true, response }
 }
 
-async function touchChunk(deps: RunWorkflowDeps, sql: Transaction, payload: RunPayload): Promise<Chunk> {
+async function touchChunk(
+  deps: RunWorkflowDeps,
+  sql: Transaction,
+  payload: RunPayload,
+  prepared: PreparedChunk | null,
+): Promise<Chunk> {
   const held = await holdWithinScope(sql, payload)
   if (held.status !== 'running') return whilePaused
-  const run = await runChunk(deps, sql, { ...held, step: 'touch' })
+  const run = await runChunk(deps, sql, { ...held, step: 'touch' }, { prepared })
   if (run.is_exhausted) await moveRun(sql, { id: run.id, from: ['running'], to: 'completed' })
   return { isLast: run.is_exhausted, response: { done: run.done, skipped: JSON.parse(run.skipped) } }
 }

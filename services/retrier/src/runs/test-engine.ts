@@ -6,6 +6,7 @@ import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { recordFailedAgain } from 'dlq-core/queries/ingest/message-reopen.ts'
 import { freezeNow, type HeldRun, holdRun, insertRun, moveRun, type NewRun } from 'dlq-core/queries/runs/runs.ts'
+import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -18,7 +19,8 @@ import { pretendingSlotDeps } from '../test-retrier.ts'
 import type { ChunkDeps } from './run-chunk.ts'
 import { createRunWorkflows } from './run-workflows.ts'
 
-export const chunkDeps: ChunkDeps = { policyOf: () => defaultRetryPolicy, payloads: null, now: () => new Date() }
+const aside = createAside(patientBounds)
+export const chunkDeps: ChunkDeps = { aside, policyOf: () => defaultRetryPolicy, payloads: null, now: () => new Date() }
 
 const greatestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const allOrders: RunSelection = { filter: { topic: 'orders' } }
@@ -48,11 +50,12 @@ export function useEngine() {
     name: string,
     { maxActive = 4, compensate = false }: { maxActive?: number; compensate?: boolean } = {},
   ): Promise<Chunk> {
-    const workflows = createRunWorkflows({ ...chunkDeps, maxActive, readTimeoutMs: 900_000 })
+    const workflows = createRunWorkflows({ ...chunkDeps, sql: service.sql, maxActive, readTimeoutMs: 900_000 })
     const step = workflows.flatMap(({ steps }) => steps).find((step) => step.name === name)!
     const context = { payload: { run_id: id } } as StepContext<{ run_id: string }>
-    const run = (compensate ? step.compensateChunk : step.executeChunk)!
-    return service.sql.begin((sql) => run(sql, context))
+    if (compensate) return service.sql.begin((sql) => step.compensateChunk!(sql, context))
+    const prepared = await step.prepareChunk?.(context)
+    return service.sql.begin((sql) => step.executeChunk!(sql, context, prepared))
   }
 
   return {

@@ -28,6 +28,7 @@ const problems = {
   unchanged: 'it stays as it is',
   not_exact: 'more than the change would differ',
   schema_refuses: 'its schema does not allow it',
+  takes_too_long: 'the change takes too long',
 }
 
 export function Survey({ survey, draft, patch, selection, onForce, onSendStale }: Props) {

@@ -1,11 +1,7 @@
 // An edit: the message after it, and the fields that differ.
 
-import { PayloadFault } from '../payload/payload-fault.ts'
-import { jsonLayout, type Reading } from '../payload/read-payload.ts'
 import type { StoredDecoding } from '../payload/stored-decoding.ts'
-import { rewritePayload } from '../payload/write-payload.ts'
 import { decodeHeaders, encodeHeaders } from '../record/header-json.ts'
-import { PatchError, patchJson } from '../record/json-patch.ts'
 import { orderKey } from '../record/order-key.ts'
 import { projectPayload } from '../record/payload-projection.ts'
 import type { Header } from '../record/record.ts'
@@ -115,51 +111,4 @@ function plainHeaders({ record_headers, error_stacktrace }: MessageContent): str
 
 function isSame(a: Buffer | null, b: Buffer | null): boolean {
   return a === null || b === null ? a === b : a.equals(b)
-}
-
-export type PatchedValue = {
-  /** JSON text; null where the value is none. */
-  before: string | null
-  after: string | null
-  /** The value's bytes after the patch. Null where there is a problem. */
-  bytes: Buffer | null
-  /** Why the message is left alone. */
-  problem: PatchProblem | null
-  /** What of the patch does not fit, for a person. */
-  detail?: string
-}
-
-export const patchProblems = ['no_json', 'patch_does_not_fit', 'unchanged', 'not_exact', 'schema_refuses'] as const
-export type PatchProblem = (typeof patchProblems)[number]
-
-/** How a value is read by a service that decodes nothing. */
-export function plainReading(value: Buffer | null): Reading {
-  const json = projectPayload(value)
-  return { json, decoding: null, layout: json === null ? null : jsonLayout(value!) }
-}
-
-/** The message's value after a JSON Patch, written as it was: with its schema, its frame and its compression. */
-export function patchValue(
-  message: Parameters<typeof sentValue>[0],
-  patch: string,
-  reading: Reading = plainReading(sentValue(message)),
-): PatchedValue {
-  const { json: before } = reading
-  const left = (problem: PatchProblem, after: string | null = null) => ({ before, after, bytes: null, problem })
-  if (before === null) return left('no_json')
-  let after: string
-  try {
-    after = patchJson(before, patch)
-  } catch (error) {
-    if (error instanceof PatchError) return { ...left('patch_does_not_fit'), detail: error.message }
-    throw error
-  }
-  try {
-    const rewritten = rewritePayload(sentValue(message)!, reading, { json: after, reencode: false })
-    if (rewritten.kind === 'written') return { before, after, bytes: rewritten.bytes, problem: null }
-    return left(rewritten.kind === 'violates' ? 'schema_refuses' : rewritten.kind, after)
-  } catch (error) {
-    if (error instanceof PayloadFault) return left('schema_refuses', after)
-    throw error
-  }
 }

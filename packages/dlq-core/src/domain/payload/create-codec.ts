@@ -5,7 +5,7 @@ import { compileAvroReader } from './avro/read-avro.ts'
 import { compileAvroWriter } from './avro/write-avro.ts'
 import { createJsonCodec } from './json/json-codec.ts'
 import { PayloadFault } from './payload-fault.ts'
-import { createFramedProtobufCodec, describedProtos } from './protobuf/protobuf-codec.ts'
+import { createFramedProtobufCodec, createProtobufCodec, describedProtos } from './protobuf/protobuf-codec.ts'
 import type { SchemaCodec } from './schema-codec.ts'
 
 export const schemaTypes = ['avro', 'json', 'protobuf'] as const
@@ -23,6 +23,12 @@ export type SchemaDefinition = {
   readonly encrypted: boolean
 }
 
+/** A message type of the configuration's own files, with the set of their descriptors. */
+export type MessageOfFiles = { readonly descriptorSet: Uint8Array; readonly message: string }
+
+/** From which a codec is made: plain data, which may go to another thread. */
+export type CodecSource = SchemaDefinition | MessageOfFiles
+
 /** The name of the type that the schema declares; null where it has none. */
 export function schemaName({ type, definition }: Pick<SchemaDefinition, 'type' | 'definition'>): string | null {
   if (type === 'protobuf') return null
@@ -39,8 +45,12 @@ export function schemaName({ type, definition }: Pick<SchemaDefinition, 'type' |
   }
 }
 
-/** Compiled when first used, and kept: most schemas that are stored are never needed again. */
-export function createCodec(schema: SchemaDefinition): SchemaCodec {
+/**
+ * Compiled when first used, and kept: most schemas that are stored are never needed again. @throws {PayloadFault} where
+ * files have no such message
+ */
+export function createCodec(schema: CodecSource): SchemaCodec {
+  if ('message' in schema) return createProtobufCodec(schema.descriptorSet, schema.message)
   if (schema.type === 'json') return createJsonCodec(schema.definition, schema.references)
   const compile = schema.type === 'avro' ? compileAvro : compileProtobuf
   let compiled: SchemaCodec | null = null

@@ -33,6 +33,7 @@ function known(
     name: 'acme.Order',
     encrypted: false,
     codec: createCodec(schema),
+    source: schema,
   }
 }
 

@@ -4,7 +4,7 @@
 import { projectPayload } from '../record/payload-projection.ts'
 import type { Header } from '../record/record.ts'
 import { type BinaryFormat, binaryCodecs, namedBinaryFormat } from './binary/binary-formats.ts'
-import type { SchemaType } from './create-codec.ts'
+import type { CodecSource, SchemaType } from './create-codec.ts'
 import { type Compression, compressionOf, compressions, decompress, deflate, inflate } from './decompress.ts'
 import { type Label, labelsOf } from './envelope.ts'
 import { PayloadFault } from './payload-fault.ts'
@@ -34,6 +34,8 @@ export type KnownSchema = {
   readonly name: string | null
   readonly encrypted: boolean
   readonly codec: SchemaCodec
+  /** From which the codec is made. */
+  readonly source: CodecSource
 }
 export type AwaitedSchema = {
   readonly state: 'wanted' | 'missing' | 'refused'

@@ -15,9 +15,10 @@ const definition = JSON.stringify({
   ],
 })
 const ref = { registry: 'main', kind: 'id' as const, id: '5' }
+const source = { type: 'avro', definition, references: [], encrypted: false } as const
 const schema: SchemaEntry = {
   ...{ state: 'known', number: 1, ref, type: 'avro', name: 'Order', encrypted: false },
-  codec: createCodec({ type: 'avro', definition, references: [], encrypted: false }),
+  ...{ codec: createCodec(source), source },
 }
 const plan = compilePlans({ registries: [{ name: 'main', type: 'confluent', topics: ['*'] }], rules: [] })({
   original_topic: 'orders',
@@ -101,9 +102,10 @@ describe('a changed value', () => {
 
   test('that its JSON Schema does not allow is refused, unless somebody insists', () => {
     const definition = '{"properties":{"a":{"type":"integer"}}}'
+    const source = { type: 'json', definition, references: [], encrypted: false } as const
     const json: SchemaEntry = {
       ...{ state: 'known', number: 1, ref, type: 'json', name: null, encrypted: false },
-      codec: createCodec({ type: 'json', definition, references: [], encrypted: false }),
+      ...{ codec: createCodec(source), source },
     }
     const bytes = Buffer.concat([frame, Buffer.from('{"a":1}')])
     const reading = readPayload(bytes, { part: 'value', headers: [], plan, maxBytes: 1000, schemaOf: () => json })

@@ -13,6 +13,9 @@ export type Rewritten =
   | { kind: 'violates'; problem: string }
   | { kind: 'written'; bytes: Buffer }
 
+/** `plainBefore`: what `reading` shows, without white space; `json` has none then either. */
+type Rewriting = { json: string; plainBefore?: string | undefined; reencode: boolean; force?: boolean }
+
 /**
  * The bytes for `json`, the changed form of what `reading` shows of `bytes`. Unless `reencode`, it is refused where the
  * old value, written anew, would not be the old bytes; unless `force`, where its JSON Schema does not allow it. @throws {PayloadFault} where the value does not fit the schema
@@ -20,15 +23,18 @@ export type Rewritten =
 export function rewritePayload(
   bytes: Buffer,
   { json: before, layout, decoding }: Reading,
-  { json: after, reencode, force = false }: { json: string; reencode: boolean; force?: boolean },
+  { json: after, plainBefore, reencode, force = false }: Rewriting,
 ): Rewritten {
   if (before === null || layout === null)
     throw new PayloadFault(`the value is not decoded: ${decoding?.problem ?? 'it is no JSON'}`)
   const { prefix, body, schema, isJson, write } = layout
   // White space in JSON says nothing, so JSON is always written anew.
   // PostgreSQL sorts the keys of what it stores, and a map's entries would change their order.
-  const json = JSON.stringify(isJson ? parseExact(after) : inOrderOf(parseExact(after), parseExact(before)))
-  const old = write(JSON.stringify(parseExact(before)))
+  const isPlain = isJson && plainBefore !== undefined
+  const json = isPlain
+    ? after
+    : JSON.stringify(isJson ? parseExact(after) : inOrderOf(parseExact(after), parseExact(before)))
+  const old = write(plainBefore ?? JSON.stringify(parseExact(before)))
   const changed = write(json)
   if (changed.equals(old)) return { kind: 'unchanged' }
   const violation = force ? null : (schema?.codec.violationOf?.(json) ?? null)

@@ -2,7 +2,7 @@
 // 12345678901234567890.12. Here everything that a patch does not name stays as it was.
 
 import * as v from 'valibot'
-import { parseExact } from './exact-json.ts'
+import { digitsOf, parseExact } from './exact-json.ts'
 import { beyondJsonBounds } from './json-bounds.ts'
 import { createPatchBounds, type PatchBounds } from './patch-bounds.ts'
 
@@ -43,6 +43,11 @@ export const maxPatchedValues = 500_000
 
 /** The patched document as JSON text, without white space. All operations, or none. @throws {PatchError} */
 export function patchJson(text: string, patchText: string): string {
+  return patchBoth(text, patchText).after
+}
+
+/** The same, and beside it the document as it was, without white space too: reading it once more would cost as much. */
+export function patchBoth(text: string, patchText: string): { before: string; after: string } {
   const beyond = beyondJsonBounds(Buffer.from(text), 'the document', maxPatchedValues)
   if (beyond !== null) throw new PatchError(beyond)
   const patch = parseExact(patchText) as Operation[]
@@ -51,9 +56,10 @@ export function patchJson(text: string, patchText: string): string {
   const bounds = createPatchBounds(holder.document, (reason) => {
     throw new PatchError(reason)
   })
+  const before = JSON.stringify(holder.document)
   for (const operation of patch) apply(holder, operation, bounds)
   if (holder.document === undefined) throw new PatchError('the whole document was removed')
-  return JSON.stringify(holder.document)
+  return { before, after: JSON.stringify(holder.document) }
 }
 
 /** What an operation adds is measured before it is added: 26 copies of 1 KB would otherwise become 64 GB. */
@@ -89,7 +95,7 @@ function apply(holder: object, operation: Operation, bounds: PatchBounds): void 
     }
     case 'test':
       bounds.look(find(holder, path))
-      if (canonical(find(holder, path)) !== canonical(operation.value)) throw new PatchError(`${path} is another value`)
+      if (!isSame(find(holder, path), operation.value)) throw new PatchError(`${path} is another value`)
   }
 }
 
@@ -104,11 +110,7 @@ function locate(holder: object, path: string): { parent: object; key: string } {
 
 function isContainer(value: unknown): value is object {
   // A number is an object too (exact-json.ts).
-  return typeof value === 'object' && value !== null && !isNumber(value)
-}
-
-function isNumber(value: object): boolean {
-  return (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value)
+  return typeof value === 'object' && value !== null && digitsOf(value) === null
 }
 
 function missing(path: string): never {
@@ -150,15 +152,23 @@ function clone(value: unknown): unknown {
   return parseExact(JSON.stringify(value))
 }
 
-/** Text that is the same for equal values: members in one order, numbers by their value where JavaScript can hold it. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  if (isContainer(value)) {
-    const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`)
-    return `{${members.toSorted().join()}}`
-  }
-  const text = JSON.stringify(value)
-  if (typeof value !== 'object' || value === null) return text
-  const number = Number(text)
-  return Number.isSafeInteger(number) ? String(number) : text
+/** Members in any order; numbers by their value where JavaScript can hold it. Text of each would take ten times as long. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) || Array.isArray(b))
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => isSame(item, b[at]))
+  const [x, y] = [digitsOf(a), digitsOf(b)]
+  if (x !== null || y !== null) return x !== null && y !== null && isSameNumber(x, y)
+  if (!isContainer(a) || !isContainer(b)) return a === b
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every(
+      (key) =>
+        Object.hasOwn(b, key) && isSame((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
+    )
+  )
+}
+
+function isSameNumber(x: string, y: string): boolean {
+  return x === y || (Number(x) === Number(y) && Number.isSafeInteger(Number(x)))
 }

@@ -72,7 +72,13 @@ export async function readContent(sql: Sql, id: string): Promise<MessageContent>
   return row
 }
 
-export type CandidateContent = MessageContent & { id: string; original_topic: string; dlq_topic: string | null }
+export type CandidateContent = MessageContent & {
+  id: string
+  original_topic: string
+  dlq_topic: string | null
+  /** As it is while the message has the contents. */
+  etag: string
+}
 
 /** The contents of several messages, in the order of their ids. */
 export async function readContents(
@@ -81,8 +87,19 @@ export async function readContents(
 ): Promise<CandidateContent[]> {
   return sql<CandidateContent[]>`
     select id, original_topic, dlq_topic, record_key, record_value, record_headers, payload, target_topic,
-           dlq.stack_trace(m) as error_stacktrace, order_key, value_schema, decode_state, edits
+           dlq.stack_trace(m) as error_stacktrace, order_key, value_schema, decode_state, edits, ${etag(sql)} as etag
     from dlq.dlq_messages m where id = any(${sql.array([...ids])}::uuid[]) and ${messageInScope(sql, scope)} order by id`
+}
+
+/** About how many bytes the contents of each message have. No value is read. */
+export async function measureContents(
+  sql: Sql,
+  { ids, scope }: { ids: readonly string[]; scope: TopicScope },
+): Promise<Map<string, number>> {
+  const rows = await sql<{ id: string; bytes: number }[]>`
+    select id, coalesce(octet_length(record_value), pg_column_size(payload), 0)::int as bytes
+    from dlq.dlq_messages m where id = any(${sql.array([...ids])}::uuid[]) and ${messageInScope(sql, scope)}`
+  return new Map(rows.map(({ id, bytes }) => [id, bytes]))
 }
 
 export type Edit = {

@@ -166,6 +166,12 @@ export async function holdRun(sql: Sql, id: string): Promise<HeldRun | null> {
   return run!
 }
 
+/** The run as it was last written, for those who change nothing. */
+export async function peekRun(sql: Sql, id: string): Promise<HeldRun | null> {
+  const [run] = await sql<HeldRun[]>`select ${heldColumns(sql)} from dlq.dlq_runs where id = ${id}`
+  return run ?? null
+}
+
 type Progressing = Pick<
   HeldRun,
   | 'step'

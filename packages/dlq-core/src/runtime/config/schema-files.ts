@@ -7,7 +7,7 @@ import { avroFingerprint } from '../../domain/payload/avro/avro-fingerprint.ts'
 import { parseAvroSchema } from '../../domain/payload/avro/avro-schema.ts'
 import { createCodec, schemaName } from '../../domain/payload/create-codec.ts'
 import { PayloadFault } from '../../domain/payload/payload-fault.ts'
-import { createProtobufCodec, describedFiles } from '../../domain/payload/protobuf/protobuf-codec.ts'
+import { describedFiles } from '../../domain/payload/protobuf/protobuf-codec.ts'
 import type { KnownSchema } from '../../domain/payload/read-payload.ts'
 import { avroFileId, fingerprintId } from '../../domain/payload/schema-frames.ts'
 import type { SchemasConfig } from './schemas-schema.ts'
@@ -34,9 +34,10 @@ export function readSchemaFiles({ files, rules }: SchemasConfig): {
     if (!schemas.has(avroFileId(name))) faults.push(`schemas.rules: no file *.avsc in ${files} has the type ${name}`)
   const descriptors = readDescriptors(contents, faults)
   for (const name of messages) {
-    const codec = descriptors.map((bytes) => codecOf(bytes, name)).find((codec) => codec !== null)
+    const made = descriptors.map((bytes) => codecOf(bytes, name)).find((made) => made !== null)
     const ref = { registry: 'files', kind: 'file', id: name } as const
-    if (codec) schemas.set(name, { state: 'known', number: null, type: 'protobuf', name, encrypted: false, codec, ref })
+    if (made)
+      schemas.set(name, { state: 'known', number: null, type: 'protobuf', name, encrypted: false, ref, ...made })
     else faults.push(`schemas.rules: no file *.desc or *.proto in ${files} has the message type ${name}`)
   }
   return { schemas, faults }
@@ -73,9 +74,10 @@ function readDescriptors(contents: ReadonlyMap<string, Buffer>, faults: string[]
   }
 }
 
-function codecOf(bytes: Uint8Array, type: string) {
+function codecOf(descriptorSet: Uint8Array, message: string): Pick<KnownSchema, 'codec' | 'source'> | null {
+  const source = { descriptorSet, message }
   try {
-    return createProtobufCodec(bytes, type)
+    return { codec: createCodec(source), source }
   } catch (error) {
     if (error instanceof PayloadFault) return null
     throw error
@@ -110,9 +112,10 @@ function readAvroFile(definition: string, others: readonly string[]): KnownSchem
     try {
       const fingerprint = avroFingerprint(parseAvroSchema(definition, references))
       const name = schemaName({ type: 'avro', definition })
-      const codec = createCodec({ type: 'avro', definition, references, encrypted: false })
+      const source = { type: 'avro', definition, references, encrypted: false } as const
+      const codec = createCodec(source)
       return [fingerprintId(fingerprint), ...(name === null ? [] : [avroFileId(name)])].map((id) => ({
-        ...{ state: 'known', number: null, type: 'avro', name, encrypted: false, codec },
+        ...{ state: 'known', number: null, type: 'avro', name, encrypted: false, codec, source },
         ref: { registry: 'files', kind: 'file', id },
       }))
     } catch (error) {

@@ -11,7 +11,7 @@ import {
   type PayloadPlan,
   type RegistryKind,
 } from '../../domain/payload/payload-settings.ts'
-import { type Reading, readPayload, type SchemaOf } from '../../domain/payload/read-payload.ts'
+import { type Reading, readPayload, type SchemaEntry, type SchemaOf } from '../../domain/payload/read-payload.ts'
 import type { SchemaCodec } from '../../domain/payload/schema-codec.ts'
 import {
   frameOfBytes,
@@ -50,6 +50,10 @@ type ReadOptions = {
 export type PayloadReader = {
   planOf: (topics: MessageTopics) => PayloadPlan
   source: SchemaSource
+  /** A schema that is in memory: of the configuration's files, or of the database. */
+  schemaOf: SchemaOf
+  /** Looks schemas up. Waits up to `waitMs` for those that somebody has just asked for. */
+  settle(refs: readonly SchemaRef[], options: { waitMs: number }): Promise<void>
   /** In the order of `readables`. Larger values than `maxBytes` are not decoded. */
   readAll(readables: readonly Readable[], options: ReadOptions): Promise<Reading[]>
   /** What is stored of a value of these topics, as far as its schema is in memory: the one before an edit is. */
@@ -141,6 +145,11 @@ export function createPayloadReader({
     return readings.map((reading, at) => (awaited.has(at) ? read(readables[at]!, () => {}) : reading))
   }
 
+  /** Whether a moment's patience may help. */
+  function mayCome(schema: SchemaEntry | null | undefined): boolean {
+    return schema?.state === 'wanted' && schema.problem === null && now() - schema.since.getTime() < promisingMs
+  }
+
   const noted = new Set<string>()
   async function noteKeys(keys: readonly Pick<Readable, 'headers' | 'topics'>[]): Promise<void> {
     const fresh = new Map<string, SchemaRef>()
@@ -185,6 +194,16 @@ export function createPayloadReader({
   return {
     planOf,
     source,
+    schemaOf,
+    async settle(refs, { waitMs }) {
+      const until = now() + waitMs
+      const ofDatabase = refs.filter(({ kind }) => kind !== 'file')
+      for (;;) {
+        await source.load(ofDatabase, { maxAgeMs: pollMs })
+        if (!ofDatabase.some((ref) => mayCome(schemaOf(ref))) || now() >= until) return
+        await sleep(pollMs)
+      }
+    },
     readAll,
     noteKeys,
     projectFor: (topics) => (value, headers) => {
@@ -215,9 +234,7 @@ export function createPayloadReader({
       while (true) {
         const [reading] = (await readAll([readable], { maxBytes, maxAgeMs: pollMs })) as [Reading]
         const schema = reading.decoding?.state === 'waiting' ? reading.decoding.schema : null
-        const mayCome =
-          schema?.state === 'wanted' && schema.problem === null && now() - schema.since.getTime() < promisingMs
-        if (!mayCome || now() >= until) return reading
+        if (!mayCome(schema) || now() >= until) return reading
         await sleep(pollMs)
       }
     },

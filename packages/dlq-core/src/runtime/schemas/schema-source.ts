@@ -77,6 +77,6 @@ function entryOf(row: SchemaRow): SchemaEntry {
     return { state: state === 'known' ? 'wanted' : state, number, ref, problem, since }
   const references = JSON.parse(schema_references ?? '[]') as string[]
   const encrypted = row.is_encrypted
-  const codec = createCodec({ type, definition, references, encrypted })
-  return { state, number, ref, type, name, encrypted, codec }
+  const source = { type, definition, references, encrypted }
+  return { state, number, ref, type, name, encrypted, codec: createCodec(source), source }
 }

@@ -15,7 +15,7 @@ import { hiddenEntries, shown } from '../../masks/shown.ts'
 import type { Sight } from '../../masks/sight.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestampText } from '../../messages/timestamp.ts'
-import { reason, topicPath } from '../../request/request-schemas.ts'
+import { preferHeader, reason, topicPath, waitMsOf } from '../../request/request-schemas.ts'
 import { candidateJson, candidateSchema, exampleCandidate } from '../../topics/candidate-json.ts'
 
 const text = v.nullable(v.string())
@@ -73,7 +73,7 @@ const exampleSample = {
   ...{ shares: { origin: 1, group: 1, key: 1 }, newest: [exampleRecord], oldest: [] },
 }
 
-const waitMs = 15_000
+const maxWaitMs = 15_000
 const pollMs = 100
 const maxWaiting = 20
 
@@ -90,17 +90,18 @@ export const candidateRoutes = [
       ].join(' '),
       role: 'read',
       params: topicPath,
+      headers: v.object(preferHeader),
       waits: true,
       answers: { 200: { description: 'The sample.', schema: sampleSchema, example: exampleSample } },
       faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_TOO_MANY_REQUESTS', 'SYS_DLQ_KAFKA_UNAVAILABLE'],
     },
     async (call) => {
-      const { c, sql, params, sight } = call
+      const { c, sql, params, headers, sight } = call
       const cluster = await clusterOf(call, params.topic)
       const id = await askForSample(sql, { cluster, topic: params.topic, atMost: maxWaiting })
       if (id === null)
         throw new ApiError('SYS_DLQ_TOO_MANY_REQUESTS', 'other samples are being read; try again in some seconds')
-      const answer = await untilAnswered(call, id)
+      const answer = await untilAnswered(call, { id, waitMs: waitMsOf(headers.prefer, maxWaitMs) })
       return c.json(sampleJson(params.topic, answer, sight))
     },
   ),
@@ -159,7 +160,10 @@ async function clusterOf({ sql, access }: Pick<Call, 'sql' | 'access'>, topic: s
   return known.cluster
 }
 
-async function untilAnswered({ sql, signal }: { sql: Sql; signal: AbortSignal }, id: string): Promise<Answer> {
+async function untilAnswered(
+  { sql, signal }: { sql: Sql; signal: AbortSignal },
+  { id, waitMs }: { id: string; waitMs: number },
+): Promise<Answer> {
   for (const until = Date.now() + waitMs; Date.now() < until && !signal.aborted; await sleep(pollMs)) {
     const answer = await takeSampleAnswer(sql, id)
     if (answer !== null) return JSON.parse(answer) as Answer

@@ -113,6 +113,16 @@ describe('candidates', () => {
     expect(await database.sql`select from dlq.dlq_samples`).toHaveLength(0)
   })
 
+  test('are not waited for longer than the request prefers', async () => {
+    // Whoever waits longer is told something else after this time.
+    const app = createTestApp(service.sql, { auth, requestTimeoutMs: 5000, retryWaitMs: 0 })
+    const headers = { authorization: 'Bearer secret-admin', prefer: 'wait=0' }
+    expect(await answerOf(app('POST /api/v1/topics/orders-dlt/sample', { headers }))).toMatchObject({
+      ...{ status: 503, body: { error: { code: 'SYS_DLQ_KAFKA_UNAVAILABLE' } } },
+    })
+    expect(await database.sql`select from dlq.dlq_samples`).toHaveLength(0)
+  })
+
   test('alone are sampled: nobody looks into any topic', async () => {
     expect((await ask('POST /api/v1/topics/orders/sample')).status).toBe(404)
     expect((await ask('POST /api/v1/topics/orders-dlt/sample', undefined, 'payments')).status).toBe(404)

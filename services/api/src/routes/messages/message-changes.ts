@@ -1,16 +1,15 @@
 // One dead letter, changed: retried, given up, revived, edited, deleted.
 
-import type { Mask } from 'dlq-core/domain/masks/create-masks.ts'
-import { applyEdit, sentValue, type Wanted } from 'dlq-core/domain/message/edit-message.ts'
+import { applyEdit, projectJson, type Wanted } from 'dlq-core/domain/message/edit-message.ts'
 import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
 import { deleteMessages } from 'dlq-core/queries/change/delete-messages.ts'
 import { editMessage, type HeldMessage, readContent, writeSchedule } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage, type MessageView } from 'dlq-core/queries/reading/message-view.ts'
 import * as v from 'valibot'
+import { requireTag } from '../../answers/entity-tag.ts'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
 import { ApiError, invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
-import { refuseTarget as refuseMaskedTarget, refusePart, refusePatch } from '../../masks/refuse-hidden.ts'
 import { shown } from '../../masks/shown.ts'
 import type { Sight } from '../../masks/sight.ts'
 import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from '../../messages/change-message.ts'
@@ -18,7 +17,8 @@ import { bytesOf, editInput, headersInput, headersOf, isDecoded } from '../../me
 import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../../messages/message-json.ts'
 import { retryMessage } from '../../messages/retry-message.ts'
 import { adoptStored } from '../../origins/adopt-stored.ts'
-import { type DecodedEdit, encodeEdit, fetchSchemasOf } from '../../payloads/edit-decoded.ts'
+import type { DecodedEdit } from '../../payloads/edit-decoded.ts'
+import { encodeSeen, refuseUnseen } from '../../payloads/encode-seen.ts'
 import {
   ifMatchHeader,
   instant,
@@ -216,32 +216,31 @@ export const messageChangeRoutes = [
         ...(isDecoded(body.value) && { value: exactJson('value', 'decoded') }),
         ...(body.patch !== undefined && { patch: exactJson('patch') }),
       }
-      if (Object.keys(edit).length > 0) await fetchSchemasOf(call, params.id)
+      const force = body.force && Boolean(asked.reason?.trim())
+      const encoded = Object.keys(edit).length > 0 ? await encodeSeen(call, asked, { edit, force }) : null
       const changed = await sql.begin(async (sql) => {
         const message = await holdAsSeen(sql, asked)
         refuseUnseen(body, sight.maskOf(message))
         if (message.status === 'RETRYING') throw beingRetried(message.id)
+        // One of several tags of If-Match, or "*", may be that of a message which has changed since.
+        requireTag(encoded?.etag, message.etag, 'the message')
         if (record) {
           requireBothTopics(message, access.topics)
           await adoptStored(sql, message, { asked, force: body.force, policies, payloads })
         }
         const content = await readContent(sql, message.id)
-        const { record_headers, record_key: key } = content
-        const current = { ...message, record_headers, key, value: sentValue(content) }
         const wanted: Wanted = {
           ...(body.key !== undefined &&
             !isDecoded(body.key) && { key: bytesOf(body.key, () => exactJson('key', 'json')) }),
           ...(body.value !== undefined &&
             !isDecoded(body.value) && { value: bytesOf(body.value, () => exactJson('value', 'json')) }),
-          ...(await encodeEdit(sql, payloads, current, {
-            ...{ edit, reencode: body.reencode },
-            force: body.force && Boolean(asked.reason?.trim()),
-          })),
+          ...encoded?.wanted,
           ...(body.headers !== undefined && { headers: headersOf(body.headers) }),
           ...(body.target_topic !== undefined && { targetTopic: body.target_topic }),
         }
         const policy = policies.policyOf(message)
-        const { fields, after } = applyEdit(content, wanted, policy, payloads?.projectFor(message))
+        const project = payloads?.projectFor(message) ?? projectJson
+        const { fields, after } = applyEdit(content, wanted, policy, encoded?.projectWith(project) ?? project)
         if (fields.length > 0) {
           if (message.status === 'RESOLVED')
             throw new ApiError('SYS_DLQ_CONFLICT', `message ${message.id} is RESOLVED: what was sent cannot be edited`)
@@ -322,20 +321,6 @@ async function move(
 export function sendMessage(c: Call['c'], message: MessageView, sight: Sight): Response {
   c.header('ETag', message.etag)
   return sendJsonText(c, messageJson(shown(message, sight)))
-}
-
-type EditBody = Partial<Record<'key' | 'value' | 'headers', unknown>> & {
-  record?: 'origin' | undefined
-  patch?: Parameters<typeof refusePatch>[0] | undefined
-  target_topic?: string | null | undefined
-}
-
-/** @throws {ApiError} 403 where the edit replaces, asks for or sends elsewhere what is hidden from the sender */
-function refuseUnseen(body: EditBody, mask: Mask | null): void {
-  const isReplaced = (part: 'key' | 'value' | 'headers') => body[part] !== undefined || body.record !== undefined
-  for (const part of ['key', 'value', 'headers'] as const) if (isReplaced(part)) refusePart(part, mask)
-  if (body.patch !== undefined) refusePatch(body.patch, mask)
-  if (body.target_topic) refuseMaskedTarget(mask)
 }
 
 type Schedule = { max_retries?: number | undefined; next_retry_at?: Date | null | undefined }

@@ -1,6 +1,6 @@
 // Creates bulk runs: one operation on a frozen selection of dead letters, which the retriers carry out.
 
-import { patchProblems } from 'dlq-core/domain/message/edit-message.ts'
+import { changeProblems } from 'dlq-core/domain/message/change-value.ts'
 import { beyondScope, isSent, type RunMeans, type RunSelection } from 'dlq-core/domain/message/run.ts'
 import { isTemplate } from 'dlq-core/domain/retry/fill-target.ts'
 import * as v from 'valibot'
@@ -61,7 +61,7 @@ const surveySchema = v.pipe(
                 `Whether \`before\` and \`after\` are null because one has more than ${maxShown} characters.`,
               ),
             ),
-            problem: v.nullable(v.picklist(patchProblems)),
+            problem: v.nullable(v.picklist(changeProblems)),
           }),
         ),
         v.description('With a patch: sample messages before and after it.'),
@@ -143,7 +143,7 @@ export const runCreationRoutes = [
       faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT', 'SYS_DLQ_KAFKA_UNAVAILABLE'],
     },
     async (call) => {
-      const { c, sql, access, sight, payloads, by, body } = call
+      const { c, sql, access, sight, by, body } = call
       const { kind, force: is_forced, expect_count: expected, expect_tolerance: tolerance } = body
       const scope = access.topics
       // As an admin: who is one of some topics, and a writer of all, purges nothing.
@@ -173,8 +173,7 @@ export const runCreationRoutes = [
         const { target_topic: targetTopic, rate_per_second: ratePerSecond } = body
         const blast = { targetTopic, ratePerSecond, policyOf: call.policies.policyOf }
         const survey = await surveySelection(sql, selection, { ...run, scope, blast })
-        const diff =
-          patch === null ? {} : { diff: await previewPatch(sql, { ids: survey.sample, patch, scope, payloads, sight }) }
+        const diff = patch === null ? {} : { diff: await previewPatch(call, { ids: survey.sample, patch }) }
         return c.json({ dry_run: true, ...survey, ...diff })
       }
       if (isSent(kind)) await refuseUnsendable(call, run, selection)

@@ -10,14 +10,15 @@ import { rewritePayload } from '../write-payload.ts'
 import { apicurio, glue, orderProto } from './test-serializer-bytes.ts'
 
 const shownOrder = '{"id":"o1","total":{"cents":"42"},"lines":[{"sku":"s"}],"codes":[7,300]}'
-const codec = createCodec({ type: 'protobuf', definition: orderProto, references: [], encrypted: false })
+const source = { type: 'protobuf', definition: orderProto, references: [], encrypted: false } as const
+const codec = createCodec(source)
 
 function read(type: RegistryKind['type'], bytes: Buffer, headers: readonly Header[] = []): Reading {
   const plan = compilePlans({ registries: [{ name: 'main', type, topics: ['*'] }], rules: [] })({
     ...{ original_topic: 'orders', dlq_topic: 'orders.dlq.v1' },
   })
   const schemaOf = (ref: SchemaRef): KnownSchema => ({
-    ...{ state: 'known', number: 3, ref, type: 'protobuf', name: null, encrypted: false, codec },
+    ...{ state: 'known', number: 3, ref, type: 'protobuf', name: null, encrypted: false, codec, source },
   })
   return readPayload(bytes, { part: 'value', headers, plan, maxBytes: 262_144, schemaOf })
 }

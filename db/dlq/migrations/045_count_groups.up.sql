@@ -49,6 +49,8 @@ group by group_id;
 -- For the groups of one topic, and of one consumer group. Folding changes neither column, so it stays cheap.
 create index idx_dlq_summary_dlq_topic on dlq.dlq_summary (dlq_topic);
 create index idx_dlq_summary_consumer_group on dlq.dlq_summary (consumer_group);
+-- Ingesters write this table; the index is small.
+set local lock_timeout = '800ms';
 -- For the groups that may have regressed. Being seen again changes no column of it.
 create index idx_dlq_group_topics_resolved on dlq.dlq_group_topics (group_id) where state = 'resolved';
 
@@ -208,6 +210,6 @@ $$;
 -- Kept for a moment where there was something to count: a fold that began before this is committed waits for the lock, and
 -- must not go on with the function as it was.
 select dlq.release_lock('dlq-summary-updater', 'migration 045')
-where not exists (select from dlq.dlq_summary);
+where not exists (select from dlq.dlq_summary) and not exists (select from dlq.dlq_summary_deltas);
 update dlq.dlq_locks set locked_until = clock_timestamp() + interval '1 second'
 where id = 'dlq-summary-updater' and locked_by = 'migration 045';

@@ -5,6 +5,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { nodesOf, planCacheModes, plansOf } from 'dlq-testing/postgres/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { idFloorOf } from '../../domain/record/message-id.ts'
 import { countGroups, type GroupFilter, groupSorts, listGroups } from './group-list.ts'
 
 const database = useDatabase()
@@ -38,6 +39,18 @@ beforeAll(async () => {
              + case when right(min(group_id::text), 1) < '4' then 0 else row_number() over (partition by group_id order by min(id::text))::int end as n
       from dlq.dlq_messages group by 1, 2
     ) pairs join dlq.dlq_groups g on g.id = group_id`
+  // Of a group that was resolved for two topics, a record was written in between, and stored late.
+  const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000)
+  await database.sql`
+    insert into dlq.dlq_groups (id, version, error_class, message, title, first_seen_at, last_seen_at)
+    values (${idOf(61)}, 1, 'E', 'm', 'E61', ${ago(5)}, ${ago(4)})`
+  await database.sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at, last_seen_at, state, state_changed_at)
+    values ('first.dlq.v1', ${idOf(61)}, ${ago(5)}, ${ago(4)}, 'resolved', ${ago(3)}),
+           ('second.dlq.v1', ${idOf(61)}, ${ago(5)}, ${ago(4)}, 'resolved', ${ago(1)})`
+  await database.sql`
+    insert into dlq.dlq_messages (id, original_topic, dlq_topic, error_message, group_id)
+    values (${`${idFloorOf(ago(2).getTime()).slice(0, 14)}7000-8000-000000000061`}, 'second', 'second.dlq.v1', 'failed', ${idOf(61)})`
   await database.sql`select dlq.fold_summary()`
   // Some that are not folded, of which a few take a group's last one away.
   await database.sql`update dlq.dlq_messages set status = 'DEAD' where hashtext(id::text) % 10 = 0`

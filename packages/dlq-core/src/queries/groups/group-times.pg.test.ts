@@ -5,7 +5,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/postgres/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
-import { expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { deriveMessageId } from '../../domain/record/message-id.ts'
 import { failureTimes } from './group-times.ts'
 
@@ -55,21 +55,24 @@ test('are of messages in the scope', async () => {
   expect(await timesOf(id, [0, 0], ['other'])).toBeUndefined()
 })
 
-test.each(planCacheModes)(
-  'with %s, they are read along the index of groups, in the months that may have some',
-  async (mode) => {
-    const id = randomUUID()
+describe('along the index of groups, in the months that may have some', () => {
+  const id = randomUUID()
+  const group = {
+    id,
+    first_seen_at: new Date(Date.now() - 86_400_000),
+    last_seen_at: new Date(Date.now() + 70 * 86_400_000),
+  }
+
+  beforeAll(async () => {
     await database.sql`
-    insert into dlq.dlq_messages (id, original_topic, error_message, group_id)
-    select (left(dlq.uuid_floor(now() + n % 3 * interval '1 month')::text, 13) || '-7' || right(gen_random_uuid()::text, 21))::uuid,
-           'orders', 'failed', case when n % 100 = 0 then ${id}::uuid else gen_random_uuid() end
-    from generate_series(1, 9000) n`
+      insert into dlq.dlq_messages (id, original_topic, error_message, group_id)
+      select (left(dlq.uuid_floor(now() + n % 3 * interval '1 month')::text, 13) || '-7' || right(gen_random_uuid()::text, 21))::uuid,
+             'orders', 'failed', case when n % 100 = 0 then ${id}::uuid else gen_random_uuid() end
+      from generate_series(1, 9000) n`
     await database.sql`vacuum analyze dlq.dlq_messages`
-    const group = {
-      id,
-      first_seen_at: new Date(Date.now() - 86_400_000),
-      last_seen_at: new Date(Date.now() + 70 * 86_400_000),
-    }
+  })
+
+  test.each(planCacheModes)('with %s', async (mode) => {
     const plans = await plansOf(database.url, mode, (sql) => failureTimes(sql, { groups: [group], scope: null }))
     const filled = await partitionsWithRows(database.sql)
     const onFilled = plans.flatMap(nodesOf).filter((node) => filled.includes(node['Relation Name'] ?? ''))
@@ -80,5 +83,5 @@ test.each(planCacheModes)(
     expect(
       onFilled.reduce((sum, node) => sum + node['Shared Hit Blocks'] + node['Shared Read Blocks'], 0),
     ).toBeLessThan(40)
-  },
-)
+  })
+})

@@ -35,23 +35,25 @@ export function regressedRows(sql: Sql, tests: Fragment) {
       where t.state = 'resolved' and t.state_changed_at is not null and ${tests}
     ),
     arrived as materialized (
-      select groups.group_id, newest.topic, max(newest.created_at) as at
+      select groups.group_id, newest.topic, newest.id, newest.created_at
       from (select group_id, min(state_changed_at) as since from resolved where not is_seen group by group_id) groups
       cross join lateral (select * from ${newest}) newest
-      group by groups.group_id, newest.topic
     )
+    select group_id, dlq_topic from resolved where is_seen
+    union
     select resolved.group_id, resolved.dlq_topic
-    from resolved left join arrived on arrived.group_id = resolved.group_id and arrived.topic = resolved.dlq_topic
-    where resolved.is_seen or arrived.at > resolved.state_changed_at`
+    from resolved join arrived on arrived.group_id = resolved.group_id and arrived.topic = resolved.dlq_topic
+    where not resolved.is_seen and arrived.created_at > resolved.state_changed_at
+      and arrived.id >= ${idFloor(sql, sql`resolved.state_changed_at`)}`
 }
 
 /** The messages of a group whose ids are not before the time, as `newest`: as many of each status as are looked at. */
 function newestMessages(sql: Sql, { groupId, since }: { groupId: Fragment; since: Fragment }) {
   return sql`
-    (select found.created_at, found.topic
+    (select found.id, found.created_at, found.topic
      from unnest(${sql.array([...statuses])}::text[]) s (status)
      cross join lateral (
-       select m.created_at, coalesce(m.dlq_topic, m.original_topic) as topic from dlq.dlq_messages m
+       select m.id, m.created_at, coalesce(m.dlq_topic, m.original_topic) as topic from dlq.dlq_messages m
        where m.group_id = any(array[${groupId}]) and m.status = any(array[s.status]) and m.group_id is not null
          and m.id >= ${idFloor(sql, since)}
        order by m.group_id desc, m.status desc, m.id desc limit ${newestLookedAt}

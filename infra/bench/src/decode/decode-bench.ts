@@ -8,7 +8,7 @@ import { cborCodec } from 'dlq-core/domain/payload/binary/cbor-codec.ts'
 import { msgpackCodec } from 'dlq-core/domain/payload/binary/msgpack-codec.ts'
 import { decompress } from 'dlq-core/domain/payload/decompress.ts'
 import { createFramedProtobufCodec, describedProtos } from 'dlq-core/domain/payload/protobuf/protobuf-codec.ts'
-import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
+import { projectPayload, projectWritten } from 'dlq-core/domain/record/payload-projection.ts'
 import type { BenchRun } from '../measure/bench-run.ts'
 import { median } from '../measure/statistics.ts'
 import { formatNumber, formatTable } from '../measure/table.ts'
@@ -35,7 +35,7 @@ export async function benchDecode({ quick, rounds, print }: BenchRun): Promise<v
     'JSON.parse (floor)': () => JSON.parse(json.toString()),
     'JSON to payload': () => projectPayload(json),
     'Avro to text': () => read(avro),
-    'Avro to payload': () => projectPayload(Buffer.from(read(avro))),
+    'Avro to payload': () => projectWritten(read(avro)),
     'MessagePack to text': () => msgpackCodec.read(msgpack, 0),
     'CBOR to text': () => cborCodec.read(cbor, 0),
     'Protobuf to text': () => protobuf.read(inProtobuf, 0),

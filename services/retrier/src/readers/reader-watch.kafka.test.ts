@@ -129,12 +129,15 @@ test('the last record of a transaction is read although the marker behind it kee
   await transactional.disconnect()
   // kafkajs as published stays at the marker, Java's client goes behind it; a third group has the last record to read.
   const committed = { kafkajs: '3', java: '4', behind: '2' }
-  const verdicts: Record<string, () => Promise<object>> = {}
-  for (const [name, offset] of Object.entries(committed)) {
-    const groupId = `${group}.${name}`
-    await topics.admin.setOffsets({ groupId, topic, partitions: [{ partition: 0, offset }] })
-    verdicts[name] = await addAttempt('2', groupId)
-  }
+  const verdicts = Object.fromEntries(
+    await Promise.all(
+      Object.entries(committed).map(async ([name, offset]) => {
+        const groupId = `${group}.${name}`
+        await topics.admin.setOffsets({ groupId, topic, partitions: [{ partition: 0, offset }] })
+        return [name, await addAttempt('2', groupId)] as const
+      }),
+    ),
+  )
   const look = watch()
   await look()
   expect(await verdicts.kafkajs!()).toMatchObject({ verdict: 'passed' })

@@ -17,7 +17,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('.dev/compile-cache', i
 
 const minute = 60_000
 /** More than cores: many tests mostly wait, for a session to end or a server to be back. */
-const maxWorkers = Math.max(soak ? 3 : 4, availableParallelism())
+const maxWorkers = Math.max(soak ? 3 : 5, availableParallelism())
 
 /**
  * The longest first, or the last of them would run alone at the end. Those of the browser one after the other, because

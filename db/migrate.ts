@@ -277,7 +277,11 @@ DATABASE_URL says which database, for example postgres://user:password@127.0.0.1
 services' own settings (DLQ_DATABASE_HOST … or the file that DLQ_CONFIG names).`
 
 async function main(): Promise<number> {
-  const { positionals } = parseArgs({ allowPositionals: true })
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' } } })
+  if (values.help) {
+    console.log(usage)
+    return 0
+  }
   const [command, set, count = command === 'up' ? 'all' : '1'] = positionals
   const number = count === 'all' ? Number.POSITIVE_INFINITY : Number(count)
   const isOneSet = migrationSets.includes(set as MigrationSet) && /^([1-9]\d*|all)$/.test(count)

@@ -28,17 +28,19 @@ afterAll(() => {
   for (const dir of dirs) rmSync(dir, { recursive: true, force: true, maxRetries: 10 })
 })
 
-function start(args: string[], dir = newDir()) {
+/** From the sources, as people do. */
+const asPeopleDo = { DLQ_TEST_SERVICES: '' }
+
+function start(args: string[], { dir = newDir(), env = {} }: { dir?: string; env?: NodeJS.ProcessEnv } = {}) {
   const child = spawn(process.execPath, [main, '--data-dir', dir, ...args], {
     // Three retries, after 1, 2 and 4 seconds, so that a message is soon DEAD.
     env: {
       ...process.env,
       DATABASE_URL: '',
       KAFKA_BROKERS: '',
-      // From the sources, as people do.
-      DLQ_TEST_SERVICES: '',
       DLQ_RETRY_INITIAL_DELAY: '1s',
       DLQ_RETRY_MAX_RETRIES: '3',
+      ...env,
     },
   })
   running.add(child)
@@ -105,7 +107,7 @@ async function statusesOf({ api }: StackFile): Promise<string[]> {
 test('the demo shows messages resolve and one go DEAD; a killed service is restarted; Ctrl-C leaves no process', {
   timeout: testMs,
 }, async () => {
-  const fleet = start([])
+  const fleet = start([], { env: asPeopleDo })
   begun = fleet.dir
   const stack = await until('the fleet is ready', fleet.stack)
   expect(Object.keys(stack.pids).sort()).toEqual(['api', 'ingester', 'kafka', 'postgres', 'retrier', 'runner'])
@@ -116,7 +118,7 @@ test('the demo shows messages resolve and one go DEAD; a killed service is resta
   )
   expect(await (await fetch(stack.console)).text()).toContain('<base href="/console/">')
 
-  const second = start([], fleet.dir)
+  const second = start([], { dir: fleet.dir })
   expect(await second.exited).toBe(0)
   expect(second.output()).toContain('running here already')
   expect(second.output()).toContain(stack.api)
@@ -142,13 +144,13 @@ test('the demo shows messages resolve and one go DEAD; a killed service is resta
 test('a runner that is killed takes everything with it, and the next one goes on with the data', {
   timeout: testMs,
 }, async () => {
-  const fleet = start(['--no-demo'], begun || newDir())
+  const fleet = start(['--no-demo'], { dir: begun || newDir() })
   const stack = await until('the fleet is ready', fleet.stack)
   fleet.child.kill('SIGKILL')
   await fleet.exited
   await until('every process is gone', () => living(stack).length === 0)
 
-  const next = start(['--no-demo'], fleet.dir)
+  const next = start(['--no-demo'], { dir: fleet.dir })
   await until('the fleet is ready again', () => next.stack()?.pids.runner === next.child.pid)
   expect(next.output()).toContain('The database is up to date')
 })

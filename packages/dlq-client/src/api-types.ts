@@ -562,7 +562,7 @@ export interface paths {
         };
         /**
          * Which values the messages of a filter have, and how often
-         * @description Looks at the newest 1000 messages along the filter's index. Age is counted from created_at.
+         * @description Looks at the newest 500 messages along the filter's index. Age is counted from created_at.
          *
          *     Needs the role `sys_auditor`.
          */

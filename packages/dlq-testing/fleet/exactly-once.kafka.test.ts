@@ -23,7 +23,8 @@ const soak = process.env.DLQ_SOAK === '1'
 const total = soak ? 50_000 : 120
 const settledMs = soak ? 1_800_000 : 600_000
 const batchSize = soak ? 100 : 10
-const killEveryMs = 1000
+/** A retrier needs a second to start, so that more kills of a small run would only cost starts. */
+const killEveryMs = soak ? 1000 : 2000
 /** Often enough to find each server's moment in a small run. */
 const lookEveryMs = 50
 const topics = ['orders', 'payments', 'refunds', 'shipments']

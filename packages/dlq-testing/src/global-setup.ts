@@ -10,13 +10,14 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { migrateUp } from 'dlq-db/migrate.ts'
 import type { TestProject } from 'vitest/node'
+import { keepCluster } from './fleet/kept-cluster.ts'
 import { bundleServices } from './fleet/service-bundles.ts'
 import { serviceNames } from './fleet/service-process.ts'
 import { archiveBrokerClasses } from './kafka/kafka.ts'
 import { withMaintenance } from './postgres/maintenance.ts'
 import { createReaper, type Reaper } from './process/reaper.ts'
 import type { TestStack } from './provided.ts'
-import { type Stack, startStack } from './stack.ts'
+import { type Stack, type StackOptions, startStack } from './stack.ts'
 
 const devDir = fileURLToPath(new URL('../../../.dev/', import.meta.url))
 const folderName = `dlq-test-${process.pid}`
@@ -112,21 +113,31 @@ function archive(reaper: Reaper): Promise<void> {
 }
 
 async function startDatabase(reaper: Reaper): Promise<{ stack: Stack; templateDatabase: string }> {
-  const databaseUrl = process.env.DATABASE_URL
-  const stack = await startStack({
-    dataDir: testDir,
-    reaper,
-    log,
-    databaseUrl,
-    postgresSettings,
-    withoutKafka: true,
-  })
+  const given = process.env.DATABASE_URL
+  const options = { dataDir: testDir, reaper, log, databaseUrl: given, postgresSettings, withoutKafka: true }
   const templateDatabase = `${runId}_template`
-  await withMaintenance(stack.databaseUrl, (sql) => sql`create database ${sql(templateDatabase)} template template0`)
+  if (!given) await keepMigratedCluster(options)
+  const stack = await startStack(options)
+  const source = given ? 'template0' : 'postgres'
+  await withMaintenance(
+    stack.databaseUrl,
+    (sql) => sql`create database ${sql(templateDatabase)} template ${sql(source)} strategy file_copy`,
+  )
   const url = new URL(stack.databaseUrl)
   url.pathname = templateDatabase
   await migrateUp({ databaseUrl: url.href })
   return { stack, templateDatabase }
+}
+
+/** Makes the cluster and migrates its database `postgres`, which becomes the template's source. */
+async function keepMigratedCluster(options: StackOptions): Promise<void> {
+  const stack = await startStack(options)
+  try {
+    await migrateUp({ databaseUrl: stack.databaseUrl })
+  } finally {
+    await stack.stop()
+  }
+  await keepCluster(join(testDir, 'postgres'), join(testDir, 'kept', 'postgres'))
 }
 
 /** Bundles the services, and fills Node's compile cache: without configuration a service ends as soon as it is loaded. */

@@ -10,6 +10,9 @@ import { createSlotWorker } from '../../retrier/src/slot/run-slot.ts'
 import { pretendingSlotDeps } from '../../retrier/src/test-retrier.ts'
 import { startRunWorker } from './runs/test-runs.ts'
 
+/** A pass that finds nothing takes ten milliseconds of CPU: without a pause between them, waiting tests would take a core. */
+const pauseMs = 25
+
 type RetrierOptions = {
   /** The reason why Kafka refuses every record. Null: it takes them. */
   refusal?: string | null
@@ -65,7 +68,7 @@ export function startRetrier(sql: Database, options: RetrierOptions = {}): { sto
     try {
       do {
         await slot.pass()
-        await sleep(5)
+        await sleep(pauseMs)
       } while (!stopped)
     } finally {
       await slot.close()

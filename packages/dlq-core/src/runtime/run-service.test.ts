@@ -5,11 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { type ServiceName, testedMain } from 'dlq-testing/fleet/service-process.ts'
 import { freePort } from 'dlq-testing/process/free-port.ts'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 
-const services = fileURLToPath(new URL('../../../../services/', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'dlq-service-'))
 const running = new Set<ChildProcess>()
 
@@ -19,14 +18,14 @@ afterEach(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 type Exit = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
-type StartOptions = { name?: string; args?: string[]; env?: Record<string, string>; nodeFlags?: readonly string[] }
+type StartOptions = { name?: ServiceName; args?: string[]; env?: Record<string, string>; nodeFlags?: readonly string[] }
 
 /** With this a service does not restart itself, which would cost each test a second start of Node. */
 const lean = ['--max-semi-space-size=4']
 
 /** Starts a service in an empty folder, with nothing of our environment but what Node needs. */
 function start({ name = 'api', args = [], env = {}, nodeFlags = lean }: StartOptions = {}) {
-  const child = spawn(process.execPath, [...nodeFlags, join(services, name, 'src/main.ts'), ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, testedMain(name), ...args], {
     cwd: folder,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
   })
@@ -67,7 +66,7 @@ function configFile(name: string, text: string): string {
 }
 
 describe('a service whose configuration cannot be used', () => {
-  test.each([
+  test.each<[ServiceName, string[]]>([
     ['api', ['database: missing; set DATABASE_URL']],
     ['ingester', ['database: missing; set DATABASE_URL', 'kafka.brokers: missing; set KAFKA_BROKERS']],
     ['retrier', ['database: missing; set DATABASE_URL']],

@@ -2,12 +2,16 @@
 // two hundred times: bundled, a start takes half of the CPU. What ships, and what the soak starts, are the sources.
 
 import { isBuiltin } from 'node:module'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
 import { serviceMain, serviceNames } from './service-process.ts'
 
 /** Packages that read files beside their own, are native, or have parts that we take by path. They stay where they are. */
 const external = /^(@opentelemetry\/(?!api$)|graphile-worker|kafkajs|lz4-napi|pino|piscina|snappy)/
+
+/** A part of the retrier, which its own tests start as often as the fleet's tests start services. */
+const testWorker = join(dirname(serviceMain('retrier')), 'worker/test-worker.ts')
 
 const keepPlaces: Plugin = {
   name: 'keep-places',
@@ -24,9 +28,10 @@ const keepPlaces: Plugin = {
   },
 }
 
-/** Writes `ingester.mjs`, `retrier.mjs` and `api.mjs`, with what they share, into `dir`. Takes two seconds. */
+/** Writes `ingester.mjs`, `retrier.mjs`, `api.mjs` and `test-worker.mjs`, with what they share, into `dir`. Takes two seconds. */
 export async function bundleServices(dir: string): Promise<void> {
-  const input = Object.fromEntries(serviceNames.map((name) => [name, serviceMain(name)]))
+  const services = Object.fromEntries(serviceNames.map((name) => [name, serviceMain(name)]))
+  const input = { ...services, 'test-worker': testWorker }
   await using bundle = await rolldown({ input, platform: 'node', plugins: [keepPlaces], logLevel: 'warn' })
   await bundle.write({ dir, format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' })
 }

@@ -47,11 +47,14 @@ export function serviceMain(name: ServiceName, root = clone): string {
   return join(root, `services/${name}/src/main.ts`)
 }
 
-/** The Node that runs this, with the bundles that a run of tests has made (service-bundles.ts), or else the sources. */
-function runHere(name: ServiceName): string[] {
+/** The program that tests start: the bundle that their run has made (service-bundles.ts), or else the sources. */
+export function testedMain(name: ServiceName): string {
   const bundles = process.env.DLQ_TEST_SERVICES
-  return bundles ? [process.execPath, ...nodeFlags, join(bundles, `${name}.mjs`)] : runFrom(clone)(name)
+  return bundles ? join(bundles, `${name}.mjs`) : serviceMain(name)
 }
+
+/** The Node that runs this, with the program that tests start. */
+const runHere: ServiceCommand = (name) => [process.execPath, ...nodeFlags, testedMain(name)]
 
 /** The Node that runs this, with the sources of that folder. */
 export function runFrom(root: string): ServiceCommand {

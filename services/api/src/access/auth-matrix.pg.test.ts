@@ -11,7 +11,7 @@ import pino from 'pino'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Route } from '../http/define-route.ts'
 import { allRoutes } from '../routes/all-routes.ts'
-import { answerOf, createTestApp } from '../test-app.ts'
+import { answerOf, createTestApp, type TestApp } from '../test-app.ts'
 import { startRetrier } from '../test-retrier.ts'
 import { mayActAs, type Role } from './access.ts'
 
@@ -34,8 +34,10 @@ const auth = {
   ],
 }
 const roleOf: Record<string, Role> = { auditor: 'read', operator: 'write', admin: 'admin', limited: 'admin' }
+/** One for each test: it takes longer to make than to ask, and refuses who has often had no valid token. */
+let app: TestApp
 const request = (methodAndPath: string, name: string | null, init: RequestInit = {}) =>
-  createTestApp(service.sql, { auth })(methodAndPath, {
+  app(methodAndPath, {
     ...init,
     headers: { ...init.headers, ...(name !== null && { authorization: `Bearer secret-${name}` }) },
   })
@@ -56,6 +58,7 @@ function exampleOf(route: Route): [methodAndPath: string, init: RequestInit] {
 }
 
 beforeEach(async () => {
+  app = createTestApp(service.sql, { auth })
   await emptyTables(
     database.sql,
     'dlq.dlq_attempts',

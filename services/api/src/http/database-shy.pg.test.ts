@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { loadConfig } from 'dlq-core/runtime/config/config.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { layCluster } from 'dlq-testing/fleet/kept-cluster.ts'
 import { startPostgres } from 'dlq-testing/postgres/postgres.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { startTransactionPooler } from 'dlq-testing/postgres/transaction-pooler.ts'
@@ -37,6 +38,7 @@ test('while PostgreSQL is frozen every answer comes in bounded time, and afterwa
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const reaper = stack.adopt(createReaper(), (reaper) => reaper.close())
+  await layCluster(join(folder, 'postgres'))
   const server = stack.adopt(await startPostgres({ dataDir: join(folder, 'postgres'), reaper }), (server) =>
     server.stop(),
   )

@@ -141,16 +141,20 @@ export const groupListRoutes = [
       const binding = bindingOf('groups', filter, sort)
       const key = sort === 'last_seen' || sort === 'first_seen' ? timeKey : countKey
       const after = cursor === undefined ? null : decodeCursor(cursor, binding, key)
-      const [groups, totals] = await Promise.all([
-        listGroups(sql, { filter, scope, sort, after, limit: limit + 1 }),
+      const listed = async () => {
+        const groups = await listGroups(sql, { filter, scope, sort, after, limit: limit + 1 })
+        const page = groups.slice(0, limit)
+        const last = groups.length > limit ? page.at(-1)! : null
+        return { groups: await withCounts({ sql, log, sight }, page, { scope, trend }), last }
+      }
+      const [{ groups, last }, totals] = await Promise.all([
+        listed(),
         after === null
           ? countGroups(sql, { filter, scope, owner: actor, newSince: new Date(Date.now() - newForMs) })
           : null,
       ])
-      const shown = groups.slice(0, limit)
-      const last = groups.length > limit ? shown.at(-1)! : null
       return c.json({
-        groups: await withCounts({ sql, log, sight }, shown, { scope, trend }),
+        groups,
         totals,
         next_cursor: last && encodeCursor([last.place, last.id], binding),
       })

@@ -2,6 +2,7 @@
 
 import { isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
+import { statuses } from 'dlq-core/domain/retry/message-state.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { listPausesOfGroups } from 'dlq-core/queries/groups/group-pauses.ts'
 import { failureTimes } from 'dlq-core/queries/groups/group-times.ts'
@@ -339,9 +340,14 @@ export async function withCounts(
   { scope, trend }: { scope: TopicScope; trend: boolean },
 ) {
   const groupIds = groups.map(({ id }) => id)
-  const [counts, times, hours, pauses] = await Promise.all([
-    countByValue(sql, { column: 'group_id', values: groupIds, scope }),
-    failureTimes(sql, { groups, scope }),
+  const counted = async () => {
+    const counts = await countByValue(sql, { column: 'group_id', values: groupIds, scope })
+    const statusesOf = (id: string) => statuses.filter((status) => (counts.get(id)?.[status] ?? 0) > 0)
+    const seen = groups.map((group) => ({ ...group, statuses: statusesOf(group.id) }))
+    return { counts, times: await failureTimes(sql, { groups: seen, scope }) }
+  }
+  const [{ counts, times }, hours, pauses] = await Promise.all([
+    counted(),
     trend ? hourlyByGroup(sql, { groupIds, scope, now: new Date() }) : null,
     listPausesOfGroups(sql, { groupIds, scope }),
     requireExactCounts({ sql, log }),

@@ -46,7 +46,7 @@ export function startRunWorker(sql: Database): { stop(): Promise<void> } {
   const running = (async () => {
     while (!stopped) {
       await workOnRuns(sql)
-      await sleep(10)
+      await sleep(25)
     }
   })()
   return {

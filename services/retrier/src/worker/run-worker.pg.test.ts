@@ -10,6 +10,7 @@ import { addJob } from 'dlq-core/queries/upkeep/workers.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { migrateUp } from 'dlq-db/migrate.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
+import { layCluster } from 'dlq-testing/fleet/kept-cluster.ts'
 import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { connectAsService } from 'dlq-testing/postgres/service-database.ts'
@@ -26,12 +27,17 @@ const reaper = createReaper()
 const forever = 3_600_000
 /** The lease of a worker is 2 s here. */
 const longerThanLeaseMs = 3000
+const bundles = process.env.DLQ_TEST_SERVICES
+const workerMain = bundles
+  ? join(bundles, 'test-worker.mjs')
+  : fileURLToPath(new URL('./test-worker.ts', import.meta.url))
 let stack: Stack
 let sql: Database
 let workers: WatchedProcess[] = []
 
 beforeAll(async () => {
   const postgresSettings = { fsync: 'off', shared_buffers: '16MB' }
+  await layCluster(join(folder, 'postgres'))
   stack = await startStack({ dataDir: folder, reaper, withoutKafka: true, postgresSettings, ports: {} })
   await migrateUp({ databaseUrl: stack.databaseUrl })
   sql = connectAsService(stack.databaseUrl)
@@ -60,7 +66,7 @@ afterEach(async () => {
 
 async function startWorker({ lease = '2s', concurrency = 2 } = {}): Promise<WatchedProcess> {
   const worker = await startWatchedProcess({
-    command: [process.execPath, fileURLToPath(new URL('./test-worker.ts', import.meta.url))],
+    command: [process.execPath, workerMain],
     logFile: `${logs.path}/worker.log`,
     reaper,
     env: {

@@ -36,7 +36,7 @@ describe('the record at the original place', () => {
       ['headers'],
     ],
     ['has neither the key nor the value', { key: bytes('j'), value: null }, {}, 'unproved', ['key', 'value']],
-    ['was written later than the dead letter', {}, { timestamp: 5001n }, 'mismatch', []],
+    ['was written later than the dead letter', { originalTimestamp: null }, { timestamp: 5001n }, 'mismatch', []],
     ['has another time than the headers say', {}, { timestamp: 999n }, 'mismatch', []],
     ['has another time than the copy kept', { family: 'kafka-connect', originalTimestamp: null }, {}, 'mismatch', []],
     [

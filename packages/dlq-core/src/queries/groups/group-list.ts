@@ -10,7 +10,7 @@ import { deltasOfGroups, groupLines, lines } from '../reading/summary.ts'
 import type { Fragment, Sql } from '../sql.ts'
 import { countInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
 import { byUrgency, type Group, type GroupState, groupColumns, opinionOf, urgencyOf } from './groups.ts'
-import { regressedRows } from './regressed.ts'
+import { regressedGroups } from './regressed.ts'
 
 export const groupSorts = ['last_seen', 'first_seen', 'dead', 'pending', 'total'] as const
 export type GroupSort = (typeof groupSorts)[number]
@@ -49,36 +49,38 @@ export async function listGroups(
 ): Promise<(Group & { place: string })[]> {
   const asked = { filter, scope }
   const byTime = sort === 'last_seen' || sort === 'first_seen'
+  const { withCounts, counted } = !byTime || isFew(filter) ? addedUp(sql, asked) : lookedUp(sql, asked)
   const said = sql`cross join lateral (${opinionOf(sql, { scope, dlqTopic: filter.dlqTopic })}) said`
-  const tests = sql`g.forgotten_at is null and ${groupTests(sql, filter)} and ${opinionHints(sql, asked)}`
+  const tests = sql`g.forgotten_at is null and ${groupTests(sql, asked)} and ${opinionHints(sql, asked)}`
   // A limited caller's times come from the opinions.
-  if (!byTime || (isFew(filter) && scope === null)) {
-    const value = byTime ? sql`g.${sql(`${sort}_at`)}` : sql`counted.${sql(sort)}`
-    const type = byTime ? sql`timestamptz` : sql`float8`
-    const behind = after === null ? sql`true` : sql`(sorted_by, id) < (${after[0]}::text::${type}, ${after[1]}::uuid)`
-    // Sorted before the opinions are looked up, which are needed for a page of groups and not for all.
+  if (byTime && scope !== null) {
+    const time = seenColumn(sql, scope, sort)
+    const behind =
+      after === null ? sql`true` : sql`(${time}, g.id) < (${after[0]}::text::timestamptz, ${after[1]}::uuid)`
     return sql<(Group & { place: string })[]>`
-      with counted as materialized (${countsByGroup(sql, asked)})
-      select ${groupColumns(sql, scope)}, ${byTime ? placeOf(sql, sql`sorted_by`) : sql`sorted_by::text`} as place
-      from (
-        select g.*, ${value} as sorted_by
-        from counted join dlq.dlq_groups g on g.id = counted.group_id
-        where ${tests}
-        order by ${value} desc, g.id desc
-      ) g ${said}
-      where ${opinionTests(sql, asked)} and ${behind}
-      order by sorted_by desc, id desc
+      with ${withCounts}
+      select ${groupColumns(sql, scope)}, ${placeOf(sql, time)} as place
+      from dlq.dlq_groups g ${counted} ${said}
+      where ${tests} and ${opinionTests(sql, asked)} and ${behind}
+      order by ${time} desc, g.id desc
       limit ${limit}`
   }
-  const time = seenColumn(sql, scope, sort)
-  const behind = after === null ? sql`true` : sql`(${time}, g.id) < (${after[0]}::text::timestamptz, ${after[1]}::uuid)`
-  const { withCounts, counted } = isFew(filter) ? addedUp(sql, asked) : lookedUp(sql, asked)
+  const value = byTime ? sql`g.${sql(`${sort}_at`)}` : sql`counted.${sql(sort)}`
+  const type = byTime ? sql`timestamptz` : sql`float8`
+  const behind = after === null ? sql`true` : sql`(${value}, g.id) < (${after[0]}::text::${type}, ${after[1]}::uuid)`
+  // Sorted, and cut where no opinion decides, before the opinions are looked up: for a page of groups and not for all.
   return sql<(Group & { place: string })[]>`
     with ${withCounts}
-    select ${groupColumns(sql, scope)}, ${placeOf(sql, time)} as place
-    from dlq.dlq_groups g ${counted} ${said}
-    where ${tests} and ${opinionTests(sql, asked)} and ${behind}
-    order by ${time} desc, g.id desc
+    select ${groupColumns(sql, scope)}, ${byTime ? placeOf(sql, sql`sorted_by`) : sql`sorted_by::text`} as place
+    from (
+      select g.*, ${value} as sorted_by
+      from dlq.dlq_groups g ${counted}
+      where ${tests} and ${behind}
+      order by ${value} desc, g.id desc
+      ${hasOpinionTests(asked) ? sql`` : sql`limit ${limit}`}
+    ) g ${said}
+    where ${opinionTests(sql, asked)}
+    order by sorted_by desc, id desc
     limit ${limit}`
 }
 
@@ -171,24 +173,26 @@ export async function countGroups(
     with counted as materialized (${countsByGroup(sql, { filter: rest, scope })}),
     chosen as materialized (
       select g.id, g.first_seen_at from counted join dlq.dlq_groups g on g.id = counted.group_id
-      where g.forgotten_at is null and ${groupTests(sql, rest)}
+      where g.forgotten_at is null and ${groupTests(sql, { filter: rest, scope })}
     ),
     said as materialized (
-      select t.group_id, min(${urgencyOf(sql)}) as urgency, bool_or(regressed.group_id is not null) as regressed,
+      select t.group_id, min(${urgencyOf(sql)}) as urgency,
              -- The owner for the first topic is the group's.
              min(t.dlq_topic) filter (where t.owner is not null) as owned_in,
              min(t.dlq_topic) filter (where t.owner = ${owner}) as mine_in,
              min(t.first_seen_at) as first_seen_at
       from dlq.dlq_group_topics t
-      left join (${regressedRows(sql, tests)}) regressed on regressed.group_id = t.group_id and regressed.dlq_topic = t.dlq_topic
       where ${tests}
       group by t.group_id
     ),
+    regressed as materialized (${regressedGroups(sql, tests)}),
     groups as (
-      select (${urgency}::text[])[coalesce(said.urgency, 1)] as state, coalesce(said.regressed, false) as regressed,
+      select (${urgency}::text[])[coalesce(said.urgency, 1)] as state, regressed.group_id is not null as regressed,
              said.owned_in is not null as is_owned, coalesce(said.owned_in = said.mine_in, false) as is_mine,
              ${scope === null ? sql`g.first_seen_at` : sql`coalesce(said.first_seen_at, g.first_seen_at)`} as first_seen_at
-      from chosen g left join said on said.group_id = g.id
+      from chosen g
+      left join said on said.group_id = g.id
+      left join regressed on regressed.group_id = g.id
     )
     select (count(*) filter (where state = 'open'))::int as open,
            (count(*) filter (where state = 'open' and is_mine))::int as mine,
@@ -252,31 +256,35 @@ function lineTests(sql: Sql, { filter: { dlqTopic, consumerGroup, ids }, scope }
 }
 
 /** On the group `g` itself. */
-function groupTests(sql: Sql, { likePattern, errorClass, ids }: GroupFilter) {
+function groupTests(sql: Sql, { filter: { likePattern, errorClass, ids, firstSeenFrom }, scope }: Asked) {
   return sql`
     ${ids === undefined ? sql`true` : sql`g.id = any(${sql.array([...ids])}::uuid[])`}
     ${likePattern === undefined ? sql`` : sql`and g.title ilike ${likePattern}`}
-    ${errorClass === undefined ? sql`` : sql`and g.error_class = ${errorClass}`}`
+    ${errorClass === undefined ? sql`` : sql`and g.error_class = ${errorClass}`}
+    ${firstSeenFrom === undefined || scope !== null ? sql`` : sql`and g.first_seen_at >= ${firstSeenFrom}`}`
 }
 
 /**
- * What opinionTests wants of a group `g`, as far as a single row of dlq_group_topics tells. Without this, a list of a few
- * such groups would look through what is said about all of them.
+ * What the filter wants of the opinions on a group `g`, as far as single rows of dlq_group_topics tell: all of it, unless
+ * hasOpinionTests. Without this, a list of a few such groups would look through what is said about all of them.
  */
 function opinionHints(sql: Sql, asked: Asked) {
   const { state, regressed, owner } = asked.filter
   const exists = (test: Fragment) => sql`
     exists (select from dlq.dlq_group_topics t where t.group_id = g.id and ${test} and ${topicTests(sql, asked)})`
   const hints = [
-    ...(regressed
-      ? [sql`g.id = any(array(select group_id from (${regressedRows(sql, topicTests(sql, asked))}) regressed))`]
-      : []),
+    ...(regressed ? [sql`g.id = any(array(${regressedGroups(sql, topicTests(sql, asked))}))`] : []),
     // A group of which nothing is said is open.
     ...(state && !state.includes('open') ? [exists(sql`t.state = any(${sql.array([...state])}::text[])`)] : []),
     ...(owner === null ? [sql`not ${exists(sql`t.owner is not null`)}`] : []),
     ...(owner ? [exists(sql`t.owner = ${owner}`)] : []),
   ]
   return hints.reduce((all, hint) => sql`${all} and ${hint}`, sql`true`)
+}
+
+/** Whether it takes all opinions on a group together to tell if the filter wants it. */
+function hasOpinionTests({ filter: { state, owner, firstSeenFrom }, scope }: Asked): boolean {
+  return state !== undefined || typeof owner === 'string' || (firstSeenFrom !== undefined && scope !== null)
 }
 
 /** On a row `t` of dlq_group_topics. */
@@ -286,12 +294,11 @@ function topicTests(sql: Sql, { filter: { dlqTopic }, scope }: Asked) {
 }
 
 /** On what people have said about the group. */
-function opinionTests(sql: Sql, { filter: { state, regressed, owner, firstSeenFrom }, scope }: Asked) {
+function opinionTests(sql: Sql, { filter: { state, owner, firstSeenFrom }, scope }: Asked) {
   return sql`
     ${state === undefined ? sql`true` : sql`said.state = any(${sql.array([...state])}::text[])`}
-    ${regressed === undefined ? sql`` : sql`and said.regressed`}
-    ${owner === undefined ? sql`` : owner === null ? sql`and said.owner is null` : sql`and said.owner = ${owner}`}
-    ${firstSeenFrom === undefined ? sql`` : sql`and ${seenColumn(sql, scope, 'first_seen')} >= ${firstSeenFrom}`}`
+    ${typeof owner === 'string' ? sql`and said.owner = ${owner}` : sql``}
+    ${firstSeenFrom === undefined || scope === null ? sql`` : sql`and ${seenColumn(sql, scope, 'first_seen')} >= ${firstSeenFrom}`}`
 }
 
 /** As it is shown: who may see only some topics neither learns nor is sorted by when others had the failure. */

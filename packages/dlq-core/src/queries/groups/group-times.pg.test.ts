@@ -7,6 +7,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { deriveMessageId } from '../../domain/record/message-id.ts'
+import { statuses } from '../../domain/retry/message-state.ts'
 import { failureTimes } from './group-times.ts'
 
 const database = useDatabase()
@@ -22,10 +23,10 @@ function insert(group_id: string, minutes: number, columns: object = {}) {
   const times = { record_timestamp: at(minutes), created_at: at(minutes + 1) }
   return insertMessageRow(database.sql, { id: deriveMessageId(place), group_id, ...times, ...columns })
 }
-const timesOf = async (id: string, [first, last]: [number, number], scope: string[] | null = null) =>
-  (await failureTimes(service.sql, { groups: [{ id, first_seen_at: at(first), last_seen_at: at(last) }], scope })).get(
-    id,
-  )
+async function timesOf(id: string, [first, last]: [number, number], scope: string[] | null = null) {
+  const group = { id, first_seen_at: at(first), last_seen_at: at(last), statuses }
+  return (await failureTimes(service.sql, { groups: [group], scope })).get(id)
+}
 
 test('are those of the first and the last record, in any status and any month', async () => {
   const id = randomUUID()
@@ -61,6 +62,7 @@ describe('along the index of groups, in the months that may have some', () => {
     id,
     first_seen_at: new Date(Date.now() - 86_400_000),
     last_seen_at: new Date(Date.now() + 70 * 86_400_000),
+    statuses,
   }
 
   beforeAll(async () => {

@@ -3,7 +3,7 @@
 import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
-import { isRegressed } from './regressed.ts'
+import { isRegressed, regressedGroups } from './regressed.ts'
 
 export const groupStates = ['open', 'snoozed', 'ignored', 'resolved'] as const
 export type GroupState = (typeof groupStates)[number]
@@ -55,15 +55,13 @@ export function urgencyOf(sql: Sql) {
                  when 'resolved' then 3 else 4 end`
 }
 
-/** The columns of a GroupOpinion, of a row `t`. */
+/** The columns of a GroupOpinion, of a row `t`, but for `regressed`. */
 function opinionColumns(sql: Sql) {
   return sql`
     t.dlq_topic,
     case when t.state = 'snoozed' and t.snoozed_until <= now() then 'open' else t.state end as state,
     case when t.state = 'snoozed' and t.snoozed_until > now() then t.snoozed_until end as snoozed_until,
-    t.state_changed_at,
-    ${isRegressed(sql)} as regressed,
-    t.owner, t.note`
+    t.state_changed_at, t.owner, t.note`
 }
 
 /** What is said for the topics in the scope together: one row, as a lateral join of the group `g`. */
@@ -75,14 +73,15 @@ export function opinionOf(sql: Sql, seen: Seen) {
       -- Of a snooze only where no topic is open.
       case when min(urgency) = 2 then min(snoozed_until) end as snoozed_until,
       max(state_changed_at) as state_changed_at,
-      coalesce(bool_or(regressed), false) as regressed,
+      coalesce(bool_or(is_resolved), false) and exists (${regressedGroups(sql, topicRows(sql, seen))}) as regressed,
       (array_agg(owner order by dlq_topic) filter (where owner is not null))[1] as owner,
       (array_agg(note order by dlq_topic) filter (where note is not null))[1] as note,
       min(first_seen_at) as first_seen_at,
       max(coalesce(last_seen_at, first_seen_at)) as last_seen_at,
       coalesce((array_agg(dlq_topic order by dlq_topic))[1:20], '{}') as dlq_topics
     from (
-      select ${opinionColumns(sql)}, ${urgencyOf(sql)} as urgency, t.first_seen_at, t.last_seen_at
+      select ${opinionColumns(sql)}, ${urgencyOf(sql)} as urgency, t.first_seen_at, t.last_seen_at,
+             t.state = 'resolved' as is_resolved
       from dlq.dlq_group_topics t where ${topicRows(sql, seen)}
     ) opinions`
 }
@@ -124,7 +123,7 @@ export async function listOpinions(
   { id, scope, dlqTopic, limit }: Seen & { id: string; limit: number },
 ): Promise<GroupOpinion[]> {
   return sql<GroupOpinion[]>`
-    select ${opinionColumns(sql)}
+    select ${opinionColumns(sql)}, ${isRegressed(sql)} as regressed
     from dlq.dlq_groups g join dlq.dlq_group_topics t on ${topicRows(sql, { scope, dlqTopic })}
     where g.id = ${id}
     order by t.dlq_topic

@@ -10,7 +10,7 @@ import type { Fragment, Sql } from '../sql.ts'
 /** So many of a group's newest messages per status are looked through for one of a topic. */
 const newestLookedAt = 100
 
-/** Whether it has, of a row `t` of dlq_group_topics: for a page of groups. */
+/** Whether it has, of a row `t` of dlq_group_topics: for the topics of one group. */
 export function isRegressed(sql: Sql) {
   const newest = newestMessages(sql, { groupId: sql`t.group_id`, since: sql`t.state_changed_at` })
   return sql`
@@ -23,28 +23,25 @@ export function isRegressed(sql: Sql) {
 }
 
 /**
- * A query: `group_id` and `dlq_topic` of all rows `t` of dlq_group_topics that pass the tests, and of which it has. Messages
- * are looked up once for each group, and not once for each of its topics.
+ * A query: the `group_id` of each group that has for one of its rows `t` of dlq_group_topics that pass the tests. Messages
+ * are looked up once for a group, and not once for each of its topics.
  */
-export function regressedRows(sql: Sql, tests: Fragment) {
-  const newest = newestMessages(sql, { groupId: sql`groups.group_id`, since: sql`groups.since` })
+export function regressedGroups(sql: Sql, tests: Fragment) {
+  const newest = newestMessages(sql, { groupId: sql`resolved.group_id`, since: sql`resolved.since` })
   return sql`
-    with resolved as materialized (
-      select t.group_id, t.dlq_topic, t.state_changed_at, coalesce(t.last_seen_at > t.state_changed_at, false) as is_seen
+    select resolved.group_id
+    from (
+      select t.group_id, bool_or(coalesce(t.last_seen_at > t.state_changed_at, false)) as is_seen,
+             min(t.state_changed_at) as since, array_agg(t.dlq_topic) as topics, array_agg(t.state_changed_at) as times
       from dlq.dlq_group_topics t
       where t.state = 'resolved' and t.state_changed_at is not null and ${tests}
-    ),
-    arrived as materialized (
-      select groups.group_id, newest.topic, newest.id, newest.created_at
-      from (select group_id, min(state_changed_at) as since from resolved where not is_seen group by group_id) groups
-      cross join lateral (select * from ${newest}) newest
-    )
-    select group_id, dlq_topic from resolved where is_seen
-    union
-    select resolved.group_id, resolved.dlq_topic
-    from resolved join arrived on arrived.group_id = resolved.group_id and arrived.topic = resolved.dlq_topic
-    where not resolved.is_seen and arrived.created_at > resolved.state_changed_at
-      and arrived.id >= ${idFloor(sql, sql`resolved.state_changed_at`)}`
+      group by t.group_id
+    ) resolved
+    where is_seen or exists (
+      select from ${newest}
+      join unnest(resolved.topics, resolved.times) topic (name, state_changed_at) on topic.name = newest.topic
+      where newest.created_at > topic.state_changed_at and newest.id >= ${idFloor(sql, sql`topic.state_changed_at`)}
+    )`
 }
 
 /** The messages of a group whose ids are not before the time, as `newest`: as many of each status as are looked at. */

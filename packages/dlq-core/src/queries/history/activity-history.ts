@@ -6,7 +6,7 @@ import { idFloorOf } from '../../domain/record/message-id.ts'
 import { statuses } from '../../domain/retry/message-state.ts'
 import { type MessageSearch, messageTests, scanMessages } from '../reading/message-scan.ts'
 import { passes, rowsOf } from '../reading/message-search.ts'
-import type { Sql } from '../sql.ts'
+import type { Fragment, Sql } from '../sql.ts'
 import { sqlWords } from '../sql-text.ts'
 
 /** The rows that are looked at in all stretches together: entries of an index, attempts alone, or rows of messages. */
@@ -45,21 +45,20 @@ export async function countArrived(
   const scan = scanMessages(sql, { search: { ...search, filter, sort: 'oldest' }, alongIds: true, within })
   const fromIndex = by === 'total' && scan.tests.length === 0
   const atMost = boundOf(fromIndex ? mostLookedAt.entries : mostLookedAt.rows, stretches)
-  const rows = fromIndex
-    ? await sql<Row[]>`
+  const keyed = fromIndex
+    ? sql`
       select bucket.n as bucket, null as key, counted.examined as found, counted.examined
       from ${bucketsOf(sql, stretches)} bucket
       cross join lateral (select count(*)::int as examined from ${scan.places(atMost + 1)} found) counted`
-    : await sql<Row[]>`
-      select looked.bucket, case when looked.passed then looked.key end as key,
-             (count(*) filter (where looked.passed))::int as found, (sum(count(*)) over (partition by looked.bucket))::int as examined
+    : sql`
+      select looked.bucket, looked.key, (count(*) filter (where looked.passed))::int as found, count(*) as examined
       from (
         select bucket.n as bucket, ${passes(sql, scan)} as passed, ${keyOf(sql, by)} as key
         from ${bucketsOf(sql, stretches)} bucket
         cross join lateral ${scan.rows(atMost + 1)} m
       ) looked
       group by 1, 2`
-  return countedOf(rows, atMost)
+  return countedIn(sql, keyed, atMost)
 }
 
 /** The attempts that were published, or handled by an application, in each stretch; or those of which it is known that they failed again then. */
@@ -75,34 +74,42 @@ export async function countAttempts(
     select message_id from dlq.dlq_attempts
     where ${at} >= bucket.at and ${at} < bucket.until ${failedAgain ? sql`` : sql`and outcome in ('published', 'resolved')`}
     limit ${atMost + 1}`
-  const rows = alone
-    ? await sql<Row[]>`
+  const keyed = alone
+    ? sql`
       select bucket.n as bucket, null as key, counted.examined as found, counted.examined
       from ${bucketsOf(sql, stretches)} bucket
       cross join lateral (select count(*)::int as examined from (${attempts}) attempts) counted`
-    : await sql<Row[]>`
-      with listed as materialized (
+    : sql`
+      (with listed as materialized (
         select bucket.n as bucket, attempts.message_id
         from ${bucketsOf(sql, stretches)} bucket cross join lateral (${attempts}) attempts
       )
-      select listed.bucket, passed.key, count(passed.id)::int as found, (sum(count(*)) over (partition by listed.bucket))::int as examined
+      select listed.bucket, passed.key, count(passed.id)::int as found, count(*) as examined
       from listed
       left join (
         select m.id, ${keyOf(sql, by)} as key
         from ${rowsOf(sql, { table: sql`dlq.dlq_messages`, ids: sql`select message_id from listed` })} m
         where ${passes(sql, { tests })}
       ) passed on passed.id = listed.message_id
-      group by listed.bucket, passed.key`
-  return countedOf(rows, atMost)
+      group by listed.bucket, passed.key)`
+  return countedIn(sql, keyed, atMost)
 }
 
-type Row = { bucket: number; key: string | null; found: number; examined: number }
-
-function countedOf(rows: readonly Row[], atMost: number): Counted {
+/**
+ * `keyed`: a query of the rows with each key that were found and looked at in each bucket. They come as one row for a
+ * bucket, because there may be thousands: the driver takes a microsecond for each column of each row.
+ */
+async function countedIn(sql: Sql, keyed: Fragment, atMost: number): Promise<Counted> {
+  const rows = await sql<{ bucket: number; examined: number; found: string }[]>`
+    select bucket, sum(examined)::int as examined,
+           coalesce(json_agg(json_build_array(key, found)) filter (where found > 0), '[]') as found
+    from (${keyed}) keyed
+    group by bucket`
   return {
-    counts: rows
-      .filter(({ found }) => found > 0)
-      .map(({ bucket, key, found }) => ({ bucket, key, count: Math.min(found, atMost) })),
+    counts: rows.flatMap(({ bucket, found }) => {
+      const keys: [key: string | null, count: number][] = JSON.parse(found)
+      return keys.map(([key, count]) => ({ bucket, key, count: Math.min(count, atMost) }))
+    }),
     incomplete: new Set(rows.filter(({ examined }) => examined > atMost).map(({ bucket }) => bucket)),
   }
 }

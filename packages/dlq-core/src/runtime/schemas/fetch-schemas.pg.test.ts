@@ -287,8 +287,12 @@ describe('a registry', () => {
   ])('that %s is unreachable, and asked again soon', async (_, how) => {
     registry.misbehave(how)
     await want(1)
+    const [before] = await database.sql`select now() as at`
     await parts({ timeout: '300ms' }).fetchSchemas()
     expect([...(await rows())]).toMatchObject([{ state: 'wanted', problem: 'registry_unreachable', rests: false }])
+    const [after] =
+      await database.sql`select next_try_at - ${before!.at} >= interval '1 s' as waits from dlq.dlq_schemas`
+    expect(after).toEqual({ waits: true })
   })
 
   test('that is away five times in a row is left alone for a while', async () => {

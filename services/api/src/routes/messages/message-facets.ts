@@ -9,7 +9,7 @@ import { listOf } from '../../request/request-schemas.ts'
 import { searchOf } from './message-lists.ts'
 
 /** The newest messages that are looked at. */
-const examine = 1_000
+const examine = 500
 const maxValues = 50
 
 const valuesSchema = v.pipe(

@@ -14,6 +14,10 @@ test('a schema has the canonical form and the fingerprint that Java gives it', (
   expect(avroFingerprint(parseAvroSchema(schema))).toBe(fingerprintOf(single))
   // The specification's own tests: https://github.com/apache/avro/blob/main/share/test/data/schema-tests.txt
   expect(avroFingerprint(parseAvroSchema('"int"'))).toBe('7275d51a3f395c8f')
+  expect(avroFingerprint(parseAvroSchema('{"items":{"type":"null"},"type":"array"}'))).toBe('f7d13f2f68170a6d')
+  expect(canonicalForm(parseAvroSchema('{"values":{"type":"long"},"type":"map"}'))).toBe(
+    '{"type":"map","values":"long"}',
+  )
 })
 
 test('a schema that holds itself has one, too', () => {

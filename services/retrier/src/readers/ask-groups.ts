@@ -40,7 +40,7 @@ export async function askGroups(
     others = [],
   } = Object.groupBy(ids, (id) => {
     const type = types.get(id)
-    return type === 'share' ? type : 'others'
+    return type === 'consumer' || type === 'share' ? type : 'others'
   })
   const [classic, consumers, shares] = await Promise.all([
     describeClassic(deps, others),

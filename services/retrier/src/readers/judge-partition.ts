@@ -52,7 +52,7 @@ export function judgePartition(before: Before | null, look: Look): Judged {
  * stored. One that was written within the horizon may wait in Kafka for long, while no ingester lives.
  */
 function isOver(at: number, { nowMs, storedUntilMs, horizonMs }: Look): boolean {
-  return storedUntilMs !== null && storedUntilMs >= at && nowMs > horizonMs
+  return nowMs - at >= horizonMs && storedUntilMs !== null && storedUntilMs - at >= horizonMs
 }
 
 function withMark(marks: readonly Mark[], passedBefore: bigint, mark: Mark): Mark[] {
@@ -66,7 +66,7 @@ function gapOf(known: Before | null, look: Look): Judged['gap'] {
   if (known === null || committed === null) return null
   // Its offsets were deleted or expired. Where it begins further on, nobody knows that it read what lies between.
   const wasGone = known.committed_offset === null && known.passed_offset > 0n
-  if (!wasEmptyTwice) return null
+  if (!wasEmptyTwice && !wasGone) return null
   const from = max(known.committed_offset ?? known.passed_offset, start)
   return committed > from ? { from_offset: from, to_offset: committed } : null
 }

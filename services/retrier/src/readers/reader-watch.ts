@@ -162,7 +162,7 @@ function judgeReader(reader: Reader, group: Group, before: KnownReader | null, f
   const partitions = bounds.map(({ partition, log_start_offset, log_end_offset: seenEnd }) => {
     const row = of.get(partition) ?? null
     // What Kafka does not tell now stays as it was.
-    const offset = isForbidden ? (row?.committed_offset ?? null) : committed ? seenEnd : null
+    const offset = isForbidden ? (row?.committed_offset ?? null) : (committed?.get(partition) ?? null)
     // The bounds were asked for first; the log may have grown since, and the group have read that.
     const log_end_offset = offset !== null && offset > seenEnd ? offset : seenEnd
     const wasEmptyTwice = state === 'Empty' && before?.state === 'Empty'

@@ -31,6 +31,11 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('look at DLQ' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('ingest' as const) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('look' as const) }) },
+  // All that has to be seen before anything may be called consumed, within the horizon.
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('look around' as const), ms: fc.integer({ min: 31_000, max: 60_000 }) }),
+  },
 )
 
 /** What is left is read, and the horizon passes: else few of the orders would end with anything consumed. */
@@ -155,7 +160,12 @@ test('what comes back within the horizon was never consumed, and the counts of i
         if (each.do === 'wait') world.now += each.ms
         if (each.do === 'look at DLQ') await world.lookAtDlq()
         if (each.do === 'ingest') await world.ingest()
-        if (each.do !== 'look') continue
+        if (each.do === 'look around') {
+          await world.look()
+          world.now += each.ms
+          await world.lookAtDlq()
+        }
+        if (each.do !== 'look' && each.do !== 'look around') continue
         await world.look()
         const verdicts = await world.verdicts()
         for (const offset of world.letters.keys()) expect(verdicts[offset]).not.toBe('consumed')

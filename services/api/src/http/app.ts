@@ -145,7 +145,7 @@ function handlerOf(route: Route, deps: AppDeps & ApiDeps): Handler<ApiEnv> {
       throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames[route.role ?? 'read']}`)
     if (route.allTopics && access.topics !== null)
       throw new ApiError('SYS_DLQ_FORBIDDEN', 'this needs a token for all topics; this one is limited to some')
-    const read = readRequest(c.req, c.get('body'), route)
+    const read = await readRequest(c.req, c.get('body'), route)
     const unmask = readUnmask(c.req, read.body, { route, reason: deps.unmaskReason })
     const sight = sightOf(deps.masks, access, unmask !== null)
     if (deps.tracing.isOn) await linkMessage(deps.sql, c.get('span'), c.req.param('id'))

@@ -90,17 +90,17 @@ export async function groupOfReport(sql: Sql, message: ReportedMessage): Promise
 }
 
 /**
- * Stores the message, once per key. Returns its id, and whether it was stored already.
+ * Stores the message, once per key. Returns its id, and whether it was stored already. `request`: what the key stands for.
  *
  * @throws {ApiError} 409 where the key was used for another request
  */
 export async function storeOnce(
   sql: Sql,
   message: ReportedMessage,
-  { actor, key, request }: { actor: string; key: string | undefined; request: string },
+  { actor, key, request }: { actor: string; key: string | undefined; request: () => string },
 ): Promise<{ id: string; replayed: boolean }> {
   if (key === undefined) return { id: await insertReport(sql, message), replayed: false }
-  const hash = createHash('sha256').update(request).digest()
+  const hash = createHash('sha256').update(request()).digest()
   const before = await claimIdempotencyKey(sql, { actor, key, request: hash })
   if (before !== null) {
     if (before.request.equals(hash)) return { id: before.message_id, replayed: true }

@@ -1,7 +1,8 @@
 // Reads and validates the declared parts of a request. The answer has one fault per field, each with its remedy.
 
 import { isUtf8 } from 'node:buffer'
-import { exactJsonOf } from 'dlq-core/domain/record/exact-json.ts'
+import { setImmediate } from 'node:timers/promises'
+import { createExactJson } from 'dlq-core/domain/record/exact-json.ts'
 import { beyondJsonBounds } from 'dlq-core/domain/record/json-bounds.ts'
 import type { HonoRequest } from 'hono'
 import * as v from 'valibot'
@@ -14,14 +15,25 @@ type Read = Pick<
   'params' | 'query' | 'headers' | 'body' | 'exactJson'
 >
 
+/** From this size on, a body's steps have other requests between them: at the bounds each takes some ten milliseconds. */
+export const largeBody = 64 * 1024
+
 /** @throws {ApiError} 400 with one detail per faulty field, 415 where the body is not JSON */
-export function readRequest(request: HonoRequest, bytes: Buffer, route: Route): Read {
+export async function readRequest(request: HonoRequest, bytes: Buffer, route: Route): Promise<Read> {
   const params = parse(route.params, request.param(), 'path')
   const query = parse(route.query, withoutUnmask(singles(request.queries()), route), 'query')
   const headers = parse(route.headers, declaredHeaders(route.headers, request), 'header')
   const text = bytes.length === 0 ? '' : readText(request, bytes)
+  await letOthers(bytes)
   const body = parse(route.body, text === '' ? undefined : parseJson(text), 'body')
-  return { params, query, headers, body, exactJson: (...path) => exactJsonOf(text, path) }
+  await letOthers(bytes)
+  const exactJson = createExactJson(text)
+  return { params, query, headers, body, exactJson: (...path) => exactJson(path) }
+}
+
+/** Between two steps of work on a large body: whoever else waits is answered. */
+export async function letOthers({ length }: { length: number }): Promise<void> {
+  if (length >= largeBody) await setImmediate()
 }
 
 /** What asks to see behind masks is no part of the route's own query (masks/unmask.ts). */

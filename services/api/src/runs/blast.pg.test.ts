@@ -1,9 +1,10 @@
 // What a dry run says of the groups that its messages would reach.
 
 import { createHash } from 'node:crypto'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { expect, test } from 'vitest'
 import { answerOf, createTestApp, type TestAppOptions } from '../test-app.ts'
-import { type Blast, timeOf } from '../topics/blast.ts'
+import { type Blast, blastOf, timeOf } from '../topics/blast.ts'
 import { orders, useRuns } from './test-run-requests.ts'
 
 const { database, service, insert, ask } = useRuns()
@@ -106,6 +107,37 @@ test('a dry run counts what would bring an older state after a newer one', async
   expect((await dryRun()).targets).toMatchObject([{ staleness: { superseded: 3, held: true } }])
   const elsewhere = await dryRun({ kind: 'redirect', target_topic: 'parking' })
   expect(elsewhere.targets).toMatchObject([{ staleness: { superseded: 0, waiting: 0, held: false, examined: 0 } }])
+})
+
+test('figures of a run of which only a part was examined are within a fifth of what it holds', async () => {
+  const sizes = Array.from({ length: 400 }, (_, n) => 200 + ((n * 7919) % 400))
+  const ids = await Promise.all(
+    sizes.map((size, n) =>
+      insert({
+        ...{ original_partition: n % 5 === 0 ? 1 : 0, original_offset: n, consumer_group: 'billing' },
+        record_value: Buffer.alloc(size),
+      }),
+    ),
+  )
+  // It has read half of them, and of partition 1 nothing is known.
+  await reader('orders', 'search', 200, { per_second: 40, best_per_second: 100 })
+  const [target] = (
+    await blastOf(service.sql, {
+      ...{ ids: ids.filter((_, n) => n % 3 === 0), matched: 400, examined: 134, isForced: false, scope: null },
+      ...{ targetTopic: null, ratePerSecond: null, policyOf: () => defaultRetryPolicy },
+    })
+  ).targets
+  const within = (value: number, exact: number) => expect(Math.abs(value - exact) / exact).toBeLessThan(0.2)
+  expect(target).toMatchObject({ messages: { relation: 'about' }, bytes: { relation: 'about' } })
+  within(target!.messages.value, 400)
+  within(
+    target!.bytes.value,
+    sizes.reduce((sum, size) => sum + size, 0),
+  )
+  expect(target!.hottest_partition?.partition).toBe(0)
+  within(target!.hottest_partition!.messages, 320)
+  const [search] = target!.groups
+  within(search!.seen_before!, 160)
 })
 
 test('a token for some topics learns nothing of the groups of others', async () => {

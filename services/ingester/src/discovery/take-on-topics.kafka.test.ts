@@ -1,6 +1,7 @@
 // Topics that nobody ingests, as the ingester finds them in Kafka, and what a subscription does: where it begins, which
 // records are its backlog, and that a crash in between leaves nothing half begun.
 
+import { type Family, families } from 'dlq-core/domain/failure/families/family.ts'
 import { listCandidates } from 'dlq-core/queries/discovery/candidates.ts'
 import { askForSample, takeSampleAnswer } from 'dlq-core/queries/discovery/samples.ts'
 import { addSubscription } from 'dlq-core/queries/discovery/subscriptions.ts'
@@ -64,23 +65,87 @@ const placesOf = (topic: string) => database.sql<{ next_offset: string; manual_b
   select next_offset, manual_below from dlq.dlq_positions where topic = ${topic} order by partition`
 const yearsAgo = String(Date.UTC(2023, 0))
 
+/** A record of each family, in a topic with the framework's default name for the dead letters of a topic. */
+type FamilyRecord = Sent & { family: Family; named: (topic: string) => string; confidence: 'name' | 'weak' }
+const bytes = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Buffer.from(value)]))
+const captured = (source: string): Sent => {
+  const { value, headers } = readFixture(source)[0]!.record
+  return { value, headers: Object.fromEntries(headers.flatMap(([name, value]) => (value ? [[name, value]] : []))) }
+}
+const byHeaders = (headers: Record<string, string>): Sent => ({ value: 'x', headers: bytes(headers) })
+const familyRecords: readonly FamilyRecord[] = [
+  { family: 'spring-dlt', named: (of) => `${of}-dlt`, confidence: 'name', ...captured('spring4-custom') },
+  // Connect and Karafka have no default name. These are of their manuals, with something of ours to tell them apart.
+  { family: 'kafka-connect', named: (of) => `dlq-${of}-sink`, confidence: 'weak', ...captured('connect-json') },
+  {
+    ...{ family: 'karafka', named: (of) => `${of}_dead_messages`, confidence: 'weak' },
+    ...byHeaders({ source_topic: 'orders', source_partition: '1', source_offset: '12', source_consumer_group: 'app' }),
+  },
+  {
+    ...{ family: 'spring-retryable', named: (of) => `${of}-eu-dlt`, confidence: 'name' },
+    ...byHeaders({ 'kafka_original-topic': 'orders', 'retry_topic-attempts': '4' }),
+  },
+  {
+    ...{ family: 'spring-cloud-stream', named: (of) => `error.${of}.billing`, confidence: 'name' },
+    ...byHeaders({ 'x-original-topic': 'orders', 'x-exception-fqcn': 'app.OrderRejected' }),
+  },
+  {
+    ...{ family: 'kafka-streams', named: (of) => `${of}-dlq`, confidence: 'name' },
+    ...byHeaders({ '__streams.errors.exception': 'app.OrderRejected', '__streams.errors.topic': 'orders' }),
+  },
+  {
+    ...{ family: 'smallrye', named: (of) => `dead-letter-topic-${of}`, confidence: 'name' },
+    ...byHeaders({ 'dead-letter-reason': 'refused', 'dead-letter-topic': 'orders' }),
+  },
+  {
+    ...{ family: 'smallrye-delayed-retry', named: (of) => `dead-letter-topic-${of}-in`, confidence: 'name' },
+    ...byHeaders({ 'delayed-retry-reason': 'refused', 'delayed-retry-topic': 'orders' }),
+  },
+  {
+    ...{ family: 'share-group', named: (of) => `dlq.${of}`, confidence: 'name' },
+    ...byHeaders({ '__dlq.errors.topic': 'orders', '__dlq.errors.partition': '2', '__dlq.errors.offset': '41' }),
+  },
+  {
+    ...{ family: 'dlq-manager', named: (of) => `${of}.dlq.v1`, confidence: 'name' },
+    ...byHeaders({ 'dlq-original-topic': 'orders', 'dlq-error-message': 'refused' }),
+  },
+  {
+    ...{ family: 'ksqldb', named: (of) => `${of}_ksql_processing_log`, confidence: 'weak' },
+    value: JSON.stringify({
+      ...{ level: 'ERROR', logger: 'processing.CSAS_X_1.KsqlTopic.Source.deserializer', time: 1_571_409_840_327 },
+      message: { type: 2, productionError: { errorMessage: 'Error producing' } },
+    }),
+  },
+  {
+    ...{ family: 'plain-error', named: (of) => `${of}_error`, confidence: 'weak' },
+    ...byHeaders({ error: 'boom' }),
+  },
+]
+
+test('each family is among them', () => {
+  expect(familyRecords.map(({ family }) => family).toSorted()).toEqual([...families].toSorted())
+})
+
 describe('a topic that looks like a DLQ topic', () => {
-  test.each([
-    ['spring4-custom', '-dlt', 'spring-dlt'],
-    ['connect-json', '_error', 'kafka-connect'],
-  ])('with records of %s is a candidate by their headers', async (source, suffix, family) => {
-    const { record } = readFixture(source)[0]!
-    const topic = topics.topicName('shop', suffix)
-    await createNamed(topic)
-    const headers = Object.fromEntries(record.headers.flatMap(([name, value]) => (value ? [[name, value]] : [])))
-    await send(topic, [{ value: record.value, headers, timestamp: yearsAgo }])
+  test('is a candidate by its name, and more surely by the headers of each family', async () => {
+    const made = await Promise.all(
+      familyRecords.map(async ({ family, named, confidence, ...record }) => {
+        const topic = topics.claimTopic(named(topics.topicName('shop')))
+        await createNamed(topic)
+        await send(topic, [{ ...record, timestamp: yearsAgo }])
+        return { topic, family, confidence }
+      }),
+    )
     await discover()
-    expect(await candidate(topic)).toMatchObject({ confidence: suffix === '-dlt' ? 'name' : 'weak', looked_at: null })
+    for (const { topic, confidence } of made)
+      expect(await candidate(topic)).toMatchObject({ confidence, looked_at: null })
     await look()
-    expect(await candidate(topic)).toMatchObject({
-      ...{ confidence: 'headers', family, records_at_most: 1n, partitions: 1, cleanup_policy: 'delete' },
-      oldest_at: new Date(Number(yearsAgo)),
-    })
+    for (const { topic, family } of made)
+      expect(await candidate(topic), family).toMatchObject({
+        ...{ confidence: 'headers', family, records_at_most: 1n, partitions: 1, cleanup_policy: 'delete' },
+        oldest_at: new Date(Number(yearsAgo)),
+      })
   })
 
   test('is none where it is ingested, ignored, or the parent of another', async () => {

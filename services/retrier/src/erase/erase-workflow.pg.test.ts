@@ -15,7 +15,7 @@ const service = useServiceDatabase(database)
 
 const enter = (selection: RunSelection, mode?: 'contents' | 'rows') => enterErasure(service.sql, selection, mode)
 
-const erase = (id: string, how: { dies?: boolean } = {}) => carryOut(service.sql, id, how)
+const erase = (id: string, how: Parameters<typeof carryOut>[2] = {}) => carryOut(service.sql, id, how)
 
 const textTypes = ['text', 'character varying', 'bytea', 'json', 'jsonb', 'ARRAY', 'character', 'name']
 
@@ -79,6 +79,24 @@ describe('a run that erases', () => {
       update dlq.dlq_messages set status = 'RESOLVED', lease_slot = null, lease_batch = null where id = ${id}`
     expect((await erasing).status).toBe('completed')
     expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'DEAD', record_key: null })
+  })
+
+  test('finds what comes out of the archive, or is stored, while it erases', async () => {
+    const run = await enter({ keys: [canaryKey] })
+    await erase(run, { before: 'verify' })
+    // Of before the request: a later record of the key is another matter.
+    const before = { record_key: Buffer.from(canary), created_at: new Date(Date.now() - 86_400_000) }
+    const ids = [
+      await insertMessageRow(database.sql, before),
+      await insertMessageRow(database.sql, { ...before, status: 'RESOLVED' }),
+    ]
+    await database.sql`select dlq.archive_messages(array[${ids[1]!}]::uuid[])`
+    expect((await erase(run, { from: 'verify' })).status).toBe('completed')
+    expect(await findCanary(database)).toEqual([])
+    const [erased] = await database.sql`
+      select (select count(*) from dlq.dlq_messages where id = any(${ids}) and erased_at is not null)
+           + (select count(*) from dlq.dlq_messages_archive where id = any(${ids}) and erased_at is not null) as n`
+    expect(Number(erased!.n)).toBe(2)
   })
 
   test('deletes the rows where that is wanted, and finds messages by a key that an edit replaced', async () => {

@@ -111,10 +111,11 @@ export async function enterErasure(
   return id!
 }
 
-/** Carries the run to its end, or up to a step. `dies`: each chunk is lost once before it is stored. */
-export async function carryOut(sql: ServiceSql, id: string, { dies = false, before = '' } = {}) {
+/** Carries the run to its end, or from a step or up to one. `dies`: each chunk is lost once before it is stored. */
+export async function carryOut(sql: ServiceSql, id: string, { dies = false, from = '', before = '' } = {}) {
   const context = { payload: { run_id: id } } as StepContext<{ run_id: string }>
-  for (const step of workflowOn(sql).steps) {
+  const { steps } = workflowOn(sql)
+  for (const step of steps.slice(from === '' ? 0 : steps.findIndex(({ name }) => name === from))) {
     if (step.name === before) break
     for (let chunk: Chunk | null = null; !chunk?.isLast; ) {
       if (dies)

@@ -8,11 +8,13 @@ import { join } from 'node:path'
 import { deliverTask, listDeliveries, retryDelivery } from 'dlq-core/queries/notifications/deliveries.ts'
 import { listEvents } from 'dlq-core/queries/notifications/events.ts'
 import { listChannels, type NotificationRoute, putNotificationRoute } from 'dlq-core/queries/notifications/routes.ts'
+import type { ChannelKind } from 'dlq-core/runtime/config/notification-schema.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import fc from 'fast-check'
 import { Registry } from 'prom-client'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -32,11 +34,15 @@ type Received = {
   body: { id: string; type: string; data: { kind: string; title?: string; events?: { title: string }[] } }
 }
 let received: Received[] = []
+let bodies: string[] = []
 let status = 200
 let now = new Date()
 const server = createServer(async (request, answer) => {
   const body = Buffer.concat(await Array.fromAsync(request)).toString()
-  new Webhook(secret).verify(body, request.headers as Record<string, string>)
+  bodies.push(body)
+  // Slack and Teams know no signature.
+  if (request.headers['webhook-id'] !== undefined)
+    new Webhook(secret).verify(body, request.headers as Record<string, string>)
   received.push({ id: request.headers['webhook-id'] as string, body: JSON.parse(body) })
   answer.writeHead(status).end()
 })
@@ -58,15 +64,16 @@ beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_groups', 'dlq.dlq_group_topics', 'dlq.dlq_group_pauses')
   await database.sql`update dlq.dlq_event_watch set look_due_at = now(), looked_at = now() - interval '1 minute'`
   received = []
+  bodies = []
   status = 200
   now = new Date()
 })
 
-const channelOf = (name: string) => ({
-  ...{ name, kind: 'webhook' as const, url_file: join(folder, 'url'), secret_file: join(folder, 'key') },
+const channelOf = (name: string, kind: ChannelKind = 'webhook') => ({
+  ...{ name, kind, url_file: join(folder, 'url'), secret_file: join(folder, 'key') },
 })
 const settings = () => ({
-  channels: [channelOf('on-call'), channelOf('other')],
+  channels: [channelOf('on-call'), channelOf('other'), channelOf('slack', 'slack'), channelOf('teams', 'teams')],
   ...{ allow_http: true, allow_networks: ['127.0.0.1'], include_messages: false },
 })
 const log = createLog({ service: 'test', level: 'silent' })
@@ -142,7 +149,12 @@ test('a new error group is told once, signed, without what its error says', asyn
     [],
   )
   const shown = await listChannels(service.sql)
-  expect(shown).toMatchObject([{ name: 'on-call', kind: 'webhook' }, { name: 'other' }])
+  expect(shown).toMatchObject([
+    { name: 'on-call', kind: 'webhook' },
+    { name: 'other' },
+    { name: 'slack' },
+    { name: 'teams' },
+  ])
   expect(JSON.stringify(shown)).not.toContain('secret-path')
 })
 
@@ -278,4 +290,36 @@ test('a route that is muted, and one of other topics, hear nothing', async () =>
   await look()
   await work({ all: true })
   expect(received).toEqual([])
+})
+
+test('whatever payloads, keys, headers and errors hold, no body of any channel has any of it', async () => {
+  for (const channel of ['on-call', 'slack', 'teams'])
+    await route({ ...{ name: channel, channel, digestMs: 0, dead_threshold: 1 } })
+  const mark = 'card4111'
+  // PostgreSQL's text has no zero byte.
+  const hostile = fc.string({ unit: 'binary' }).map((text) => `${text.replaceAll('\0', '')} <!channel> ${mark}`)
+  const texts = fc.sample(fc.tuple(hostile, hostile, hostile, hostile), 5)
+  for (const [n, [error, key, value, header]] of texts.entries()) {
+    const id = `00000000-0000-8000-8000-${String(n).padStart(12, '0')}`
+    await database.sql`insert into dlq.dlq_groups (id, version, message, title) values (${id}, 1, ${error}, ${error})`
+    await database.sql`
+      insert into dlq.dlq_group_topics (dlq_topic, group_id, state, state_changed_at, last_seen_at)
+      values ('orders.dlq.v1', ${id}, ${n % 2 === 0 ? 'open' : 'resolved'}, now() - interval '1 minute', now())`
+    await database.sql`
+      insert into dlq.dlq_group_pauses (original_topic, group_id, reason, probe_at) values ('orders', ${id}, '20 retries failed again', now())`
+    await insertMessageRow(database.sql, {
+      ...{ original_topic: 'orders', status: 'DEAD', group_id: id, error_message: error, error_stacktrace: error },
+      ...{ record_key: Buffer.from(key), record_value: Buffer.from(value) },
+      record_headers: database.sql.json([['note', Buffer.from(header).toString('base64')]]),
+    })
+  }
+  await look()
+  await work({ all: true })
+  await database.sql`update dlq.dlq_group_pauses set resumed_at = now()`
+  await look()
+  await work({ all: true })
+  const told = bodies.join()
+  for (const words of ['New error group', 'Failed again', 'are paused', 'go on', 'DEAD messages'])
+    expect(told).toContain(words)
+  for (const hidden of [mark, Buffer.from(mark).toString('base64').slice(0, 8)]) expect(told).not.toContain(hidden)
 })

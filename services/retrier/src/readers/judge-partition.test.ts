@@ -34,6 +34,19 @@ test('an offset that rises while the group has no members was moved by somebody'
   expect(judgePartition(before(), look({ committed_offset: 5n, wasEmptyTwice: true })).gap).toBeNull()
 })
 
+test('a group that is deleted keeps what it had read, and what it begins behind when it is back was not read', () => {
+  const gone = judgePartition(before(), look({ committed_offset: null }))
+  expect(gone).toMatchObject({ passed_offset: 5n, is_rewound: true, gap: null })
+  const known = before({ ...gone, committed_offset: null })
+  expect(judgePartition(known, look({ committed_offset: 9n }))).toMatchObject({
+    ...{ passed_offset: 9n, gap: { from_offset: 5n, to_offset: 9n } },
+  })
+  // From the beginning again: nothing was jumped over, and what it reads from there on counts as ever.
+  const again = judgePartition(known, look({ committed_offset: 2n }))
+  expect(again).toMatchObject({ passed_offset: 5n, gap: null })
+  expect(judgePartition(before({ ...again, committed_offset: 2n }), look({ committed_offset: 9n })).gap).toBeNull()
+})
+
 test('a topic that was made anew begins again', () => {
   const judged = judgePartition(before({ passed_offset: 90n, settled_offset: 80n }), look({ log_end_offset: 3n }))
   expect(judged).toMatchObject({ passed_offset: 0n, settled_offset: 0n, marks: [] })

@@ -23,7 +23,7 @@ export type Look = {
 
 export type Judged = Pick<ReaderPartition, 'passed_offset' | 'settled_offset' | 'marks'> & {
   is_rewound: boolean
-  /** What the group jumped over: tools move offsets only while a group has no members. */
+  /** What the group jumped over: tools move offsets only while a group has no members, and a group without offsets begins anywhere. */
   gap: { from_offset: bigint; to_offset: bigint } | null
 }
 
@@ -63,8 +63,11 @@ function withMark(marks: readonly Mark[], passedBefore: bigint, mark: Mark): Mar
 
 function gapOf(known: Before | null, look: Look): Judged['gap'] {
   const { committed_offset: committed, log_start_offset: start, wasEmptyTwice } = look
-  if (known === null || !wasEmptyTwice || committed === null) return null
-  const from = max(known.committed_offset ?? 0n, start)
+  if (known === null || committed === null) return null
+  // Its offsets were deleted or expired. Where it begins further on, nobody knows that it read what lies between.
+  const wasGone = known.committed_offset === null && known.passed_offset > 0n
+  if (!wasEmptyTwice && !wasGone) return null
+  const from = max(known.committed_offset ?? known.passed_offset, start)
   return committed > from ? { from_offset: from, to_offset: committed } : null
 }
 

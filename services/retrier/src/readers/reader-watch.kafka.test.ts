@@ -60,11 +60,15 @@ async function sendAttempt(consumerGroup: string | null = group): Promise<() => 
   await producer.connect()
   const [sent] = await producer.send({ topic, messages: [{ value: 'x' }] })
   await producer.disconnect()
+  return addAttempt(sent!.baseOffset!, consumerGroup)
+}
+
+async function addAttempt(offset: string, consumerGroup: string | null = group): Promise<() => Promise<object>> {
   const id = await insertMessageRow(database.sql, { original_topic: topic, consumer_group: consumerGroup })
   await database.sql`select dlq.fold_summary()`
   await database.sql`
     insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, settled_at)
-    values (${id}, 1, ${crypto.randomUUID()}, 'published', ${topic}, 0, ${sent!.baseOffset!}, now())`
+    values (${id}, 1, ${crypto.randomUUID()}, 'published', ${topic}, 0, ${offset}, now())`
   return async () => {
     const [row] = await database.sql`
       select v.verdict, v.verdict_reason as reason, v.judged_by
@@ -114,6 +118,58 @@ test('a record is sent while its consumer is down, passed when it was read, and 
   await look()
   expect(await first()).toMatchObject({ verdict: 'consumed' })
   expect(await second()).toMatchObject({ verdict: 'sent' })
+})
+
+test('the last record of a transaction is read although the marker behind it keeps a lag', async () => {
+  const transactional = topics.kafka.producer({ transactionalId: topics.groupName('sender'), maxInFlightRequests: 1 })
+  await transactional.connect()
+  const transaction = await transactional.transaction()
+  await transaction.send({ topic, messages: [{ value: '1' }, { value: '2' }, { value: '3' }] })
+  await transaction.commit()
+  await transactional.disconnect()
+  // kafkajs as published stays at the marker, Java's client goes behind it; a third group has the last record to read.
+  const committed = { kafkajs: '3', java: '4', behind: '2' }
+  const verdicts = Object.fromEntries(
+    await Promise.all(
+      Object.entries(committed).map(async ([name, offset]) => {
+        const groupId = `${group}.${name}`
+        await topics.admin.setOffsets({ groupId, topic, partitions: [{ partition: 0, offset }] })
+        return [name, await addAttempt('2', groupId)] as const
+      }),
+    ),
+  )
+  const look = watch()
+  await look()
+  expect(await verdicts.kafkajs!()).toMatchObject({ verdict: 'passed' })
+  expect(await verdicts.java!()).toMatchObject({ verdict: 'passed' })
+  expect(await verdicts.behind!()).toMatchObject({ verdict: 'sent' })
+  expect(await database.sql`select distinct log_end_offset from dlq.dlq_reader_partitions`).toEqual([
+    { log_end_offset: '4' },
+  ])
+})
+
+test('a group that was deleted has read what it had read, and is gone for what came later', async () => {
+  const first = await sendAttempt()
+  const look = watch()
+  const consumer = await consume()
+  try {
+    await eventually(async () => {
+      await look()
+      expect(await first()).toMatchObject({ verdict: 'passed' })
+    })
+  } finally {
+    await consumer.disconnect()
+  }
+  await topics.admin.deleteGroups([group])
+  const second = await sendAttempt()
+  await look()
+  expect(await first()).toMatchObject({ verdict: 'passed' })
+  expect(await second()).toMatchObject({ verdict: 'unknown', reason: 'group_gone' })
+  // Back, it begins at the end of the topic.
+  await topics.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '2' }] })
+  await look()
+  expect(await first()).toMatchObject({ verdict: 'passed' })
+  expect(await second()).toMatchObject({ verdict: 'skipped' })
 })
 
 test('a record that somebody jumped over was not read', async () => {

@@ -49,3 +49,17 @@ test('a large run is counted part by part, over several looks, and holds up no o
   })
   expect(await countRunVerdicts(service.sql, large)).toEqual((await stored())[large])
 })
+
+test('killed half-way, beside messages that come back, it ends with the counts of a recount', async () => {
+  const run = await addRun(7)
+  const start = () => createRunCounter({ sql: service.sql, now: Date.now, partSize: 3, countForMs: -1 })
+  const killed = start()
+  await killed()
+  await killed()
+  // Behind and before the place that it had come to.
+  await database.sql`update dlq.dlq_attempts set failed_again_at = now() where target_offset in (1, 5)`
+  const other = start()
+  for (let looks = 0; looks < 3; looks += 1) await other()
+  expect(await stored()).toEqual({ [run]: await countRunVerdicts(service.sql, run) })
+  expect((await stored())[run]).toMatchObject({ came_back: 5, unknown: 2 })
+})

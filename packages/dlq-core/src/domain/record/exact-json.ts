@@ -46,7 +46,16 @@ export function digitsOf(value: unknown): string | null {
 
 /** The field at the path as JSON text, without white space, every number with the digits that it has in `text`. */
 export function exactJsonOf(text: string, path: readonly string[]): string {
-  return JSON.stringify(path.reduce((value, key) => (value as Record<string, unknown>)[key], parseExact(text)))
+  return createExactJson(text)(path)
+}
+
+/** As `exactJsonOf`, for one text and several of its fields: it is parsed once, when the first is asked for. */
+export function createExactJson(text: string): (path: readonly string[]) => string {
+  let whole: { value: unknown } | null = null
+  return (path) => {
+    whole ??= { value: parseExact(text) }
+    return JSON.stringify(path.reduce((value, key) => (value as Record<string, unknown>)[key], whole.value))
+  }
 }
 
 /** @throws SyntaxError where what looked like a number, such as `01`, is none */

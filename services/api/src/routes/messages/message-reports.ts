@@ -10,6 +10,7 @@ import { auditMessage } from '../../messages/change-message.ts'
 import { bytesOf, contentInput, headersInput, headersOf, wellFormed } from '../../messages/message-content.ts'
 import { exampleMessage } from '../../messages/message-json.ts'
 import { groupOfReport, type Report, storeOnce, toReportedMessage } from '../../messages/report-message.ts'
+import { letOthers } from '../../request/read-request.ts'
 import { instant, maxRetries, topicName } from '../../request/request-schemas.ts'
 
 const maxInt32 = 2_147_483_647
@@ -101,6 +102,7 @@ export const messageReportRoutes = [
       }
       await policies.refresh()
       const policy = policies.policyOf({ original_topic: topic, dlq_topic: null })
+      await letOthers(report.value ?? [])
       const message = toReportedMessage(report, {
         policy,
         mayRetry: hazard === null,
@@ -110,7 +112,7 @@ export const messageReportRoutes = [
       message.group_id = await groupOfReport(sql, message)
       const { id, replayed } = await sql.begin(async (sql) => {
         const key = headers['idempotency-key']
-        const stored = await storeOnce(sql, message, { actor: access.actor, key, request: exactJson() })
+        const stored = await storeOnce(sql, message, { actor: access.actor, key, request: () => exactJson() })
         if (!stored.replayed) {
           const target = { id: stored.id, original_topic: topic, dlq_topic: null }
           await auditMessage(sql, target, { action: 'message.report', asked: { by, reason: null } })

@@ -77,6 +77,15 @@ export function createTestApp(sql: Database, { auth: given, ...settings }: TestA
   }
 }
 
+/** One application for a file's requests, made when the first is sent: that takes longer than a request. */
+export function lazyTestApp(service: { readonly sql: Database }, options?: TestAppOptions): TestApp {
+  let app: TestApp | undefined
+  return (methodAndPath, init) => {
+    app ??= createTestApp(service.sql, options)
+    return app(methodAndPath, init)
+  }
+}
+
 /** Every answer in every test is one that its route has declared: its status, and its body's schema. */
 async function expectDeclared(response: Response, route: Route): Promise<void> {
   const { method } = route

@@ -5,11 +5,11 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { freePort } from 'dlq-testing/process/free-port.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { describe, expect, test } from 'vitest'
-import { answerOf, createTestApp } from '../test-app.ts'
+import { answerOf, createTestApp, lazyTestApp } from '../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
-const request = (methodAndPath: string, init?: RequestInit) => createTestApp(service.sql)(methodAndPath, init)
+const request = lazyTestApp(service)
 
 const id = '550e8400-e29b-41d4-a716-446655440000'
 

@@ -8,12 +8,12 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answerOf, createTestApp } from '../test-app.ts'
+import { answerOf, createTestApp, lazyTestApp } from '../test-app.ts'
 import { startRetrier } from '../test-retrier.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
-const request = (methodAndPath: string, init?: RequestInit) => createTestApp(service.sql)(methodAndPath, init)
+const request = lazyTestApp(service)
 const insert = (columns?: MessageColumns) => insertMessageRow(database.sql, columns)
 
 const exampleId = '550e8400-e29b-41d4-a716-446655440000'

@@ -6,11 +6,11 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { answerOf, createTestApp, type TestApp } from '../test-app.ts'
+import { answerOf, createTestApp, lazyTestApp, type TestApp } from '../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
-const request: TestApp = (...call) => createTestApp(service.sql)(...call)
+const request = lazyTestApp(service)
 const limited: TestApp = (...call) =>
   createTestApp(service.sql, {
     authenticate: async () => ({ actor: 'l', grants: [{ role: 'read', topics: ['pay*'] }] }),

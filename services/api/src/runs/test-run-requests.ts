@@ -4,7 +4,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect } from 'vitest'
-import { answerOf, createTestApp, type TestApp } from '../test-app.ts'
+import { answerOf, lazyTestApp } from '../test-app.ts'
 import type { RunJson } from './run-json.ts'
 
 /** Selects all that `insert` stores. */
@@ -17,7 +17,7 @@ export const thenShare = (share: string | number) => Object.fromEntries([['then'
 export function useRuns() {
   const database = useDatabase()
   const service = useServiceDatabase(database)
-  const request: TestApp = (methodAndPath, init) => createTestApp(service.sql)(methodAndPath, init)
+  const request = lazyTestApp(service)
 
   beforeEach(() =>
     emptyTables(

@@ -3,11 +3,11 @@ import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { createTestApp } from '../../test-app.ts'
+import { lazyTestApp } from '../../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
-const request = (methodAndPath: string, init?: RequestInit) => createTestApp(service.sql)(methodAndPath, init)
+const request = lazyTestApp(service)
 const nextTick = new Date('2031-01-02T03:00:00Z')
 
 beforeEach(async () => {

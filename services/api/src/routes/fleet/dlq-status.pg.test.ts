@@ -6,11 +6,11 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answerOf, createTestApp, type TestApp } from '../../test-app.ts'
+import { answerOf, createTestApp, lazyTestApp } from '../../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
-const request: TestApp = (...args) => createTestApp(service.sql)(...args)
+const request = lazyTestApp(service)
 
 beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_topics', 'dlq.dlq_audit')

@@ -7,13 +7,13 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach } from 'vitest'
-import { answerOf, createTestApp, type TestApp } from '../../test-app.ts'
+import { answerOf, createTestApp, lazyTestApp, type TestApp } from '../../test-app.ts'
 
 /** To be called once at the top of a test file. */
 export function useOverview() {
   const database = useDatabase()
   const service = useServiceDatabase(database)
-  const request: TestApp = (...call) => createTestApp(service.sql)(...call)
+  const request = lazyTestApp(service)
   const limited: TestApp = (...call) =>
     createTestApp(service.sql, {
       authenticate: async () => ({ actor: 'l', grants: [{ role: 'admin', topics: ['pay.*'] }] }),

@@ -8,11 +8,11 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { findPage } from '../../lists/find-page.ts'
-import { answerOf, createTestApp } from '../../test-app.ts'
+import { answerOf, createTestApp, lazyTestApp } from '../../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
-const request = (methodAndPath: string, init?: RequestInit) => createTestApp(service.sql)(methodAndPath, init)
+const request = lazyTestApp(service)
 const insert = (columns = {}) => insertMessageRow(database.sql, columns)
 
 type PageBody = {

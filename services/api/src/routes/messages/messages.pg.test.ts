@@ -8,11 +8,11 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answerOf, createTestApp } from '../../test-app.ts'
+import { answerOf, lazyTestApp } from '../../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
-const request = (methodAndPath: string) => createTestApp(service.sql)(methodAndPath)
+const request = lazyTestApp(service)
 const insert = (columns = {}) => insertMessageRow(database.sql, columns)
 const archive = (id: string) => database.sql`
   with gone as (delete from dlq.dlq_messages where id = ${id} returning *)

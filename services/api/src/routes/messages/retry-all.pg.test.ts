@@ -5,12 +5,12 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { answerOf, createTestApp } from '../../test-app.ts'
+import { answerOf, lazyTestApp } from '../../test-app.ts'
 import { startRetrier } from '../../test-retrier.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
-const request = (methodAndPath: string, init?: RequestInit) => createTestApp(service.sql)(methodAndPath, init)
+const request = lazyTestApp(service)
 const insert = (columns?: MessageColumns) => insertMessageRow(database.sql, columns)
 
 beforeEach(() => emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_topics', 'dlq.dlq_runs'))

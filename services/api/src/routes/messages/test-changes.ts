@@ -6,7 +6,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect } from 'vitest'
-import { createTestApp } from '../../test-app.ts'
+import { lazyTestApp } from '../../test-app.ts'
 
 export const record = {
   dlq_topic: 'orders.dlq.v1',
@@ -32,7 +32,7 @@ export function useChanges() {
     )
   })
 
-  const request = (methodAndPath: string, init?: RequestInit) => createTestApp(service.sql)(methodAndPath, init)
+  const request = lazyTestApp(service)
   const send = (methodAndPath: string, body?: unknown, headers: Record<string, string> = {}) =>
     request(methodAndPath, {
       headers: { 'content-type': 'application/json', ...headers },

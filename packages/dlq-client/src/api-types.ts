@@ -1147,6 +1147,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schemas/{number}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a registry for a schema again
+         * @description By `decoding.schema.number` of a message. An ingester or retrier asks within a second; where the id has another meaning now, values are read with that from then on, and those that were stored decoded keep their payload. A schema that the registry does not have any more stays as it is. Where values do not fit a schema, this happens by itself, once a day at most.
+         *
+         *     Needs the role `sys_admin`, and a token for all topics.
+         */
+        post: operations["postSchemasByNumberRefresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/notifications/events": {
         parameters: {
             query?: never;
@@ -2882,6 +2904,21 @@ export interface components {
             before: null | boolean | number | string | string[];
             after: null | boolean | number | string | string[];
         };
+        /** RegistrySchema */
+        RegistrySchema: {
+            /** @description The row of dlq_schemas. */
+            number: number;
+            registry: string;
+            id_kind: string;
+            id: string;
+            /**
+             * @description As it is until the answer.
+             * @enum {string}
+             */
+            state: "wanted" | "known" | "missing" | "refused";
+            /** @description The name of the type. */
+            name: string | null;
+        };
         /** NotificationEvent */
         NotificationEvent: {
             id: string;
@@ -3562,6 +3599,9 @@ export interface components {
             /** @constant */
             success: true;
             message: string;
+        };
+        PostSchemasByNumberRefreshAnswer: {
+            schema: components["schemas"]["RegistrySchema"];
         };
         GetNotificationsEventsAnswer: {
             events: components["schemas"]["NotificationEvent"][];
@@ -10798,6 +10838,133 @@ export interface operations {
                 };
             };
             /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/policies/:pattern */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    postSchemasByNumberRefresh: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It will be asked for. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostSchemasByNumberRefreshAnswer"];
+                };
+            };
+            /** @description SYS_DLQ_VALIDATION_ERROR, of /api/v1/schemas/:number/refresh */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAUTHENTICATED, of /api/v1/schemas/:number/refresh */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_FORBIDDEN, of /api/v1/schemas/:number/refresh */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/schemas/:number/refresh */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_REQUEST_TIMEOUT, of /api/v1/schemas/:number/refresh */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_PAYLOAD_TOO_LARGE, of /api/v1/schemas/:number/refresh */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/schemas/:number/refresh */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNSUPPORTED_MEDIA_TYPE, of /api/v1/schemas/:number/refresh */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/schemas/:number/refresh */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/schemas/:number/refresh */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_UNAVAILABLE, of /api/v1/schemas/:number/refresh */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -40,6 +40,7 @@ import { runChangeRoutes } from './runs/run-changes.ts'
 import { runCreationRoutes } from './runs/run-creation.ts'
 import { runReadRoutes } from './runs/run-reads.ts'
 import { sagaRoutes } from './sagas.ts'
+import { schemaRefreshRoutes } from './schemas/schema-refresh.ts'
 import { sessionRoutes } from './session.ts'
 
 export const allRoutes: readonly Route[] = [
@@ -73,6 +74,7 @@ export const allRoutes: readonly Route[] = [
   ...groupRoutes,
   ...groupResumeRoutes,
   ...policyRoutes,
+  ...schemaRefreshRoutes,
   ...notificationReadRoutes,
   ...notificationRouteRoutes,
   ...auditRoutes,

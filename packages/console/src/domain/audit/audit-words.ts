@@ -33,6 +33,7 @@ const words: Readonly<Record<string, string>> = {
   'run.pause': 'paused the run',
   'run.rate': 'changed the rate of the run',
   'run.resume': 'resumed the run',
+  'schema.refresh': 'asked again for the schema',
   'subscription.add': 'added the subscription',
   'subscription.delete': 'deleted the subscription',
   'topic.pause': 'paused the topic',

@@ -93,32 +93,49 @@ export async function takeDueSchemas(
   sql: Sql,
   { registries, limit, leaseMs }: { registries: readonly string[]; limit: number; leaseMs: number },
 ): Promise<DueSchema[]> {
+  const lease = sql`now() + ${leaseMs} * interval '1 millisecond'`
   return sql<DueSchema[]>`
     with due as materialized (
       select id from dlq.dlq_schemas
-      where state <> 'known' and next_try_at <= now() and registry = any(${sql.array([...registries])}::text[])
-      order by next_try_at
+      where ((state <> 'known' and next_try_at <= now()) or recheck_at <= now())
+        and registry = any(${sql.array([...registries])}::text[])
+      order by coalesce(recheck_at, next_try_at)
       limit ${limit}
       for update skip locked
     )
-    update dlq.dlq_schemas s set tries = tries + 1, next_try_at = now() + ${leaseMs} * interval '1 millisecond'
+    update dlq.dlq_schemas s set
+      tries = tries + 1,
+      next_try_at = case when state = 'known' then next_try_at else ${lease} end,
+      recheck_at = case when state = 'known' then ${lease} end
     from due where s.id = due.id
     returning s.id, s.registry, s.id_kind, s.schema_id, s.tries`
 }
 
+/** Returns whether the id had another meaning before. */
 export async function storeSchema(
   sql: Sql,
   id: number,
   { type, name, definition, references, encrypted }: SchemaDefinition & { name: string | null },
-): Promise<void> {
-  await sql`
-    update dlq.dlq_schemas set
-      state = 'known', type = ${type}, name = ${name}, definition = ${definition},
-      schema_references = ${JSON.stringify(references)}::text::json, is_encrypted = ${encrypted}, problem = null, known_at = now()
-    where id = ${id}`
+): Promise<{ isOther: boolean }> {
+  const listed = JSON.stringify(references)
+  const [row] = await sql<[{ is_other: boolean }?]>`
+    with before as materialized (
+      select id, state = 'known' and (type, definition, schema_references::text, is_encrypted)
+                   is distinct from (${type}::text, ${definition}::text, ${listed}::text::json::text, ${encrypted}::boolean) as is_other
+      from dlq.dlq_schemas where id = ${id} for update
+    )
+    update dlq.dlq_schemas s set
+      state = 'known', type = ${type}, name = ${name}, definition = ${definition}, schema_references = ${listed}::text::json,
+      is_encrypted = ${encrypted}, problem = null, known_at = now(), recheck_at = null, next_try_at = now() + ${trust}::interval
+    from before where s.id = before.id
+    returning before.is_other`
+  return { isOther: row?.is_other ?? false }
 }
 
-/** Notes why a schema is not known yet, and when to ask again. One that has come meanwhile stays. */
+/** Nobody doubts a known schema by itself sooner than that: strangers can write what fits none. */
+const trust = '1 day'
+
+/** Notes why a schema is not known yet, and when to ask again. One that is known, or has come meanwhile, stays. */
 export async function postponeSchema(
   sql: Sql,
   {
@@ -128,8 +145,35 @@ export async function postponeSchema(
     waitMs,
   }: { id: number; state: 'wanted' | 'missing' | 'refused'; problem: string; waitMs: number },
 ): Promise<void> {
+  const again = sql`now() + ${waitMs} * interval '1 millisecond'`
+  await sql`
+    update dlq.dlq_schemas set state = ${state}, problem = ${problem}, next_try_at = ${again}
+    where id = ${id} and state <> 'known'`
   await sql`
     update dlq.dlq_schemas set
-      state = ${state}, problem = ${problem}, next_try_at = now() + ${waitMs} * interval '1 millisecond'
-    where id = ${id} and state <> 'known'`
+      recheck_at = case when ${state === 'wanted'}::boolean then ${again} end, next_try_at = now() + ${trust}::interval
+    where id = ${id} and state = 'known' and recheck_at is not null`
+}
+
+/** Has known schemas asked for again that a value does not fit, unless that was done within a day. */
+export async function doubtSchemas(sql: Sql, numbers: readonly number[]): Promise<void> {
+  await sql`
+    update dlq.dlq_schemas set recheck_at = now()
+    where id in (
+      select id from dlq.dlq_schemas
+      where id = any(${sql.array([...numbers])}::int[]) and state = 'known' and recheck_at is null
+        and next_try_at <= now() and known_at < now() - ${trust}::interval
+      order by id
+      for update skip locked
+    )`
+}
+
+/** Has a schema asked for again at once, whatever its state. Null where there is none. */
+export async function recheckSchema(sql: Sql, id: number): Promise<SchemaRow | null> {
+  const [row] = await sql<SchemaRow[]>`
+    update dlq.dlq_schemas s set
+      recheck_at = case when state = 'known' then now() end, next_try_at = case when state = 'known' then next_try_at else now() end
+    where s.id = ${id}
+    returning ${schemaColumns(sql)}`
+  return row ?? null
 }

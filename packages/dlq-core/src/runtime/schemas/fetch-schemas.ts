@@ -52,8 +52,9 @@ export function createSchemaFetcher({ sql, schemas, log, now, env }: Deps): () =
     registry.failures = 0
     if (fetched.kind === 'known') {
       const name = schemaName(fetched.schema)
-      await storeSchema(sql, due.id, { ...fetched.schema, name })
-      log.info({ ...named, name }, 'schema_known')
+      const { isOther } = await storeSchema(sql, due.id, { ...fetched.schema, name })
+      if (isOther) log.warn({ ...named, name }, 'schema_changed')
+      else log.info({ ...named, name }, 'schema_known')
       return
     }
     const why = { ...named, reason: fetched.problem }

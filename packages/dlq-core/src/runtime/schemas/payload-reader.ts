@@ -134,15 +134,27 @@ export function createPayloadReader({
         },
       })
     const awaited = new Map<number, SchemaRef[]>()
-    const readings = readables.map((readable, at) => {
+    let readings = readables.map((readable, at) => {
       const refs: SchemaRef[] = []
       const reading = read(readable, (ref) => refs.push(ref))
       if (refs.length > 0) awaited.set(at, refs)
       return reading
     })
-    if (awaited.size === 0) return readings
-    await source.load([...awaited.values()].flat(), age)
-    return readings.map((reading, at) => (awaited.has(at) ? read(readables[at]!, () => {}) : reading))
+    const again = (isAsked: (at: number) => boolean) =>
+      readings.map((reading, at) => (isAsked(at) ? read(readables[at]!, () => {}) : reading))
+    if (awaited.size > 0) {
+      await source.load([...awaited.values()].flat(), age)
+      readings = again((at) => awaited.has(at))
+    }
+    const misfits = readings.map(misfitOf)
+    const doubted = misfits.filter((ref) => ref !== null)
+    if (doubted.length === 0 || !(await source.doubt(doubted, { sql: age.sql }))) return readings
+    return again((at) => misfits[at] !== null)
+  }
+
+  /** The schema that a value names and does not fit: its id may mean another one by now. */
+  function misfitOf({ decoding }: Reading): SchemaRef | null {
+    return decoding?.state === 'failed' && decoding.schema?.state === 'known' ? decoding.schema.ref : null
   }
 
   /** Whether a moment's patience may help. */

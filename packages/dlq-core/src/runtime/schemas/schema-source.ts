@@ -1,10 +1,16 @@
 // The schemas as a service knows them: in memory, from dlq_schemas. It asks no registry; what nobody has asked for yet it
 // notes there, and fetch-schemas.ts of an ingester or retrier asks.
 
-import { createCodec } from '../../domain/payload/create-codec.ts'
+import { createCodec, type SchemaDefinition } from '../../domain/payload/create-codec.ts'
 import type { SchemaEntry, SchemaOf } from '../../domain/payload/read-payload.ts'
 import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
-import { findSchemas, findSchemasByNumber, type SchemaRow, wantSchemas } from '../../queries/schemas/schemas.ts'
+import {
+  doubtSchemas,
+  findSchemas,
+  findSchemasByNumber,
+  type SchemaRow,
+  wantSchemas,
+} from '../../queries/schemas/schemas.ts'
 import type { Sql } from '../../queries/sql.ts'
 
 export type SchemaSource = {
@@ -14,15 +20,21 @@ export type SchemaSource = {
   /** Reads those that are not known, unless that was done within `maxAgeMs`. What has no row gets one. */
   load(refs: readonly SchemaRef[], options?: { maxAgeMs?: number; sql?: Sql }): Promise<void>
   loadNumbered(numbers: readonly number[]): Promise<void>
+  /**
+   * Of known schemas that a value does not fit: has them asked for again, and reads whether they have another meaning
+   * already, once a minute each. Returns whether one has.
+   */
+  doubt(refs: readonly SchemaRef[], options?: { sql?: Sql | undefined }): Promise<boolean>
 }
 
 const defaultAgeMs = 1000
+const doubtEveryMs = 60_000
 /** Compiled schemas take some 100 KB each at most. */
 const maxRemembered = 1000
 
 export function createSchemaSource({ sql: pool, now }: { sql: Sql; now: () => number }): SchemaSource {
   /** `entry` is null where there is no row, because too many schemas of the registry are unknown. */
-  const byRef = new Map<string, { entry: SchemaEntry | null; readAt: number }>()
+  const byRef = new Map<string, { entry: SchemaEntry | null; readAt: number; doubtedAt?: number }>()
   const byNumber = new Map<number, SchemaEntry>()
 
   function remember(key: string, entry: SchemaEntry | null): void {
@@ -58,6 +70,26 @@ export function createSchemaSource({ sql: pool, now }: { sql: Sql; now: () => nu
     async loadNumbered(numbers) {
       const missing = [...new Set(numbers)].filter((number) => byNumber.get(number)?.state !== 'known')
       for (const row of await findSchemasByNumber(pool, missing)) remember(keyOf(refOf(row)), entryOf(row))
+    },
+    async doubt(refs, { sql = pool } = {}) {
+      const doubted = new Map<number, SchemaDefinition>()
+      for (const ref of refs) {
+        const found = byRef.get(keyOf(ref))
+        if (found?.entry?.state !== 'known' || found.entry.number === null || !('definition' in found.entry.source))
+          continue
+        if (found.doubtedAt !== undefined && now() - found.doubtedAt < doubtEveryMs) continue
+        found.doubtedAt = now()
+        doubted.set(found.entry.number, found.entry.source)
+      }
+      if (doubted.size === 0) return false
+      await doubtSchemas(sql, [...doubted.keys()])
+      const changed = (await findSchemasByNumber(sql, [...doubted.keys()])).filter((row) => {
+        const source = doubted.get(row.id)!
+        const references = JSON.stringify(JSON.parse(row.schema_references ?? '[]'))
+        return row.definition !== source.definition || references !== JSON.stringify(source.references)
+      })
+      for (const row of changed) remember(keyOf(refOf(row)), entryOf(row))
+      return changed.length > 0
     },
   }
 }

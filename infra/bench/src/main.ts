@@ -9,6 +9,7 @@ import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { startStack } from 'dlq-testing/stack.ts'
 import { benchApi } from './api/api-bench.ts'
 import { benchMasks } from './api/mask-bench.ts'
+import { benchUndecoded } from './api/undecoded-bench.ts'
 import { benchDecode } from './decode/decode-bench.ts'
 import { benchFormats, benchOrigins } from './ingest/format-bench.ts'
 import { benchIngest } from './ingest/ingest-bench.ts'
@@ -34,6 +35,7 @@ const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   producer: benchProducer,
   api: benchApi,
   masks: benchMasks,
+  undecoded: benchUndecoded,
   runs: benchRuns,
   erase: benchErase,
   verdicts: benchVerdicts,
@@ -83,7 +85,7 @@ async function main(): Promise<number> {
       databaseUrl: process.env.DATABASE_URL,
       kafkaBrokers: process.env.KAFKA_BROKERS,
       // The API never talks to Kafka.
-      withoutKafka: options.chosen.every((name) => ['api', 'masks', 'verdicts'].includes(name)),
+      withoutKafka: options.chosen.every((name) => ['api', 'masks', 'undecoded', 'verdicts'].includes(name)),
       // A checkpoint in only one of the variants would decide the comparison.
       postgresSettings: { max_wal_size: '8GB', checkpoint_timeout: '30min', ...(keep && settingsOfSize) },
     }),

@@ -23,7 +23,15 @@ const protobufId = 2
 /** Else a backlog is stored without projections, whatever its format is. */
 const storesAtOnce = { policies: [{ pattern: '*', payload: 'stored' }] }
 
-type Backlog = { name: string; topic: string; config: object; rounds: Measurement[]; aim: number | null }
+type Backlog = {
+  name: string
+  /** Or one for each call, which begins with one record of each partition. */
+  topic: string | (() => string)
+  produce?: (topic: string, count: number) => Promise<void>
+  config: object
+  rounds: Measurement[]
+  aim: number | null
+}
 
 /** Prints a table, and each rate as a part of JSON's. */
 export async function benchFormats(run: BenchRun): Promise<void> {
@@ -65,19 +73,29 @@ export async function benchOrigins(run: BenchRun): Promise<void> {
   const empty = { key: Buffer.from('k'), value: Buffer.from('{}'), headers: [] }
   await produceBacklog(run, originals.far, scattered * apart, () => empty)
   const letters = (original: string, spread: number) => (index: number) => letterOf(index, { original, spread })
-  await produceBacklog(run, `${originals.near}.dlq.v1`, total, letters(originals.near, 1))
-  await produceBacklog(run, `${originals.far}.dlq.v1`, scattered, letters(originals.far, apart))
-  for (const [name, count] of [
-    ['near', total],
-    ['far', scattered],
-  ] as const) {
-    const topic = `${originals[name]}.dlq.v1`
-    const backlog = { topic, aim: null }
-    await measureInTurns(run, count, [
-      { ...backlog, name: `${name}, copies only (floor)`, config: {}, rounds: [] },
-      { ...backlog, name: `${name}, with originals`, config, rounds: [] },
-    ])
-  }
+  const topic = `${originals.near}.dlq.v1`
+  await produceBacklog(run, topic, total, letters(originals.near, 1))
+  await measureInTurns(run, total, [
+    { name: 'near, copies only (floor)', topic, config: {}, rounds: [], aim: null },
+    { name: 'near, with originals', topic, config, rounds: [], aim: null },
+  ])
+  // They fit into one batch, and a rate needs two moments: so each call has a topic of its own, which gets them while the
+  // ingester reads it. The first record of each partition is there before.
+  const farTopic = () => `${originals.far}-${Date.now()}.dlq.v1`
+  const produce = (topic: string, count: number) => produceBacklog(run, topic, count, letters(originals.far, apart))
+  // Their names say nothing of the original topic.
+  const trusting = { kafka: { routes: 'trust' } }
+  await measureInTurns(run, partitions + scattered, [
+    { name: 'far, copies only (floor)', topic: farTopic, produce, config: trusting, rounds: [], aim: null },
+    {
+      name: 'far, with originals',
+      topic: farTopic,
+      produce,
+      config: { ...config, ...trusting },
+      rounds: [],
+      aim: null,
+    },
+  ])
 }
 
 function topicOf(format: string): string {
@@ -99,12 +117,15 @@ async function measureInTurns(run: BenchRun, total: number, backlogs: Backlog[])
   try {
     for (let round = 0; round < run.rounds; round += 1)
       // Who goes first changes, because a machine that warms up or tires favours one of them.
-      for (const { topic, config, rounds } of round % 2 === 0 ? backlogs : backlogs.toReversed())
+      for (const { topic: given, produce, config, rounds } of round % 2 === 0 ? backlogs : backlogs.toReversed())
         await withBenchDatabase(run, async (database) => {
           await storeSchemas(database)
           const file = join(folder, 'config.yaml')
           writeFileSync(file, JSON.stringify(config))
-          rounds.push(await measureIngester(run, database, { topic, total, env: { DLQ_CONFIG: file } }))
+          const topic = typeof given === 'string' ? given : given()
+          await produce?.(topic, partitions)
+          const begin = produce && { begin: () => produce(topic, total - partitions) }
+          rounds.push(await measureIngester(run, database, { topic, total, env: { DLQ_CONFIG: file }, ...begin }))
         })
   } finally {
     rmSync(folder, { recursive: true })

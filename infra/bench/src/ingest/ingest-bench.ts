@@ -1,5 +1,6 @@
 // How fast one ingester stores a backlog, compared with plain inserts of the same rows in the same rounds.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
 import { createFramesRegister } from '../../../../services/ingester/src/registers/frames-register.ts'
@@ -134,10 +135,11 @@ export async function produceBacklog(run: BenchRun, topic: string, total: number
   }
 }
 
+/** `begin`: produces what is measured, once the ingester has stored a first record of each partition. For backlogs of a single batch. */
 export async function measureIngester(
   run: BenchRun,
   database: BenchDatabase,
-  { topic, total, env }: { topic: string; total: number; env: NodeJS.ProcessEnv },
+  { topic, total, env, begin }: { topic: string; total: number; env: NodeJS.ProcessEnv; begin?: () => Promise<void> },
 ): Promise<Measurement> {
   const { url, sql } = database
   const bytesBefore = await tableBytes(database)
@@ -151,11 +153,16 @@ export async function measureIngester(
     DLQ_KAFKA_CONSUMER_GROUP: `bench-${process.pid}-${Date.now()}`,
     ...env,
   }
-  const measured = await withService(run, { name: 'ingester', databaseUrl: url, env: serviceEnv }, (service) =>
-    withWal(database, total, () =>
-      measureService(service, { total, count, pollMs: 25, postgresPid: run.stack.postgres?.pid }),
-    ),
-  )
+  const measured = await withService(run, { name: 'ingester', databaseUrl: url, env: serviceEnv }, async (service) => {
+    while (begin !== undefined && (await count()) < partitions && !service.hasExited()) await sleep(25)
+    const [measurement] = await Promise.all([
+      withWal(database, total, () =>
+        measureService(service, { total, count, pollMs: 25, postgresPid: run.stack.postgres?.pid }),
+      ),
+      begin?.(),
+    ])
+    return measurement
+  })
   const [row] = await sql<{ stored: number }[]>`
     select count(*)::int as stored from dlq.dlq_messages where dlq_topic = ${topic}`
   // More time, where the backlog is longer than the measured part.

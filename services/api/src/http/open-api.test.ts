@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { allRoutes } from '../routes/all-routes.ts'
 import { statusOf } from './api-error.ts'
+import { defineRoute } from './define-route.ts'
 import { openApiDocument, operationId } from './open-api.ts'
 
 const document = openApiDocument(allRoutes, { version: '0.1.0' }) as {
@@ -79,4 +80,12 @@ describe.each(routes)('%s', (_, route) => {
     if (route.bodyExample === undefined) return expect(v.safeParse(route.body, undefined).success).toBe(true)
     expect(v.safeParse(route.body, route.bodyExample).issues).toBeUndefined()
   })
+})
+
+test('a route whose mask class nobody has named is a type error', () => {
+  const spec = { method: 'get', path: '/api/v1/new', summary: 'New', role: null, answers: {} } as const
+  const handle = async () => new Response()
+  // @ts-expect-error masks is missing. The compiler is the judge: with a default, this line would be its error.
+  const route = defineRoute(spec, handle)
+  expect(route.masks).toBeUndefined()
 })

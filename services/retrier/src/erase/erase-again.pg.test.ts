@@ -41,6 +41,16 @@ test('what a restore has brought back is erased, by the proof', async () => {
   await expect(eraseAgain(service.sql, proof.replace('ticket', 'tocket'))).rejects.toThrow('SHA-256')
 })
 
+test('a message that was erased by its id is, too, whatever key it has', async () => {
+  const id = await insertMessageRow(database.sql, { record_value: Buffer.from(canary) })
+  const run = await enterErasure(service.sql, { ids: [id] })
+  const { proof } = await carryOut(service.sql, run)
+  await database.sql`
+    update dlq.dlq_messages set record_value = ${Buffer.from(canary)}, erased_at = null where id = ${id}`
+  expect(await eraseAgain(service.sql, proof)).toBe(1)
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ error_message: 'erased', record_value: null })
+})
+
 test('a message that was being sent at the backup is erased, and its attempt is unknown', async () => {
   const id = await insertMessageRow(database.sql, keyed)
   const proof = await erase()

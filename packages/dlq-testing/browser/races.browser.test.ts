@@ -132,12 +132,11 @@ test('a run that its canary pauses says why, shows what came back, and waits for
   )
   const { id } = (await answer.json()) as { id: string }
   const page = await console_.open(`/runs/${id}`)
+  const countSent = () =>
+    console_.sql`select from dlq.dlq_messages where id = any(${ids}::uuid[]) and status = 'RESOLVED'`
+  await eventually(async () => expect(await countSent()).toHaveLength(1))
   const groupId = topics.groupName('browser-canary')
-  const [sent] = await eventually(async () => {
-    const records = await readTopic(topics.kafka, { topic: sending.original, groupId })
-    expect(records.length).toBeGreaterThan(0)
-    return records
-  })
+  const [sent] = await readTopic(topics.kafka, { topic: sending.original, groupId })
   await failAgain(topics, sending, sent!, error)
   await page.getByText(/canary: 1 of 1 retries failed again/).waitFor()
   await page.getByRole('link', { name: 'Look at what came back' }).click()

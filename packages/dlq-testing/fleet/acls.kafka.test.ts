@@ -243,16 +243,16 @@ describe('a policy that holds what is not known to be fresh', () => {
   }
 
   const answerOf = async (key: string) => {
-    const [row] = await database.sql<{ status: string; answer: string | null; reason: string | null }[]>`
-      select m.status, s.answer, s.reason from dlq.dlq_messages m left join dlq.dlq_staleness s on s.message_id = m.id
+    const [row] = await database.sql<{ status: string; is_held: boolean; reason: string | null }[]>`
+      select m.status, m.next_retry_at is null as is_held, s.reason from dlq.dlq_messages m left join dlq.dlq_staleness s on s.message_id = m.id
       where m.record_key = ${Buffer.from(key)}`
     return row
   }
 
-  test('holds a message whose topic the retrier may not read, says so, and looks once it may', async () => {
+  test('holds a message whose topic the retrier may not read, says so, and sends it once it may', async () => {
     const unread = await sendFailed('unread')
     await eventually(async () =>
-      expect(await answerOf(unread)).toEqual({ status: 'PENDING', answer: 'unknown', reason: 'not_allowed' }),
+      expect(await answerOf(unread)).toEqual({ status: 'PENDING', is_held: true, reason: 'not_allowed' }),
     )
     await cluster.allow({ user: 'retrier', type: 'Topic', name: guarded.original, operation: 'Read' })
     await untilResolved(await sendFailed('read'))

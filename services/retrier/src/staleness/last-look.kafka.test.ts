@@ -117,6 +117,40 @@ test('what nobody has looked at waits for the look, and what cannot be told is h
   expect(await readMessageRow(database.sql, waiting)).toMatchObject({ status: 'RESOLVED' })
 })
 
+test('what was held because Kafka did not allow the look is due again once it is fresh, if it was due by itself', async () => {
+  const topic = await topics.createTopic('orders')
+  await send(topic, 'k', 'k2', 'k3', 'k4')
+  const letter = (n: number, columns: MessageColumns = {}) =>
+    due(topic, n, { record_key: Buffer.from(['k', 'k2', 'k3', 'k4'][n]!), ...columns })
+  const [own, asked, edited, stale] = [
+    await letter(0),
+    await letter(1, { retry_requested: true }),
+    await letter(2),
+    await letter(3),
+  ]
+  const all = [own, asked, edited, stale]
+  const pass = retrier(topic)
+  await pass()
+  await database.sql`update dlq.dlq_staleness set answer = 'unknown', reason = 'not_allowed'`
+  await database.sql`update dlq.dlq_messages set next_retry_at = '1970-01-01'`
+  await pass()
+  for (const id of all) expect(await readMessageRow(database.sql, id)).toMatchObject(held)
+  await database.sql`update dlq.dlq_messages set error_message = 'changed' where id = ${edited}`
+  await send(topic, 'k4')
+  await look()
+  expect((await listStaleness(service.sql, all)).map(({ answer }) => answer).sort()).toEqual([
+    'fresh',
+    'fresh',
+    'fresh',
+    'superseded',
+  ])
+  expect(await readMessageRow(database.sql, own)).toMatchObject({ next_retry_at: expect.any(Date) })
+  for (const id of [asked, edited, stale]) expect(await readMessageRow(database.sql, id)).toMatchObject(held)
+  await pass()
+  expect(await readMessageRow(database.sql, own)).toMatchObject({ status: 'RESOLVED' })
+  expect(await retriedOf(topic)).toHaveLength(1)
+})
+
 test('a run leaves alone what is held, and says why; with "send" it sends that too', async () => {
   const topic = await topics.createTopic('orders')
   await send(topic, 'k', 'k')

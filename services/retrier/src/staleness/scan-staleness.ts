@@ -45,6 +45,8 @@ const leaseMs = 60_000
 const followMs = 2000
 /** Where nothing is open, and after a fault. */
 const restMs = 30_000
+/** Another retrier, or the last look, may have been refused since this one was allowed. */
+const askAgainMs = 5 * 60_000
 const saveMs = 5000
 const maxPartitions = 64
 /** Of one partition. */
@@ -54,7 +56,8 @@ const maxOpen = 100_000
 export function createStalenessScan(deps: ScanDeps) {
   const { sql, log } = deps
   const enterSome = createOpenEntry(deps)
-  const allowed = new Set<string>()
+  /** Topics that may be read → until when that is taken for true. */
+  const allowed = new Map<string, number>()
 
   return async function scan(): Promise<{ more: boolean }> {
     const { guarded, more } = await enterSome()
@@ -68,10 +71,10 @@ export function createStalenessScan(deps: ScanDeps) {
     }
     try {
       let facts = await lookAtTopic(deps, topic)
-      if (facts.kind === 'known' && !allowed.has(topic)) {
+      if (facts.kind === 'known' && (allowed.get(topic) ?? 0) <= deps.now()) {
         if (await mayRead(deps, topic, facts)) {
           await askAgain(sql, topic)
-          allowed.add(topic)
+          allowed.set(topic, deps.now() + askAgainMs)
         } else facts = { kind: 'not_allowed' }
       } else if (facts.kind !== 'known') allowed.delete(topic)
       for (const cursor of cursors) await scanPartition(deps, cursor, { facts, lease })

@@ -140,12 +140,25 @@ export async function writeDecided(sql: Sql, decided: readonly Decided[]): Promi
     where s.message_id = found.id and s.answer in ('waiting', 'fresh')`
 }
 
-/** From now on the position of their partition's cursor holds for these messages. */
+/**
+ * From now on the position of their partition's cursor holds for these messages. Those that were held when they were
+ * due by themselves, and that nobody has changed since, are due again.
+ */
 export async function writeFresh(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await sql`
-    update dlq.dlq_staleness set answer = 'fresh', answered_at = now()
-    where message_id = any(${sql.array([...ids])}::uuid[]) and answer = 'waiting'`
+    with found as (
+      update dlq.dlq_staleness set answer = 'fresh', answered_at = now()
+      where message_id = any(${sql.array([...ids])}::uuid[]) and answer = 'waiting'
+      returning message_id as id, held_at
+    ),
+    held as materialized (
+      select m.id from dlq.dlq_messages m join found using (id)
+      where m.status = 'PENDING' and m.next_retry_at is null and m.updated_at = found.held_at
+      order by m.id
+      for update of m
+    )
+    update dlq.dlq_messages m set next_retry_at = now(), updated_at = now() from held where m.id = held.id`
 }
 
 /** Answers all that is undecided in the partition from an offset on in the same way. */

@@ -26,7 +26,7 @@ export async function holdStale(
         as g (id uuid, answer text, reason text, newer_offset bigint, newer_at timestamptz)
     ),
     stale as materialized (
-      select m.id, m.run_id,
+      select m.id, m.run_id, m.run_id is null and not m.retry_requested as was_due,
              case when given.answer = 'superseded' then 'superseded' else 'staleness_unknown' end as reason
       from dlq.dlq_messages m join given using (id)
       where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING'
@@ -54,9 +54,10 @@ export async function holdStale(
     answered as (
       update dlq.dlq_staleness s set
         answer = given.answer, reason = given.reason, newer_offset = given.newer_offset, newer_at = given.newer_at,
-        answered_at = now()
+        answered_at = case when s.answer in ('waiting', 'fresh') then now() else s.answered_at end,
+        held_at = case when stale.was_due then now() end
       from given join stale using (id)
-      where s.message_id = given.id and s.answer in ('waiting', 'fresh')
+      where s.message_id = given.id
     )
     select count(*)::int as n from updated`
   return rows[0]!.n

@@ -69,6 +69,19 @@ test('later months are created once, when they come near', async () => {
   await database.sql`select dlq.create_message_partitions()`
 })
 
+test('rows of every partition are written lightly, also of those that are made later', async () => {
+  const heavy = async () =>
+    (
+      await database.sql`
+        select relname from pg_inherits join pg_class on pg_class.oid = inhrelid
+        where inhparent = 'dlq.dlq_messages'::regclass and (reloptions is null or not 'toast_tuple_target=1024' = any(reloptions))`
+    ).map(({ relname }) => relname)
+  await database.sql`select dlq.create_message_partitions(4)`
+
+  expect(await heavy()).toEqual([])
+  await database.sql`select dlq.create_message_partitions()`
+})
+
 /** The first day of the month that is `ahead` months after that of `now`. */
 function monthFrom(now: Date, ahead: number): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1))

@@ -130,6 +130,18 @@ test('a re-failure without our headers is recognised by the coordinates of its o
   })
 })
 
+test('a record of a topic that was deleted and created again is no re-failure of what was sent to the old one', async () => {
+  const id = await storeFirst()
+  await (await publish(id))()
+  const before = await read(id)
+  const [sent] = await database.sql`select target_topic from dlq.dlq_attempts`
+  await database.sql`
+    insert into dlq.dlq_target_topics (target_topic, topic_id, new_since) values (${sent!.target_topic}, 'new', clock_timestamp())`
+  const headers = { 'dlq-original-partition': '0', 'dlq-original-offset': '77' }
+  expect(await store([recordAt(1, { headers })])).toMatchObject({ stored: 1, reopened: 0 })
+  expect(await read(id)).toEqual(before)
+})
+
 test('the same re-failure read twice changes nothing the second time', async () => {
   const id = await storeFirst()
   await (await publish(id))()

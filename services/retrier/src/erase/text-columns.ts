@@ -187,6 +187,7 @@ export const keptColumns: readonly string[] = namesOf({
   'dlq.dlq_summary': ['consumer_group', 'dlq_topic', 'original_topic', 'status'],
   'dlq.dlq_summary_deltas': ['consumer_group', 'dlq_topic', 'original_topic', 'status'],
   'dlq.dlq_summary_totals': ['consumer_group', 'dlq_topic', 'original_topic', 'status'],
+  'dlq.dlq_target_topics': ['target_topic', 'topic_id'],
   'dlq.dlq_topic_partitions': ['cluster', 'topic'],
   'dlq.dlq_topic_pauses': ['paused_by', 'reason', 'topic', 'what'],
   'dlq.dlq_topics': ['missing_originals', 'cleanup_policy', 'cluster', 'display_name', 'topic', 'topic_id'],

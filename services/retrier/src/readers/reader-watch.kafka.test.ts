@@ -4,6 +4,7 @@ import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/domain/retry/retr
 import { createGroupReader } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -23,7 +24,7 @@ let group: string
 let registry: Registry
 
 beforeEach(async () => {
-  await emptyTables(database.sql, 'dlq.dlq_readers', 'dlq.dlq_reader_partitions', 'dlq.dlq_reader_gaps')
+  await emptyTables(database.sql, 'dlq.dlq_readers', 'dlq.dlq_reader_partitions', 'dlq.dlq_reader_gaps', 'dlq.dlq_target_topics')
   await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_summary_totals')
   registry = new Registry()
   topic = await topics.createTopic('orders', { partitions: 1 })
@@ -195,3 +196,37 @@ test('where no group has failed on the topic, those that read it now are asked',
     await consumer.disconnect()
   }
 })
+
+test('what was sent to a topic that was deleted and created again cannot be told, however far the new one is read', async () => {
+  const ofOld = await sendAttempt()
+  const look = watch()
+  await topics.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '0' }] })
+  await look()
+  expect(await ofOld()).toMatchObject({ verdict: 'sent' })
+
+  await createAgain()
+  await produce(3)
+  await topics.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '3' }] })
+  await look()
+  expect(await ofOld()).toMatchObject({ verdict: 'unknown', reason: 'new_topic' })
+  const ofNew = await addAttempt('2')
+  await look()
+  expect(await ofNew()).toMatchObject({ verdict: 'passed' })
+  expect(await ofOld()).toMatchObject({ verdict: 'unknown', reason: 'new_topic' })
+  // The record that nobody read was not counted as read.
+  expect(await registry.getSingleMetric('dlq_verdicts_total')!.get()).toMatchObject({ values: [] })
+})
+
+async function produce(records: number): Promise<void> {
+  const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
+  await producer.connect()
+  for (let n = 0; n < records; n += 1) await producer.send({ topic, messages: [{ value: 'new' }] })
+  await producer.disconnect()
+}
+
+/** Deletes the topic, and creates it anew once the broker has forgotten the old one. */
+async function createAgain(): Promise<void> {
+  await topics.admin.deleteTopics({ topics: [topic] })
+  await eventually(async () => expect(await topics.admin.listTopics()).not.toContain(topic))
+  await createTopics(topics.admin, [{ topic, numPartitions: 1 }])
+}

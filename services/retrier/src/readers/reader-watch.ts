@@ -19,6 +19,7 @@ import {
   type SeenReader,
   takeLook,
 } from 'dlq-core/queries/readers/reader-watch.ts'
+import { followTopicIds } from 'dlq-core/queries/readers/target-topics.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { GroupReader, GroupType } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
 import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
@@ -34,7 +35,7 @@ import { createVerdictCounter, type VerdictMetrics } from './verdict-counter.ts'
 
 export type ReaderWatchDeps = {
   admin: Pick<Admin, 'listGroups' | 'listTopics' | 'describeGroups' | 'fetchOffsets'>
-  reader: Pick<TopicReader, 'fetchLogBounds'>
+  reader: Pick<TopicReader, 'fetchLogBounds' | 'fetchTopicIds'>
   groups: Omit<GroupReader, 'disconnect'>
   policies: Pick<PolicySource, 'load' | 'policyOf'>
   sql: Database
@@ -98,31 +99,38 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       const judges = verdictGroups(deps, targets)
       const expected = [...(await listExpectedReaders(sql, targets)), ...judges]
       const isExpected = new Set(expected.map(keyOf))
+      // Asked for first: a topic that is made anew between the questions is found at the next look.
+      const ids = await reader.fetchTopicIds(targets)
       const logs = await askTogether(targets, reader.fetchLogBounds, log)
       const bounds = Map.groupBy(logs, ({ topic }) => topic)
       const asked = groupsToAsk(new Set(expected.map((of) => of.consumer_group)))
       const groups = await askGroups(deps, asked, { types, bounds: logs })
       await recordCandidateReaders(sql, readersOf(groups, beside, deps.ownGroup))
       const stored = await listStoredUntil(sql, { topics: targets, lookMs: longestLookMs })
-      const known = new Map((await listReaders(sql, targets)).map((of) => [keyOf(of), of]))
       const horizons = await readHorizons(deps, topics)
       const nowMs = now()
-      const seen = targets.flatMap((topic) =>
-        groups.flatMap((group) => {
-          const reader = { target_topic: topic, consumer_group: group.id }
-          const key = keyOf(reader)
-          const before = known.get(key) ?? null
-          return judgeReader(reader, group, before, {
-            bounds: bounds.get(topic) ?? [],
-            storedUntilMs: stored.get(topic) ?? null,
-            horizonMs: horizons(reader),
-            nowMs,
-            isExpected: isExpected.has(key),
-          })
-        }),
-      )
-      await recordReaders(sql, { began_at: beganAt, readers: seen })
-      await recordVerdictGroups(sql, { topics: targets, judges })
+      // In one transaction: else what was known of a topic that was made anew might outlive a retrier that dies in between.
+      const { seen, known, others } = await sql.begin(async (sql) => {
+        const others = await followTopicIds(sql, ids)
+        const known = new Map((await listReaders(sql, targets)).map((of) => [keyOf(of), of]))
+        const seen = targets.flatMap((topic) =>
+          groups.flatMap((group) => {
+            const reader = { target_topic: topic, consumer_group: group.id }
+            const key = keyOf(reader)
+            return judgeReader(reader, group, known.get(key) ?? null, {
+              bounds: bounds.get(topic) ?? [],
+              storedUntilMs: stored.get(topic) ?? null,
+              horizonMs: horizons(reader),
+              nowMs,
+              isExpected: isExpected.has(key),
+            })
+          }),
+        )
+        await recordReaders(sql, { began_at: beganAt, readers: seen })
+        await recordVerdictGroups(sql, { topics: targets, judges })
+        return { seen, known, others }
+      })
+      for (const topic of others) log.info({ topic }, 'target_topic_recreated')
       counter.add(seen, known)
     }
     await noteLook(sql, { began_at: beganAt })

@@ -7,7 +7,10 @@ import { type Sql, toJson } from '../sql.ts'
 
 export type Correlated = RecordPlace & { message_id: string; number: number }
 
-/** The attempts that published to these coordinates, those of archived messages as well. */
+/**
+ * The attempts that published to these coordinates, those of archived messages as well; not those that published to a topic
+ * which was deleted, and created again since.
+ */
 export async function findAttemptsByPlace(sql: Sql, places: readonly RecordPlace[]): Promise<Correlated[]> {
   if (places.length === 0) return []
   // Most batches name topics that no retry was ever sent to. One look-up per topic saves one per record.
@@ -21,10 +24,12 @@ export async function findAttemptsByPlace(sql: Sql, places: readonly RecordPlace
     select a.target_topic as topic, a.target_partition as partition, a.target_offset as offset, a.message_id, a.number
     from json_to_recordset(${toJson(places.filter(({ topic }) => targets.has(topic)))}::json)
       as place (topic text, partition int, "offset" bigint)
-    join (select target_topic, target_partition, target_offset, message_id, number from dlq.dlq_attempts
+    join (select target_topic, target_partition, target_offset, message_id, number, settled_at from dlq.dlq_attempts
           union all
-          select target_topic, target_partition, target_offset, message_id, number from dlq.dlq_attempts_archive) a
-      on a.target_topic = place.topic and a.target_partition = place.partition and a.target_offset = place."offset"`
+          select target_topic, target_partition, target_offset, message_id, number, settled_at from dlq.dlq_attempts_archive) a
+      on a.target_topic = place.topic and a.target_partition = place.partition and a.target_offset = place."offset"
+    left join dlq.dlq_target_topics t on t.target_topic = place.topic
+    where t.new_since is null or a.settled_at > t.new_since`
 }
 
 /** Kafka's default retention: within it a record that was published to unknown coordinates can still be read. */

@@ -37,12 +37,15 @@ export async function countRises(
     cross join lateral (
       select rise.consumer_group = (
         select r.consumer_group from dlq.dlq_readers r where r.target_topic = rise.target_topic
-        order by r.consumer_group limit 1) as first
+        order by r.consumer_group limit 1) as first,
+        -- What was settled before was sent to another topic of this name.
+        (select t.new_since from dlq.dlq_target_topics t where t.target_topic = rise.target_topic) as new_since
     ) named
     cross join lateral (
       select count(*) as examined, max(piece.target_offset) as last,
              (count(*) filter (where
                (not rise."isFirst" or piece.settled_at > now() - interval '1 hour')
+               and (named.new_since is null or piece.settled_at > named.new_since)
                and (m.consumer_group = rise.consumer_group
                     or (named.first and not exists (
                       select from dlq.dlq_readers own

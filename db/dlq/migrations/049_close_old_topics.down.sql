@@ -1,4 +1,4 @@
--- Topics that were made anew are told by their shorter logs again.
+-- Loses which topics were made anew: they are told by their shorter logs again.
 
 set local lock_timeout = '5s';
 

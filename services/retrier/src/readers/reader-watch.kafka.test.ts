@@ -24,7 +24,13 @@ let group: string
 let registry: Registry
 
 beforeEach(async () => {
-  await emptyTables(database.sql, 'dlq.dlq_readers', 'dlq.dlq_reader_partitions', 'dlq.dlq_reader_gaps', 'dlq.dlq_target_topics')
+  await emptyTables(
+    database.sql,
+    'dlq.dlq_readers',
+    'dlq.dlq_reader_partitions',
+    'dlq.dlq_reader_gaps',
+    'dlq.dlq_target_topics',
+  )
   await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_summary_totals')
   registry = new Registry()
   topic = await topics.createTopic('orders', { partitions: 1 })
@@ -214,7 +220,8 @@ test('what was sent to a topic that was deleted and created again cannot be told
   expect(await ofNew()).toMatchObject({ verdict: 'passed' })
   expect(await ofOld()).toMatchObject({ verdict: 'unknown', reason: 'new_topic' })
   // The record that nobody read was not counted as read.
-  expect(await registry.getSingleMetric('dlq_verdicts_total')!.get()).toMatchObject({ values: [] })
+  const { values } = await registry.getSingleMetric('dlq_verdicts_total')!.get()
+  expect(values.filter(({ value }) => value > 0)).toEqual([])
 })
 
 async function produce(records: number): Promise<void> {

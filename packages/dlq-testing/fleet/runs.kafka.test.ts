@@ -97,6 +97,8 @@ test('a run completes while retriers, API and PostgreSQL are killed: it sends ea
   timeout: soak ? 2_400_000 : 400_000,
 }, async () => {
   const topic = await topics.createTopic('orders-crash', { partitions })
+  // Else a quick machine has sent a small run before anything is killed.
+  if (!soak) await sql`insert into dlq.dlq_policies (pattern, rate_per_second) values (${topic}, 80)`
   await insertWaiting(topic, { count: total })
   const instances = ['api', 'retrier-1', 'retrier-2'] as const
   const kindOf = (instance: string) => (instance === 'api' ? ('api' as const) : ('retrier' as const))

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Logger, runMigrations } from 'graphile-worker'
-import type pg from 'pg'
+import pg from 'pg'
 
 const entry = createRequire(import.meta.url).resolve('graphile-worker')
 const { version } = JSON.parse(readFileSync(join(dirname(entry), '..', 'package.json'), 'utf8')) as { version: string }
@@ -15,7 +15,16 @@ export const workerMigration = `graphile_worker_${version}`
 
 /** Applies the missing migrations. The caller holds the lock of all migrations. */
 export async function installWorkerSchema(databaseUrl: string): Promise<void> {
-  await runMigrations({ connectionString: databaseUrl, maxPoolSize: 1, logger: new Logger(() => () => {}) })
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
+  // A connection that is lost while nobody uses it would end the process. A query on a lost one fails by itself.
+  const ignore = () => {}
+  pool.on('error', ignore)
+  pool.on('connect', (client) => client.on('error', ignore))
+  try {
+    await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) })
+  } finally {
+    await pool.end()
+  }
 }
 
 /** Drops the schema and its waiting jobs. The recovery of runs and sagas adds their jobs again. */

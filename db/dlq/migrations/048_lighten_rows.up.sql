@@ -1,5 +1,5 @@
--- Rows above 2 KB keep 1 KB beside what is stored apart (TOAST), not 2 KB: each retry writes the row twice anew, but what is
--- stored apart only once. Existing rows stay as they are; nothing is rewritten, and reading and writing go on.
+-- PostgreSQL stores wide columns of rows above 2 KB apart (TOAST), until 2 KB of the row are left. From here on 1 KB is left.
+-- A retry writes the row twice, but not what is stored apart. Existing rows stay as they are. Reading and writing go on.
 
 set local lock_timeout = '5s';
 

@@ -1,4 +1,4 @@
--- Loses which topics were made anew: they are told by their shorter logs again.
+-- Loses which topics were deleted and created again. A shorter log tells it again.
 
 set local lock_timeout = '5s';
 

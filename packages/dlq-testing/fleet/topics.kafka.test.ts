@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually, nothingHappensFor } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
 import { createFleet, type Fleet } from 'dlq-testing/fleet/service-fleet.ts'
-import { createTopics as createServedTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { createTopics as createServedTopics, recreateTopic } from 'dlq-testing/kafka/create-topics.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
@@ -181,9 +181,7 @@ test('a topic that is deleted and created again starts a new generation; the rec
   await send('old', [10, 10])
   await untilRows([topic], 20)
 
-  await topics.admin.deleteTopics({ topics: [topic] })
-  await eventually(async () => expect(await topics.admin.listTopics()).not.toContain(topic))
-  await createTopics([topic], 2)
+  await recreateTopic(topics.admin, { topic, numPartitions: 2 })
   // Partition 0 grows beyond the end of the old one, partition 1 stays below it.
   await send('new', [15, 5])
   await untilRows([topic], 40)

@@ -10,9 +10,7 @@ const timeoutMs = 90_000
 export async function createTopics(admin: Admin, topics: ITopicConfig[]): Promise<void> {
   await admin.createTopics({ topics, waitForLeaders: false })
   const names = topics.map(({ topic }) => topic)
-  for (const deadline = Date.now() + timeoutMs; !(await areServed(admin, names)); await sleep(50)) {
-    if (Date.now() > deadline) throw new Error(`not served within ${timeoutMs / 1000} s: ${names.join(', ')}`)
-  }
+  await until(() => areServed(admin, names), `not served: ${names.join(', ')}`)
 }
 
 /** The same for topics of `numPartitions` each, with a new admin. */
@@ -26,6 +24,19 @@ export async function createTopicsNamed(kafka: Kafka, names: readonly string[], 
     )
   } finally {
     await admin.disconnect()
+  }
+}
+
+/** Deletes a topic, waits until the broker has forgotten it, and creates another one of its name. */
+export async function recreateTopic(admin: Admin, topic: ITopicConfig): Promise<void> {
+  await admin.deleteTopics({ topics: [topic.topic] })
+  await until(async () => !(await admin.listTopics()).includes(topic.topic), `not deleted: ${topic.topic}`)
+  await createTopics(admin, [topic])
+}
+
+async function until(isSo: () => Promise<boolean>, otherwise: string): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; !(await isSo()); await sleep(50)) {
+    if (Date.now() > deadline) throw new Error(`${otherwise}, within ${timeoutMs / 1000} s`)
   }
 }
 

@@ -15,6 +15,11 @@ export type Moment = {
   passed?: number
 }
 
+/** A retrier that was killed keeps its job until its lease is over. Here it is over at once. */
+export async function endWorkerLeases({ sql }: Pick<TestDatabase, 'sql'>): Promise<void> {
+  await sql`update dlq.dlq_workers set seen_at = '-infinity'`
+}
+
 const gateLock = 20_261_122
 
 /** Starts the process, and ends it by SIGKILL at that moment. When this resolves, its transaction is rolled back. */

@@ -9,7 +9,7 @@ import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
 import { startService } from 'dlq-testing/fleet/service-process.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
-import { killInTransaction } from 'dlq-testing/process/kill-in-transaction.ts'
+import { endWorkerLeases, killInTransaction } from 'dlq-testing/process/kill-in-transaction.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { startSaga } from 'saga-core/start-saga.ts'
@@ -49,8 +49,7 @@ async function dieAt({ step, table, passed = 0 }: (typeof deaths)[number]): Prom
   const where = `exists (
     select from dlq.dlq_runs where kind = 'erase' and status <> 'queued' and coalesce(step, 'admit') = '${step}')`
   await killInTransaction(database, { table, where, passed }, startRetrier)
-  // The dead one keeps its job until its lease is over. Here it is over at once.
-  await database.sql`update dlq.dlq_workers set seen_at = '-infinity'`
+  await endWorkerLeases(database)
 }
 
 const drift = () =>

@@ -4,7 +4,7 @@ import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/domain/retry/retr
 import { createGroupReader } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
-import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { recreateTopic } from 'dlq-testing/kafka/create-topics.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -63,11 +63,16 @@ function watch(horizonMs = 150_000, policy: Partial<RetryPolicy> = {}) {
 
 /** Sends a record as an attempt of a message of the group. Returns how to ask for its verdict. */
 async function sendAttempt(consumerGroup: string | null = group): Promise<() => Promise<object>> {
+  return addAttempt(await produce(1), consumerGroup)
+}
+
+/** Returns the offset of the first record. */
+async function produce(records: number): Promise<string> {
   const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
   await producer.connect()
-  const [sent] = await producer.send({ topic, messages: [{ value: 'x' }] })
+  const [sent] = await producer.send({ topic, messages: Array.from({ length: records }, () => ({ value: 'x' })) })
   await producer.disconnect()
-  return addAttempt(sent!.baseOffset!, consumerGroup)
+  return sent!.baseOffset!
 }
 
 async function addAttempt(offset: string, consumerGroup: string | null = group): Promise<() => Promise<object>> {
@@ -210,7 +215,7 @@ test('what was sent to a topic that was deleted and created again cannot be told
   await look()
   expect(await ofOld()).toMatchObject({ verdict: 'sent' })
 
-  await createAgain()
+  await recreateTopic(topics.admin, { topic, numPartitions: 1 })
   await produce(3)
   await topics.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '3' }] })
   await look()
@@ -223,17 +228,3 @@ test('what was sent to a topic that was deleted and created again cannot be told
   const { values } = await registry.getSingleMetric('dlq_verdicts_total')!.get()
   expect(values.filter(({ value }) => value > 0)).toEqual([])
 })
-
-async function produce(records: number): Promise<void> {
-  const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
-  await producer.connect()
-  for (let n = 0; n < records; n += 1) await producer.send({ topic, messages: [{ value: 'new' }] })
-  await producer.disconnect()
-}
-
-/** Deletes the topic, and creates it anew once the broker has forgotten the old one. */
-async function createAgain(): Promise<void> {
-  await topics.admin.deleteTopics({ topics: [topic] })
-  await eventually(async () => expect(await topics.admin.listTopics()).not.toContain(topic))
-  await createTopics(topics.admin, [{ topic, numPartitions: 1 }])
-}

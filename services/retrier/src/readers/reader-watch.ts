@@ -99,7 +99,7 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       const judges = verdictGroups(deps, targets)
       const expected = [...(await listExpectedReaders(sql, targets)), ...judges]
       const isExpected = new Set(expected.map(keyOf))
-      // Asked for first: a topic that is made anew between the questions is found at the next look.
+      // The ids first. A topic may be deleted and created again between the questions; then the next look finds it.
       const ids = await reader.fetchTopicIds(targets)
       const logs = await askTogether(targets, reader.fetchLogBounds, log)
       const bounds = Map.groupBy(logs, ({ topic }) => topic)
@@ -109,7 +109,7 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       const stored = await listStoredUntil(sql, { topics: targets, lookMs: longestLookMs })
       const horizons = await readHorizons(deps, topics)
       const nowMs = now()
-      // In one transaction: else what was known of a topic that was made anew might outlive a retrier that dies in between.
+      // One transaction. A retrier that dies in between would leave the new id beside what groups had read of the old topic.
       const { seen, known, others } = await sql.begin(async (sql) => {
         const others = await followTopicIds(sql, ids)
         const known = new Map((await listReaders(sql, targets)).map((of) => [keyOf(of), of]))

@@ -8,7 +8,7 @@ import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
 import { startService } from 'dlq-testing/fleet/service-process.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
-import { killInTransaction } from 'dlq-testing/process/kill-in-transaction.ts'
+import { endWorkerLeases, killInTransaction } from 'dlq-testing/process/kill-in-transaction.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { orderBytes, orderSchema } from 'dlq-testing/schemas/avro-orders.ts'
@@ -64,8 +64,7 @@ test('killed in the middle of a batch, it loses that batch alone, and decodes th
   expect(waiting).toBeGreaterThan(0)
   expect(decoded + waiting).toBe(messages)
 
-  // The dead one keeps its job until its lease is over. Here it is over at once.
-  await database.sql`update dlq.dlq_workers set seen_at = '-infinity'`
+  await endWorkerLeases(database)
   const last = await startRetrier()
   await eventually(async () => expect(await countBy()).toEqual({ decoded: messages, waiting: 0 }))
   await last.stop('SIGTERM', 60_000)

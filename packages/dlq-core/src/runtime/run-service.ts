@@ -6,6 +6,7 @@ import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { ConfigError, type Need } from './config/config.ts'
 import { configPath, readConfig } from './config/config-files.ts'
@@ -45,7 +46,16 @@ export type ServiceContext = {
   tracing: Tracing
 }
 
-export type ServiceOptions = { name: string; needs: readonly Need[] }
+export type ServiceOptions = {
+  name: string
+  needs: readonly Need[]
+  /**
+   * By how much of itself the heap may grow before all of it is cleaned, in percent. On a machine with much memory V8 lets
+   * it grow fourfold, whatever the service needs: over a backlog the ingester peaked at 320 to 380 MiB, and at 212 to 230
+   * with 50, for a third more of its own CPU.
+   */
+  heapGrowth?: number
+}
 
 /**
  * Restarts this process with options that can only be set before Node begins; the process id stays.
@@ -70,11 +80,12 @@ function startOverLean(): void {
 
 /** Runs `main` until it returns; then, or after a fault, releases everything and ends the process. */
 export async function runService(
-  { name, needs }: ServiceOptions,
+  { name, needs, heapGrowth }: ServiceOptions,
   main: (context: ServiceContext) => Promise<void>,
 ): Promise<never> {
   const options = commandLine(name)
   if (!options['check-config']) startOverLean()
+  if (heapGrowth !== undefined) setFlagsFromString(`--heap-growing-percent=${heapGrowth}`)
   // Otherwise the cache is written only at an orderly end.
   flushCompileCache()
   const { config: given, warnings, reread } = readConfigOrExit(name, options.config, needs)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { batchOf, recordAt } from '../store/test-batch.ts'
-import { partsOfBatch } from './parts-of-batch.ts'
+import { type Part, partsOfBatch } from './parts-of-batch.ts'
 
 const record = (offset: number, bytes: number) => ({
   ...recordAt(offset),
@@ -8,8 +8,8 @@ const record = (offset: number, bytes: number) => ({
   value: Buffer.alloc(bytes),
   headers: [],
 })
-const offsetsOf = (parts: Iterable<ReturnType<typeof batchOf>>) =>
-  [...parts].map(({ fetchedOffset, records, nextOffset }) => [
+const offsetsOf = (parts: Iterable<Part>) =>
+  [...parts].map(({ batch: { fetchedOffset, records, nextOffset } }) => [
     Number(fetchedOffset),
     records.map(({ offset }) => Number(offset)),
     Number(nextOffset),
@@ -17,8 +17,10 @@ const offsetsOf = (parts: Iterable<ReturnType<typeof batchOf>>) =>
 
 test('a batch that fits is one part, one without records too', () => {
   const batch = batchOf([record(3, 40), record(4, 60)], { fetchedOffset: 1n, nextOffset: 9n })
-  expect([...partsOfBatch(batch, 100)]).toEqual([batch])
-  expect([...partsOfBatch({ ...batch, records: [] }, 100)]).toEqual([{ ...batch, records: [] }])
+  expect([...partsOfBatch(batch, { maxBytes: 100 })]).toEqual([{ batch, bytes: 100 + 2 * 2048 }])
+  expect([...partsOfBatch({ ...batch, records: [] }, { maxBytes: 100 })]).toEqual([
+    { batch: { ...batch, records: [] }, bytes: 0 },
+  ])
 })
 
 test('a larger one is divided at the bound, and a record that is too large is a part by itself', () => {
@@ -26,7 +28,7 @@ test('a larger one is divided at the bound, and a record that is too large is a 
     fetchedOffset: 1n,
     nextOffset: 12n,
   })
-  expect(offsetsOf(partsOfBatch(batch, 100))).toEqual([
+  expect(offsetsOf(partsOfBatch(batch, { maxBytes: 100 }))).toEqual([
     [1, [3], 4],
     [4, [4], 7],
     [7, [7], 8],
@@ -34,9 +36,18 @@ test('a larger one is divided at the bound, and a record that is too large is a 
   ])
 })
 
+test('many small records are divided by their number', () => {
+  const batch = batchOf(Array.from({ length: 5 }, (_, at) => record(at, 1)))
+  expect(offsetsOf(partsOfBatch(batch, { maxRecords: 2 }))).toEqual([
+    [0, [0, 1], 2],
+    [2, [2, 3], 4],
+    [4, [4], 5],
+  ])
+})
+
 test('headers and keys count', () => {
   const heavy = { ...record(0, 10), key: Buffer.alloc(30), headers: [['name', Buffer.alloc(30)] as const] }
-  expect(offsetsOf(partsOfBatch(batchOf([heavy as never, record(1, 30)]), 100))).toHaveLength(2)
+  expect(offsetsOf(partsOfBatch(batchOf([heavy as never, record(1, 30)]), { maxBytes: 100 }))).toHaveLength(2)
 })
 
 test.each([1, 50, 100, 1000, 10_000])(
@@ -45,7 +56,7 @@ test.each([1, 50, 100, 1000, 10_000])(
     const sizes = [0, 90, 5, 5, 0, 100, 101, 1, 40, 40, 40, 0, 0, 600, 99, 1, 1]
     const records = sizes.map((bytes, index) => record(10 + 3 * index, bytes))
     const batch = batchOf(records, { fetchedOffset: 5n, nextOffset: 99n })
-    const parts = [...partsOfBatch(batch, maxBytes)]
+    const parts = [...partsOfBatch(batch, { maxBytes })].map((part) => part.batch)
 
     expect(parts.flatMap(({ records }) => records)).toEqual(records)
     expect(parts.map(({ fetchedOffset }) => fetchedOffset)).toEqual([

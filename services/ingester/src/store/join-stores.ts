@@ -14,12 +14,12 @@ type Waiting = {
 }
 
 /** Transactions at once: while one waits for PostgreSQL, the next is read. */
-const maxTransactions = 2
+const maxTransactions = 3
 /** A batch with more records has a transaction of its own. */
 const maxSmallRecords = 100
 const maxJoinedRecords = 500
 
-/** A store for any number of callers, each with a partition of its own. While both transactions are busy, callers wait. */
+/** A store for any number of callers, each with a partition of its own. While all transactions are busy, callers wait. */
 export function createJoinedStore(deps: StoreDeps): Store {
   const waiting: Waiting[] = []
   let transactions = 0

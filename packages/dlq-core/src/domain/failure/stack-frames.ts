@@ -53,7 +53,7 @@ export function splitTrace(trace: string): SplitTrace | null {
   else own += trace.slice(runAt)
   if (framesChars < minFramesChars || framesChars > maxFramesChars || frames.length > maxRuns) return null
   // A line with a mark's text may also have come about where a line without an end met it.
-  return own.split(framesMark).length === frames.length + 1 ? { own, frames } : null
+  return countMarks(own) === frames.length ? { own, frames } : null
 }
 
 /** The trace that `splitTrace` was given. A text that does not fit the frames is whole. */
@@ -66,6 +66,12 @@ export function joinTrace({ own, frames }: SplitTrace): string {
 /** A UUIDv8 of the first 128 bits of SHA-256 over the frames. No frame holds a NUL, so no two sets make the same text. */
 export function framesId(frames: readonly string[]): string {
   return formatUuid(hash('sha256', frames.join('\0')), 8)
+}
+
+function countMarks(own: string): number {
+  let count = 0
+  for (let at = own.indexOf(framesMark); at !== -1; at = own.indexOf(framesMark, at + framesMark.length)) count++
+  return count
 }
 
 function push(frames: string[], run: string): number {

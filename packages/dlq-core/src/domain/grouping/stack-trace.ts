@@ -73,13 +73,18 @@ const causeMarkers = ['\nCaused by: ', '\ncaused by: ', ' [cause]: ']
 /** The sections of an error and its causes, innermost first. */
 function causeSections(trace: string): Section[] {
   const starts = [0]
+  let isSorted = true
   for (const marker of causeMarkers) {
+    const last = starts.at(-1)!
     for (let at = findMarker(trace, marker); at !== -1; at = findMarker(trace, marker, at + 1)) {
       const start = at + marker.length
-      if (!trace.startsWith('[CIRCULAR', start)) starts.push(start)
+      if (trace.startsWith('[CIRCULAR', start)) continue
+      if (start < last) isSorted = false
+      starts.push(start)
     }
   }
-  starts.sort((a, b) => a - b)
+  // Nearly all traces have one kind of marker.
+  if (!isSorted) starts.sort((a, b) => a - b)
   const sections = starts.map((start, index) => ({ start, end: starts[index + 1] ?? trace.length }))
   return sections.slice(-maxSections).reverse()
 }

@@ -1,0 +1,193 @@
+// What happens to one batch of kafkajs: it is split into parts, each is stored with the position after it, and what cannot
+// be stored now is read again from where the database says.
+
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import type { LogBounds } from 'dlq-core/queries/ingest/topic-partitions.ts'
+import { noRoomNow } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
+import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import type { Consumer, EachBatchPayload, Batch as KafkaBatch, KafkaMessage } from 'kafkajs'
+import type { Batch, StoreOutcome } from '../store/store-batch.ts'
+import { partsOfBatch } from './parts-of-batch.ts'
+import type { StoreAhead } from './store-ahead.ts'
+import { untilStored } from './until-stored.ts'
+import { withinBounds } from './value-bounds.ts'
+import type { PositionWatch } from './watch-positions.ts'
+
+export type HandleDeps = {
+  consumer: Pick<Consumer, 'seek'>
+  reader: Pick<TopicReader, 'fetchLogBounds'>
+  log: Log
+  cluster: string
+  maxValueBytes: number
+  isPaused: (topic: string) => boolean
+  positions: Pick<PositionWatch, 'stored'>
+  ahead: StoreAhead
+  store: (batch: Batch, options?: { lowOffset: bigint }) => Promise<StoreOutcome>
+  /** The topic was deleted and created again, so its offsets begin again. */
+  onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
+  onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
+  /** The database has forgotten what it had stored. */
+  onBehind: () => void
+  /** Retention has deleted records before they were read; control records may be among them. */
+  onLost: (batch: Batch, count: number) => void
+}
+
+/** Returns when the batch is stored, or is being stored beside the next fetch. */
+export async function handleBatch(deps: HandleDeps, payload: EachBatchPayload): Promise<void> {
+  const { consumer, ahead } = deps
+  const { topic, partition, messages, fetchedOffset } = payload.batch as FetchedBatch
+  const isOver = () => payload.isStale() || !payload.isRunning()
+  const left = messages.find(({ undecodable }) => undecodable?.reason === noRoomNow)
+  if (left && left === messages[0])
+    return consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
+  for (const { batch: part, bytes } of partsOfBatch(toBatch(payload.batch, deps, left))) {
+    // What is left for a later fetch is sought when this is stored.
+    await ahead.begin({ topic, partition }, left ? null : bytes, async () => {
+      // What was under way may have found that reading goes on elsewhere.
+      if (isOver()) return
+      // It is read again, from the position, when the pause is over.
+      if (deps.isPaused(topic)) return consumer.seek({ topic, partition, offset: String(part.fetchedOffset) })
+      payload.resolveOffset(String(part.nextOffset - 1n))
+      await storeOrSeek(deps, payload, part)
+    })
+    // kafkajs throws a TypeError, and ends the consumer, where the topic is not ours any more.
+    if (isOver()) return
+  }
+  if (left) consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
+}
+
+/** kafkajs reads on behind the part while it is being stored: where that fails, it is read again. */
+async function storeOrSeek(deps: HandleDeps, payload: EachBatchPayload, part: Batch): Promise<void> {
+  const { topic, partition } = part
+  let isStored = false
+  try {
+    isStored = await storePart(deps, payload, part)
+  } finally {
+    if (!isStored && !payload.isStale()) deps.consumer.seek({ topic, partition, offset: String(part.fetchedOffset) })
+  }
+  if (!isStored || !payload.isRunning()) return
+  // For whoever looks at the group's lag, so nothing waits for it. Where it fails, the next one says more.
+  const offsets = { topics: [{ topic, partitions: [{ partition, offset: String(part.nextOffset) }] }] }
+  payload.commitOffsetsIfNecessary(offsets).catch((error) => deps.log.debug({ error }, 'commit_failed'))
+}
+
+type BatchProcessed = {
+  topic: string
+  partition: number
+  firstOffset: string | null
+  lastOffset: string
+  highWatermark: string
+}
+
+/**
+ * Moves the position past a batch of nothing but aborted records and transaction markers. kafkajs does not
+ * hand such a batch out; without this, the next one would begin behind the position for ever.
+ */
+export async function passOver(
+  { cluster, store }: Pick<HandleDeps, 'cluster' | 'store'>,
+  { topic, partition, firstOffset, lastOffset, highWatermark }: BatchProcessed,
+): Promise<void> {
+  // No first offset: compaction has left nothing at or after the offset asked for, which then is the last one.
+  const fetchedOffset = BigInt(firstOffset ?? lastOffset)
+  await store({
+    cluster,
+    topic,
+    partition,
+    fetchedOffset,
+    nextOffset: BigInt(lastOffset) + 1n,
+    highWatermark: BigInt(highWatermark),
+    records: [],
+  })
+}
+
+/** False where what follows must not be stored now: it is read again, here or by somebody else. */
+async function storePart(deps: HandleDeps, payload: EachBatchPayload, batch: Batch): Promise<boolean> {
+  const { consumer, log, store, onStored } = deps
+  const { topic, partition } = batch
+  let outcome = await untilStored(() => store(batch), payload, log)
+  if (outcome?.kind === 'recreated') {
+    const { seenOffset } = outcome
+    const bounds = await boundsOf(deps, batch)
+    if (bounds === undefined || seenOffset <= bounds.log_end_offset) {
+      // The topic was not created again. The batch is old, and another ingester has stored later records.
+      consumer.seek({ topic, partition, offset: String(seenOffset) })
+      return false
+    }
+    await deps.onRecreated(batch, seenOffset, bounds.log_start_offset)
+    outcome = await untilStored(() => store(batch), payload, log)
+  }
+  if (outcome?.kind === 'hole') {
+    // The fetch began before the seek, retention has deleted what the position still waits for, or the database has
+    // forgotten what it had stored: then it may have forgotten groups and routes, too.
+    deps.onBehind()
+    const lowOffset = (await boundsOf(deps, batch))?.log_start_offset ?? 0n
+    const { expectedOffset } = outcome
+    outcome = await untilStored(() => store(batch, { lowOffset }), payload, log)
+    // At position 0 no record was ever read: the deleted records are older than the ingestion of the topic.
+    if (outcome?.kind === 'stored' && lowOffset > expectedOffset && expectedOffset > 0n) {
+      log.error({ topic, partition, expectedOffset, lowOffset }, 'records_lost_to_retention')
+      deps.onLost(batch, Number(lowOffset - expectedOffset))
+    }
+  }
+  // Null: the consumer stops or has lost the partition. The partition's next reader starts at the position.
+  if (outcome === null || outcome.kind === 'recreated') return false
+  if (outcome.kind === 'hole') {
+    consumer.seek({ topic, partition, offset: String(outcome.expectedOffset) })
+    return false
+  }
+  deps.positions.stored(batch, batch.nextOffset)
+  onStored(batch, outcome)
+  return true
+}
+
+async function boundsOf({ reader }: HandleDeps, { topic, partition }: Batch): Promise<LogBounds | undefined> {
+  const bounds = await reader.fetchLogBounds([topic])
+  return bounds.find((of) => of.partition === partition)
+}
+
+/** kafkajs sets fetchedOffset, but its types do not say so. */
+type FetchedBatch = KafkaBatch & { fetchedOffset: string }
+
+/** `left`: stands for the batch from which on the records are left for a later fetch. */
+function toBatch(
+  fetched: KafkaBatch,
+  { cluster, maxValueBytes }: Pick<HandleDeps, 'cluster' | 'maxValueBytes'>,
+  left: KafkaMessage | undefined,
+): Batch {
+  const { topic, partition, messages, fetchedOffset } = fetched as FetchedBatch
+  return {
+    cluster,
+    topic,
+    partition,
+    fetchedOffset: BigInt(fetchedOffset),
+    nextOffset: left ? startOf(left, fetchedOffset) : BigInt(fetched.lastOffset()) + 1n,
+    highWatermark: BigInt(fetched.highWatermark),
+    records: (left ? messages.slice(0, messages.indexOf(left)) : messages).map((message) =>
+      withinBounds(toRecord(message, { cluster, topic, partition }), maxValueBytes),
+    ),
+  }
+}
+
+/** A fetch may begin in the middle of a batch. */
+function startOf(batch: KafkaMessage, fetchedOffset: string): bigint {
+  const first = BigInt(batch.undecodable!.firstOffset)
+  return first > BigInt(fetchedOffset) ? first : BigInt(fetchedOffset)
+}
+
+function toRecord(
+  message: KafkaMessage,
+  place: { cluster: string; topic: string; partition: number },
+): DeadLetterRecord {
+  const { offset, timestamp, timestampType, key, value, headerPairs, undecodable } = message
+  return {
+    ...place,
+    offset: BigInt(offset),
+    timestamp: BigInt(timestamp),
+    timestampType,
+    key,
+    value,
+    headers: headerPairs,
+    ...(undecodable && { undecodable: undecodable.reason }),
+  }
+}

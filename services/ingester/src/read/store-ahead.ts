@@ -1,0 +1,71 @@
+// Fetches while it stores. kafkajs asks a broker again when all batches of the broker's last answer were handled, so Kafka
+// and this process stood still while PostgreSQL worked, and PostgreSQL while they did. Here a batch counts as handled as
+// soon as its storing has begun, while few bytes are under way. Whether it may be stored is decided by the position in
+// the database alone, so a batch that was fetched for nothing is only read again.
+
+type Place = { topic: string; partition: number }
+
+export type StoreAhead = {
+  /**
+   * Begins `work` once all earlier work of the partition is over, and `bytes` fit beside what is under way. Resolves when
+   * it has begun; where the bytes never fit, or are `null`, it begins alone, and resolves when it is over.
+   *
+   * @throws what this work, or earlier work of the partition whose caller had gone on, has thrown
+   */
+  begin(place: Place, bytes: number | null, work: () => Promise<void>): Promise<void>
+  /** Other partitions are ours now: what earlier work throws concerns nobody any more. */
+  forget(): void
+  /** Resolves when no work is under way, and none waits. */
+  idle(): Promise<void>
+}
+
+export function createStoreAhead({ maxBytes }: { maxBytes: number }): StoreAhead {
+  /** The last work of each partition. A fault stays until somebody has learnt of it. */
+  let last = new Map<string, Promise<void>>()
+  const unsettled = new Set<Promise<void>>()
+  let bytesUnderWay = 0
+  let less = Promise.withResolvers<void>()
+  /** Who came first gets room first: else a large batch might wait for ever. */
+  let turn: Promise<void> = Promise.resolve()
+
+  async function takeRoom(bytes: number): Promise<void> {
+    while (bytesUnderWay + bytes > maxBytes) await less.promise
+    bytesUnderWay += bytes
+  }
+
+  function giveRoom(bytes: number): void {
+    bytesUnderWay -= bytes
+    less.resolve()
+    less = Promise.withResolvers()
+  }
+
+  return {
+    async begin({ topic, partition }, bytes, work) {
+      const key = JSON.stringify([topic, partition])
+      const isAlone = bytes === null || bytes > maxBytes
+      const room = isAlone ? maxBytes : bytes
+      const of = last
+      const begun = (of.get(key) ?? Promise.resolve()).then(() => {
+        turn = turn.then(() => takeRoom(room))
+        return turn
+      })
+      const over = begun.then(() => work().finally(() => giveRoom(room)))
+      // Who comes next learns of a fault; until then it must not count as unhandled.
+      const settled = over.catch(() => {}).finally(() => unsettled.delete(settled))
+      unsettled.add(settled)
+      of.set(key, over)
+      try {
+        await (isAlone ? over : begun)
+      } catch (error) {
+        if (of.get(key) === over) of.delete(key)
+        throw error
+      }
+    },
+    forget() {
+      last = new Map()
+    },
+    async idle() {
+      while (unsettled.size > 0) await Promise.all(unsettled)
+    },
+  }
+}

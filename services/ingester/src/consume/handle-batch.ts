@@ -7,12 +7,12 @@ import { noRoomNow } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Consumer, EachBatchPayload, Batch as KafkaBatch, KafkaMessage } from 'kafkajs'
+import { withinBounds } from '../read/value-bounds.ts'
+import type { PositionWatch } from '../read/watch-positions.ts'
 import type { Batch, StoreOutcome } from '../store/store-batch.ts'
 import { partsOfBatch } from './parts-of-batch.ts'
 import type { StoreAhead } from './store-ahead.ts'
 import { untilStored } from './until-stored.ts'
-import { withinBounds } from './value-bounds.ts'
-import type { PositionWatch } from './watch-positions.ts'
 
 export type HandleDeps = {
   consumer: Pick<Consumer, 'seek'>

@@ -9,12 +9,12 @@ import type { DecodePool } from 'dlq-core/runtime/fetching/decode-budget.ts'
 import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Consumer, Kafka } from 'kafkajs'
+import { missingAcl } from '../read/missing-acl.ts'
+import { createPositionWatch, followPositions, type PositionWatch } from '../read/watch-positions.ts'
 import { followPauses, type PausedTopics } from '../watch/follow-pauses.ts'
 import { type HandleDeps, handleBatch, passOver } from './handle-batch.ts'
-import { missingAcl } from './missing-acl.ts'
 import { createStoreAhead } from './store-ahead.ts'
 import { watchForStall } from './watch-for-stall.ts'
-import { createPositionWatch, followPositions, type PositionWatch } from './watch-positions.ts'
 
 export type ConsumeDeps = Omit<HandleDeps, 'consumer' | 'positions' | 'ahead' | 'isPaused'> & {
   kafka: Kafka

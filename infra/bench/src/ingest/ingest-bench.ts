@@ -1,7 +1,7 @@
 // How fast one ingester stores a backlog, compared with plain inserts of the same rows in the same rounds.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NewMessage } from 'dlq-core/domain/message/new-message.ts'
+import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
 import { createFramesRegister } from '../../../../services/ingester/src/registers/frames-register.ts'
 import {
@@ -46,7 +46,8 @@ async function benchKind(run: BenchRun, kind: RecordKind): Promise<void> {
   run.print(`ingest: ${measured} records on ${partitions} partitions: ${name}`)
   await produceBacklog(run, topic, backlog, make)
 
-  const whole = floorRows(measured, { topic, originalTopic, make })
+  const letters = floorRows(measured, { topic, originalTopic, make })
+  const whole = letters.map(({ message }) => message)
   const options = { total: measured, postgresPid: run.stack.postgres?.pid, rows: whole }
   const variant = (name: string, env: NodeJS.ProcessEnv = {}): Ingester => ({ name, env, rounds: [] })
   const floor = variant('floor: bare inserts of the same rows, whole')
@@ -62,7 +63,7 @@ async function benchKind(run: BenchRun, kind: RecordKind): Promise<void> {
     await withBenchDatabase(run, async (database) => {
       floor.rounds.push(await withWal(database, measured, () => measureWholeRows(database, options)))
       await settleDatabase(database)
-      const rows = await storedRows(database, whole)
+      const rows = await storedRows(database, letters)
       copied.rounds.push(await withWal(database, measured, () => measureCopy(database, { ...options, rows })))
       await settleDatabase(database)
       valuesOnly.rounds.push(await withWal(database, measured, () => measureValuesOnly(database, options)))
@@ -109,11 +110,11 @@ async function benchKind(run: BenchRun, kind: RecordKind): Promise<void> {
   run.print(`most memory over a backlog of ${backlog} records: ${peak} MiB (aim: at most 256)`)
 }
 
-/** The rows without the frames that the ingester stores once. */
-async function storedRows({ sql }: BenchDatabase, rows: readonly NewMessage[]): Promise<NewMessage[]> {
+/** The rows without the frames and headers that the ingester stores once. */
+async function storedRows({ sql }: BenchDatabase, letters: readonly DeadLetter[]): Promise<NewMessage[]> {
   const frames = createFramesRegister(sql, { now: Date.now })
-  await frames.learn(rows)
-  return frames.shorten(rows)
+  await frames.learn(letters)
+  return frames.shorten(letters.map(({ message }) => message))
 }
 
 export async function produceBacklog(run: BenchRun, topic: string, total: number, make = benchRecord): Promise<void> {

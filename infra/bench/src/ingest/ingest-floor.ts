@@ -1,7 +1,7 @@
 // The floors of the ingester: the same rows from memory, inserted by the plainest statements of the driver. Without
 // Kafka, headers, positions and conflicts.
 
-import { type NewMessage, readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import { type DeadLetter, type NewMessage, readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { copyMessages } from 'dlq-core/queries/ingest/message-insert.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
@@ -18,7 +18,7 @@ const maxDistinctRows = 20_000
 export function floorRows(
   total: number,
   { topic, originalTopic, make = benchRecord }: { topic: string; originalTopic: string; make?: typeof benchRecord },
-): NewMessage[] {
+): DeadLetter[] {
   const settings = { policyOf: () => defaultRetryPolicy, mappings: [], dlqPatterns: [topic] }
   const now = new Date()
   return Array.from({ length: Math.min(total, maxDistinctRows) }, (_, index) => {
@@ -29,7 +29,7 @@ export function floorRows(
       offset: BigInt(index),
       timestamp: BigInt(now.getTime()),
     }
-    return readDeadLetter({ ...place, ...make(index, { originalTopic }) }, settings, now, 0.5).message
+    return readDeadLetter({ ...place, ...make(index, { originalTopic }) }, settings, now, 0.5)
   })
 }
 

@@ -125,7 +125,7 @@ function dueRow(rows: readonly NewMessage[], index: number, topics: readonly str
 
 function floorRecords(total: number, topics: readonly string[]): FloorRecord[] {
   const rows = floorRows(total, { topic: 'bench.dlq.v1', originalTopic: topics[0]! })
-  const records = rows.map((row) => toRepublishedRecord({ ...row, retry_count: 1 }))
+  const records = rows.map(({ message }) => toRepublishedRecord({ ...message, retry_count: 1 }))
   return Array.from({ length: total }, (_, index) => {
     const { key, value, headers } = records[index % records.length]!
     return {
@@ -139,7 +139,8 @@ function floorRecords(total: number, topics: readonly string[]): FloorRecord[] {
 
 export async function insertDue(database: BenchDatabase, { size, topics }: At): Promise<void> {
   const total = size.warm + size.measured
-  const rows = floorRows(total, { topic: 'bench.dlq.v1', originalTopic: topics[0]! })
+  const letters = floorRows(total, { topic: 'bench.dlq.v1', originalTopic: topics[0]! })
+  const rows = letters.map(({ message }) => message)
   // The rows of an earlier measurement are resolved and keep their ids.
   await database.sql`delete from dlq.dlq_messages where dlq_topic = 'bench.dlq.v1'`
   for (let start = 0; start < total; start += batchSize) {

@@ -1,14 +1,14 @@
-// Which frames of stack traces are stored, so that rows refer to them. Frames are stored when they are seen for the second
-// time: a program whose traces are all different would only fill the table.
+// Which frames of stack traces, and which templates of headers beside them, are stored, so that rows refer to them. They
+// are stored when they are seen for the second time: a program whose traces are all different would only fill the table.
 
-import { framesId, type SplitTrace, splitTrace } from 'dlq-core/domain/failure/stack-frames.ts'
-import type { NewMessage } from 'dlq-core/domain/message/new-message.ts'
+import { framesId, splitTrace } from 'dlq-core/domain/failure/stack-frames.ts'
+import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { admitFrames, framesUsedForMs, haveFrames, type WantedFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 
 export type FramesRegister = {
-  /** Learns the frames of the messages, and stores those that repeat. Call it before the transaction. */
-  learn(messages: readonly NewMessage[]): Promise<void>
+  /** Learns the frames of the letters, and stores those that repeat. Call it before the transaction. */
+  learn(letters: readonly Pick<DeadLetter, 'message' | 'framedHeaders'>[]): Promise<void>
   /** The messages as they are stored: those whose frames are stored refer to them. */
   shorten(messages: readonly NewMessage[]): NewMessage[]
   /** In the transaction that stores shortened messages. @throws FramesGone where the database has lost their frames */
@@ -22,9 +22,14 @@ export class FramesGone extends Error {}
 const maxKnownChars = 4 * 2 ** 20
 const maxSeenOnce = 10_000
 
-type Known = {
+/** What a row may refer to. A trace without frames, and headers without a template, stay in the row. */
+type Frames = { frames: readonly string[]; headers: string | null }
+
+/** A message's frames, and its columns without them. */
+type Split = Frames & Partial<Pick<NewMessage, 'error_stacktrace' | 'record_headers'>>
+
+type Known = Frames & {
   id: string
-  frames: readonly string[]
   /** False where the topic has brought too many: its rows keep their traces, until somebody asks again. */
   admitted: boolean
   askedAt: number
@@ -34,46 +39,76 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
   const known = createKnownFrames()
   /** The signatures of frames that were seen once: a hash of all of them would cost more than all else that is done here. */
   const seenOnce = new Set<number>()
-  const splits = new WeakMap<NewMessage, SplitTrace | null>()
+  const splits = new WeakMap<NewMessage, Split | null>()
 
-  function splitOf(message: NewMessage): SplitTrace | null {
+  function splitOf({ message, framedHeaders }: Pick<DeadLetter, 'message' | 'framedHeaders'>): Split | null {
     const before = splits.get(message)
     if (before !== undefined) return before
-    const split = message.error_stacktrace === null ? null : splitTrace(message.error_stacktrace)
+    const trace = message.error_stacktrace === null ? null : splitTrace(message.error_stacktrace)
+    const isWhole = trace === null && framedHeaders === null
+    const split: Split | null = isWhole
+      ? null
+      : {
+          frames: trace?.frames ?? [],
+          headers: framedHeaders?.template ?? null,
+          ...(trace !== null && { error_stacktrace: trace.own }),
+          ...(framedHeaders !== null && { record_headers: framedHeaders.stored }),
+        }
     splits.set(message, split)
     return split
   }
 
+  /** What is to be stored, or noted as used again, because of these frames. Null where nothing is. */
+  function soughtOf(split: Split): (Frames & { found: Known | undefined }) | null {
+    const found = known.find(split)
+    if (found !== undefined) return now() - found.askedAt < framesUsedForMs ? null : { ...split, found }
+    if (!isFirst(split)) return { ...split, found }
+    // Where names in headers vary, the frames alone still repeat.
+    const part = withoutHeaders(split)
+    if (part === null) return null
+    const alone = known.find(part)
+    if (alone !== undefined) return now() - alone.askedAt < framesUsedForMs ? null : { ...part, found: alone }
+    return isFirst(part) ? null : { ...part, found: alone }
+  }
+
+  /** Whether the frames were not seen before. They are from now on. */
+  function isFirst(frames: Frames): boolean {
+    const signature = signatureOf(frames)
+    if (seenOnce.has(signature)) return false
+    if (seenOnce.size >= maxSeenOnce) seenOnce.clear()
+    seenOnce.add(signature)
+    return true
+  }
+
   return {
-    async learn(messages) {
+    async learn(letters) {
       const wanted = new Map<string, WantedFrames>()
-      for (const message of messages) {
-        const split = splitOf(message)
-        if (split === null) continue
-        const found = known.find(split.frames)
-        if (found !== undefined && now() - found.askedAt < framesUsedForMs) continue
-        const signature = signatureOf(split.frames)
-        if (found === undefined && !seenOnce.has(signature)) {
-          if (seenOnce.size >= maxSeenOnce) seenOnce.clear()
-          seenOnce.add(signature)
-          continue
-        }
-        const id = found?.id ?? framesId(split.frames)
-        if (!wanted.has(id)) wanted.set(id, { id, frames: split.frames, topic: message.dlq_topic })
+      for (const letter of letters) {
+        const split = splitOf(letter)
+        const sought = split === null ? null : soughtOf(split)
+        if (sought === null) continue
+        const { found, frames, headers } = sought
+        const id = found?.id ?? framesId(frames, headers)
+        if (!wanted.has(id)) wanted.set(id, { id, frames, headers, topic: letter.message.dlq_topic })
       }
       if (wanted.size === 0) return
       const askedAt = now()
       const admitted = await admitFrames(sql, [...wanted.values()])
-      for (const { id, frames } of wanted.values()) known.add({ id, frames, admitted: admitted.has(id), askedAt })
+      for (const { id, frames, headers } of wanted.values())
+        known.add({ id, frames, headers, admitted: admitted.has(id), askedAt })
     },
 
     shorten(messages) {
       return messages.map((message) => {
-        const split = splitOf(message)
-        const found = split === null ? undefined : known.find(split.frames)
-        return split !== null && found?.admitted
-          ? { ...message, error_stacktrace: split.own, frames_id: found.id }
-          : message
+        const split = splitOf({ message, framedHeaders: null })
+        if (split === null) return message
+        for (const part of [split, withoutHeaders(split)]) {
+          const found = part === null ? undefined : known.find(part)
+          if (part === null || !found?.admitted) continue
+          const { frames: _, headers: __, ...columns } = part
+          return { ...message, ...columns, frames_id: found.id }
+        }
+        return message
       })
     },
 
@@ -84,6 +119,11 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
       throw new FramesGone('the database does not have the frames of stack traces that it had')
     },
   }
+}
+
+/** Only the trace's part of it. Null where either part is missing. */
+function withoutHeaders({ record_headers: _, ...split }: Split): Split | null {
+  return split.headers === null || split.frames.length === 0 ? null : { ...split, headers: null }
 }
 
 /** As many sets of frames with one signature are remembered; others stay in their rows. */
@@ -104,16 +144,16 @@ function createKnownFrames() {
     return signatures
   }
   return {
-    find(frames: readonly string[]): Known | undefined {
-      return bySignature.get(signatureOf(frames))?.find((one) => areSame(one.frames, frames))
+    find(sought: Frames): Known | undefined {
+      return bySignature.get(signatureOf(sought))?.find((one) => areSame(one, sought))
     },
     add(one: Known): void {
       // Texts of their own: a part of a trace would keep the whole trace in memory.
       const frames = one.frames.map((run) => Buffer.from(run).toString())
-      chars += frames.reduce((sum, run) => sum + run.length, 0)
+      chars += frames.reduce((sum, run) => sum + run.length, one.headers?.length ?? 0)
       // A plain bound: forgetting all of it now and then costs one query.
       if (chars > maxKnownChars) clear()
-      const signature = signatureOf(frames)
+      const signature = signatureOf(one)
       const others = (bySignature.get(signature) ?? []).filter(({ id }) => id !== one.id)
       bySignature.set(signature, [{ ...one, frames }, ...others].slice(0, maxAlike))
     },
@@ -121,20 +161,27 @@ function createKnownFrames() {
   }
 }
 
-function areSame(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((run, index) => run === others[index])
+function areSame(one: Frames, other: Frames): boolean {
+  return (
+    one.headers === other.headers &&
+    one.frames.length === other.frames.length &&
+    one.frames.every((run, index) => run === other.frames[index])
+  )
 }
 
 const samples = 12
 
-function signatureOf(frames: readonly string[]): number {
+function signatureOf({ frames, headers }: Frames): number {
   let signature = frames.length
-  for (const run of frames) {
-    signature = Math.imul(signature ^ run.length, 0x9e3779b1)
-    for (let at = 1; at <= samples; at++) {
-      signature = Math.imul(signature ^ run.charCodeAt(Math.floor((run.length * at) / (samples + 1))), 0x85ebca6b)
-      signature ^= signature >>> 15
-    }
+  for (const run of frames) signature = mixIn(signature, run)
+  return headers === null ? signature : mixIn(signature, headers)
+}
+
+function mixIn(signature: number, text: string): number {
+  let mixed = Math.imul(signature ^ text.length, 0x9e3779b1)
+  for (let at = 1; at <= samples; at++) {
+    mixed = Math.imul(mixed ^ text.charCodeAt(Math.floor((text.length * at) / (samples + 1))), 0x85ebca6b)
+    mixed ^= mixed >>> 15
   }
-  return signature
+  return mixed
 }

@@ -140,7 +140,7 @@ async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promi
 }
 
 function learnFrames({ frames }: StoreDeps, letters: readonly DeadLetter[]): Promise<void> {
-  return frames.learn(letters.map(({ message }) => message))
+  return frames.learn(letters)
 }
 
 type Work = {
@@ -174,9 +174,11 @@ async function storeLetters(
   if (manualBelow !== null)
     for (const { message } of unseen) if (message.dlq_offset < manualBelow) message.next_retry_at = null
   const store = async (messages: readonly NewMessage[]) => {
+    // A row in its reduced form has another message, which framed headers would refer to.
+    if (mayRefuse) return insertReducing(sql, messages)
     const shortened = deps.frames.shorten(messages)
     await deps.frames.confirm(sql, shortened)
-    return (mayRefuse ? insertReducing : copyWhole)(sql, shortened)
+    return copyWhole(sql, shortened)
   }
   const fresh = unseen.filter(({ republished }) => republished === null).map(({ message }) => message)
   const first = await store(fresh)

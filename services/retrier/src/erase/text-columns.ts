@@ -38,7 +38,7 @@ export const erasedColumns: readonly string[] = namesOf({
   'dlq.dlq_reads': ['filter', 'reason'],
   'dlq.dlq_samples': ['answer'],
   'dlq.dlq_runs': ['patch', 'reason', 'selection', 'status_reason'],
-  'dlq.dlq_stack_frames': ['frames'],
+  'dlq.dlq_stack_frames': ['frames', 'headers'],
 })
 
 export const keptColumns: readonly string[] = namesOf({

@@ -37,7 +37,7 @@ export function splitTrace(trace: string): SplitTrace | null {
   for (let at = 0; at < trace.length; ) {
     const lineEnd = trace.indexOf('\n', at)
     const next = lineEnd === -1 ? trace.length : lineEnd + 1
-    const kind = kindOfLine(trace, at)
+    const kind = kindOfLine(trace, at, lineEnd === -1 ? trace.length : lineEnd)
     // Python writes the code below its place.
     const isFrame = kind !== 'other' || (afterPlace && isIndented(trace, at))
     afterPlace = kind === 'place'
@@ -63,9 +63,13 @@ export function joinTrace({ own, frames }: SplitTrace): string {
   return lines.map((line, index) => line + (frames[index] ?? '')).join('')
 }
 
-/** A UUIDv8 of the first 128 bits of SHA-256 over the frames. No frame holds a NUL, so no two sets make the same text. */
-export function framesId(frames: readonly string[]): string {
-  return formatUuid(hash('sha256', frames.join('\0')), 8)
+/**
+ * A UUIDv8 of the first 128 bits of SHA-256 over the frames, and over the template of headers where there is one
+ * (framed-headers.ts). Neither holds a NUL, so no two sets make the same text.
+ */
+export function framesId(frames: readonly string[], headers: string | null = null): string {
+  const framesText = frames.join('\0')
+  return formatUuid(hash('sha256', headers === null ? framesText : `${framesText}\0\0${headers}`), 8)
 }
 
 function countMarks(own: string): number {
@@ -82,11 +86,14 @@ function push(frames: string[], run: string): number {
 const tab = 9
 const space = 32
 
-/** `frame`: an indented line `at …`, `... 10 more` or `--- End of …`. `place`: Python's `File "…", line …`. */
-function kindOfLine(trace: string, lineAt: number): 'frame' | 'place' | 'other' {
+/**
+ * `frame`: an indented line `at …`, `... 10 more` or `--- End of …`, or Spring's lines about the listener, which repeat as
+ * frames do. `place`: Python's `File "…", line …`.
+ */
+function kindOfLine(trace: string, lineAt: number, lineEnd: number): 'frame' | 'place' | 'other' {
   let at = lineAt
   for (let code = trace.charCodeAt(at); code === tab || code === space; code = trace.charCodeAt(at)) at++
-  if (at === lineAt) return 'other'
+  if (at === lineAt) return isListenerLine(trace, at, lineEnd) ? 'frame' : 'other'
   switch (trace.charCodeAt(at)) {
     case 0x61: // a
       return trace.startsWith('at ', at) ? 'frame' : 'other'
@@ -96,9 +103,25 @@ function kindOfLine(trace: string, lineAt: number): 'frame' | 'place' | 'other' 
       return trace.startsWith('--- End of ', at) ? 'frame' : 'other'
     case 0x46: // F
       return trace.startsWith('File "', at) ? 'place' : 'other'
+    case 0x53: // S
+      return trace.startsWith(restoredTrace, at) && at + restoredTrace.length === lineEnd ? 'frame' : 'other'
     default:
       return 'other'
   }
+}
+
+const listenerFailed = "org.springframework.kafka.listener.ListenerExecutionFailedException: Listener method '"
+const listenerThrew = "' threw exception"
+const restoredTrace = 'Suppressed: org.springframework.kafka.listener.ListenerExecutionFailedException: Restored Stack Trace'
+const maxListenerChars = 2048
+
+/** Whether the line says only which method of a listener failed: its signature, and nothing of the record. */
+function isListenerLine(trace: string, at: number, lineEnd: number): boolean {
+  if (trace.charCodeAt(at) !== 0x6f || !trace.startsWith(listenerFailed, at) || lineEnd - at > maxListenerChars)
+    return false
+  const signatureAt = at + listenerFailed.length
+  const threwAt = lineEnd - listenerThrew.length
+  return threwAt >= signatureAt && trace.startsWith(listenerThrew, threwAt) && trace.indexOf("'", signatureAt) === threwAt
 }
 
 function isIndented(trace: string, at: number): boolean {

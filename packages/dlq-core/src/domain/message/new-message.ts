@@ -2,6 +2,7 @@
 // topic name, a partition beyond int32) becomes null here; the raw headers keep it.
 
 import { type FailureContext, unknownFailure } from '../failure/failure-context.ts'
+import { type FramedHeaders, frameHeaders } from '../failure/framed-headers.ts'
 import { type Failure, type OurHeaders, readFailure } from '../failure/read-failure.ts'
 import { storedFailure } from '../failure/stored-failure.ts'
 import { isFailureHeader } from '../failure/strip-failure-headers.ts'
@@ -14,7 +15,7 @@ import {
 import { scrubFailure } from '../masks/scrub-failure.ts'
 import type { Copy } from '../origin/compare-origin.ts'
 import { mayBeLost } from '../origin/origin-state.ts'
-import { encodeHeaders } from '../record/header-json.ts'
+import { storedHeaders } from '../record/header-json.ts'
 import { deriveMessageId } from '../record/message-id.ts'
 import { orderKey } from '../record/order-key.ts'
 import { projectPayload } from '../record/payload-projection.ts'
@@ -42,7 +43,7 @@ export type NewMessage = {
   consumer_group: string | null
   record_key: Buffer | null
   record_value: Buffer | null
-  /** Null for an erased one. */
+  /** Null for an erased one. Whole, unless `frames_id` names their template (framed-headers.ts). */
   record_headers: string | null
   record_timestamp: string | null
   record_timestamp_type: 'create' | 'append' | null
@@ -84,6 +85,8 @@ export type DeadLetter = {
   isPayloadDeferred: boolean
   /** Its original is to be compared with it before it is stored. */
   originWanted: OriginWanted | null
+  /** Its `record_headers` as they are stored where their template is stored; null: only whole. */
+  framedHeaders: FramedHeaders | null
 }
 
 export type OriginWanted = {
@@ -132,6 +135,13 @@ export function readDeadLetter(
     errorMessage: `${errorMessage ?? 'unknown error'}${missingBytes(record)}`,
   })
 
+  const headers = storedHeaders(
+    said?.headers ?? record.headers,
+    failure.error_stacktrace === null ? undefined : new Map([['error_stacktrace', failure.error_stacktrace]]),
+    // A retry removes these headers, so it never reads the column.
+    isFailureHeader,
+  )
+
   const message: NewMessage = {
     id: deriveMessageId(record),
     original_topic: topic,
@@ -147,12 +157,7 @@ export function readDeadLetter(
     original_topic_source: source,
     record_key: record.key,
     record_value: record.value,
-    record_headers: encodeHeaders(
-      said?.headers ?? record.headers,
-      failure.error_stacktrace === null ? undefined : new Map([['error_stacktrace', failure.error_stacktrace]]),
-      // A retry removes these headers, so it never reads the column.
-      isFailureHeader,
-    ),
+    record_headers: JSON.stringify(headers),
     record_timestamp: record.timestamp === -1n ? null : toTimestamp(record.timestamp),
     record_timestamp_type: record.timestampType ?? null,
     record_source: record.original === 'fetched' ? 'origin' : 'dlq',
@@ -169,7 +174,8 @@ export function readDeadLetter(
     is_scrubbed: said?.isScrubbed ? true : null,
   }
   const originWanted = wantedOrigin(record, message, { family, context, record: policy.record })
-  return { message, republished: claimOf(ours), isPayloadDeferred, originWanted }
+  const framedHeaders = frameHeaders(headers, message.error_message)
+  return { message, republished: claimOf(ours), isPayloadDeferred, originWanted, framedHeaders }
 }
 
 /** Null where nothing is to be compared, which is so for nearly all. */

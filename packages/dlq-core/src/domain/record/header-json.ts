@@ -8,6 +8,8 @@ import type { Header } from './record.ts'
 /** One stored value: text if it is UTF-8 without NUL, otherwise where to find the bytes. */
 export type StoredHeaderValue = string | null | { base64: string } | { column: string }
 export type StoredHeader = readonly [name: string, value: StoredHeaderValue]
+/** Stands for a run of failure headers that is stored elsewhere (framed-headers.ts), with the values that are the row's own. */
+type FramedRun = { readonly framed: readonly string[] }
 
 /** A shorter value is stored in place: a reference would hardly be shorter. */
 const minReferredBytes = 64
@@ -24,7 +26,16 @@ export function encodeHeaders(
   mayRefer: (name: string) => boolean = () => true,
 ): string {
   // One JSON.stringify of everything takes half the time of joining it piece by piece.
-  return JSON.stringify(headers.map(([name, value]) => [name, storedValue(name, value, { inColumns, mayRefer })]))
+  return JSON.stringify(storedHeaders(headers, inColumns, mayRefer))
+}
+
+/** What `encodeHeaders` writes. */
+export function storedHeaders(
+  headers: readonly Header[],
+  inColumns?: ReadonlyMap<string, string>,
+  mayRefer: (name: string) => boolean = () => true,
+): StoredHeader[] {
+  return headers.map(([name, value]) => [name, storedValue(name, value, { inColumns, mayRefer })])
 }
 
 function storedValue(
@@ -57,21 +68,37 @@ function isTextOf(value: Buffer, text: string): boolean {
 /**
  * Returns the headers that `encodeHeaders` was given, byte for byte. `columns` holds the
  * text of every column that it referred to. Throws an AssertionError where the JSON is
- * not of that form, or refers to a column that is absent or null.
+ * not of that form, or refers to a column that is absent or null, or to headers that are stored elsewhere:
+ * dlq.record_headers(m) returns them whole.
  */
 export function decodeHeaders(json: string, columns: Readonly<Record<string, string | null>> = {}): Header[] {
-  return parseHeaders(json).map((header) => decodeHeader(header, columns))
+  return parsePairs(json).map((header) => {
+    assert(!isFramed(header), 'headers that are stored elsewhere are read by dlq.record_headers')
+    return decodeHeader(header, columns)
+  })
 }
 
-/** The stored headers, for callers that decode only some. Throws as `decodeHeaders` does. */
+/**
+ * The stored headers, for callers that decode only some. Failure headers that are stored elsewhere are left out. Throws
+ * as `decodeHeaders` does.
+ */
 export function parseHeaders(json: string): StoredHeader[] {
+  return parsePairs(json).filter((header): header is StoredHeader => !isFramed(header))
+}
+
+function parsePairs(json: string): (StoredHeader | FramedRun)[] {
   const pairs: unknown = JSON.parse(json)
   assert(Array.isArray(pairs), 'stored headers are an array of pairs')
-  for (const pair of pairs as unknown[]) {
+  for (const pair of pairs as (StoredHeader | FramedRun)[]) {
+    if (isFramed(pair)) continue
     assert(Array.isArray(pair) && pair.length === 2, 'a stored header is a pair of name and value')
     assert(typeof pair[0] === 'string', 'a stored header begins with its name')
   }
-  return pairs as StoredHeader[]
+  return pairs as (StoredHeader | FramedRun)[]
+}
+
+function isFramed(header: StoredHeader | FramedRun): header is FramedRun {
+  return typeof header === 'object' && header !== null && 'framed' in header
 }
 
 /** Decodes one header of `parseHeaders`. Throws as `decodeHeaders` does. */

@@ -66,7 +66,8 @@ export async function writeState(
 
 export async function readContent(sql: Sql, id: string): Promise<MessageContent> {
   const [row] = await sql<[MessageContent]>`
-    select record_key, record_value, record_headers, payload, target_topic, dlq.stack_trace(m) as error_stacktrace,
+    select record_key, record_value, dlq.record_headers(m) as record_headers, payload, target_topic,
+           dlq.stack_trace(m) as error_stacktrace,
            order_key, value_schema, decode_state, edits
     from dlq.dlq_messages m where id = ${id}`
   return row
@@ -86,7 +87,7 @@ export async function readContents(
   { ids, scope }: { ids: readonly string[]; scope: TopicScope },
 ): Promise<CandidateContent[]> {
   return sql<CandidateContent[]>`
-    select id, original_topic, dlq_topic, record_key, record_value, record_headers, payload, target_topic,
+    select id, original_topic, dlq_topic, record_key, record_value, dlq.record_headers(m) as record_headers, payload, target_topic,
            dlq.stack_trace(m) as error_stacktrace, order_key, value_schema, decode_state, edits, ${etag(sql)} as etag
     from dlq.dlq_messages m where id = any(${sql.array([...ids])}::uuid[]) and ${messageInScope(sql, scope)} order by id`
 }
@@ -123,8 +124,8 @@ export async function editMessage(sql: Sql, { id, actor, reason, request_id, fie
       record_key, record_value, record_headers, payload, target_topic)
     select id, edits + 1, ${actor}, ${reason}, ${request_id}, ${sql.array([...fields])}::text[],
            record_key, record_value,
-           case when error_stacktrace is null then record_headers
-             else replace(record_headers::text, '{"column":"error_stacktrace"}', to_json(dlq.stack_trace(m))::text)::json end,
+           case when error_stacktrace is null then dlq.record_headers(m)
+             else replace(dlq.record_headers(m)::text, '{"column":"error_stacktrace"}', to_json(dlq.stack_trace(m))::text)::json end,
            payload, target_topic
     from dlq.dlq_messages m where id = ${id}`
   // What was found out about newer records of another key says nothing.

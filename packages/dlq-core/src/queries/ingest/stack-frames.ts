@@ -1,11 +1,13 @@
-// dlq_stack_frames: the frames of stack traces, each set once. Only who stores dead letters writes them.
+// dlq_stack_frames: the frames of stack traces, and templates of headers beside them, each set once. Only who stores dead
+// letters writes them.
 
 import { type Sql, toJson } from '../sql.ts'
 
 /** Traces that are all different must not fill the table: what a topic brings beyond this stays in its rows. */
 const maxFramesPerTopic = 500
 
-export type WantedFrames = { id: string; frames: readonly string[]; topic: string }
+/** `headers`: JSON text of a template (framed-headers.ts). */
+export type WantedFrames = { id: string; frames: readonly string[]; headers: string | null; topic: string }
 
 /**
  * Stores the frames, or notes that they are used. Returns the ids of those that rows may refer to: not those of a topic
@@ -15,22 +17,22 @@ export async function admitFrames(sql: Sql, wanted: readonly WantedFrames[]): Pr
   if (wanted.length === 0) return new Set()
   const rows = await sql<{ id: string }[]>`
     with wanted as materialized (
-      select id, array(select json_array_elements_text(frames)) as frames, topic
-      from json_to_recordset(${toJson(wanted)}::json) as w (id uuid, frames json, topic text)
+      select id, array(select json_array_elements_text(frames)) as frames, headers::json as headers, topic
+      from json_to_recordset(${toJson(wanted)}::json) as w (id uuid, frames json, headers text, topic text)
     ),
     numbered as (
-      select id, frames, topic,
+      select id, frames, headers, topic,
              row_number() over (partition by topic order by id)
                + (select count(*) from dlq.dlq_stack_frames f where f.topic = w.topic) as number
       from wanted w
       where not exists (select from dlq.dlq_stack_frames f where f.id = w.id)
     )
-    insert into dlq.dlq_stack_frames as known (id, frames, topic)
-    select id, frames, topic from (
-      select id, frames, topic from numbered where number <= ${maxFramesPerTopic}
+    insert into dlq.dlq_stack_frames as known (id, frames, headers, topic)
+    select id, frames, headers, topic from (
+      select id, frames, headers, topic from numbered where number <= ${maxFramesPerTopic}
       union all
       -- Those that are there already: only used_at moves.
-      select w.id, f.frames, f.topic from wanted w join dlq.dlq_stack_frames f on f.id = w.id
+      select w.id, f.frames, f.headers, f.topic from wanted w join dlq.dlq_stack_frames f on f.id = w.id
     ) admitted
     -- In one order, because all ingesters share these rows.
     order by id

@@ -81,7 +81,7 @@ async function detailFrom(
              then record_value end as unprojected_value,
            status, created_at, updated_at, last_retry_at, dlq_cluster, dlq_topic, dlq_partition, dlq_offset,
            original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
-           record_key, octet_length(record_value) as value_bytes, record_headers, record_timestamp, record_timestamp_type,
+           record_key, octet_length(record_value) as value_bytes, dlq.record_headers(m) as record_headers, record_timestamp, record_timestamp_type,
            record_source, error_class, dlq.stack_trace(m) as error_stacktrace, group_id, next_retry_at, retry_requested, failure_count,
            ${firstFailedAt(sql)} as first_failed_at, ${lastFailedAt(sql)} as last_failed_at, run_id, successor_of, related_to,
            held_by_route, target_topic, edits,

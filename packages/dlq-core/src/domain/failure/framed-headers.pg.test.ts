@@ -1,0 +1,73 @@
+// dlq.whole_headers is the inverse of frameHeaders.
+
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeHeaders, type StoredHeader, storedHeaders } from '../record/header-json.ts'
+import type { Header } from '../record/record.ts'
+import { frameHeaders } from './framed-headers.ts'
+import { framesId } from './stack-frames.ts'
+
+const database = useDatabase()
+
+async function readBack(framed: { template: string; stored: string }, message: string): Promise<string> {
+  const id = framesId([], framed.template)
+  await database.sql`
+    insert into dlq.dlq_stack_frames (id, frames, headers, topic) values (${id}, '{}', ${framed.template}::text::json, 't')
+    on conflict do nothing`
+  const [row] = await database.sql<[{ whole: string }]>`
+    select dlq.whole_headers(${framed.stored}::text::json, ${id}, ${message})::text as whole`
+  return row.whole
+}
+
+// A real framework's names, and any others; names of classes long enough for a template.
+const name = fc.oneof(
+  fc.constantFrom(
+    ...['kafka_dlt-original-topic', 'kafka_dlt-original-offset', 'kafka_dlt-exception-message', 'traceparent', ''],
+    ...['__connect.errors.class.name', '__connect.errors.exception.message', 'dlq-message-id', 'retry_topic-attempts'],
+  ),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+)
+const message = fc.string({ unit: 'grapheme', maxLength: 30 }).map((text) => text.replaceAll('\0', ''))
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom('{"framed":[1]}', '{"own":"text"}', "Listener method 'x' threw exception; ", 'com.example.Failed'),
+)
+const value = fc.oneof(
+  text.map((value) => Buffer.from(value)),
+  fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)),
+  fc.constant(null),
+)
+
+test('headers that were taken apart are put together byte for byte, whatever they are', async () => {
+  let taken = 0
+  const property = fc.asyncProperty(
+    fc.array(fc.tuple(name, value), { maxLength: 8 }),
+    fc.constantFrom('', 'Listener failed; ', "Listener method 'void a.B.c(D)' threw exception; ", 'other: '),
+    message,
+    async (drawn, before, message) => {
+      const headers: Header[] = [
+        ...drawn.slice(0, 3),
+        ['kafka_dlt-exception-fqcn', Buffer.from(`com.example.${'deep.'.repeat(50)}Failed`)],
+        ['kafka_dlt-exception-message', Buffer.from(before + message)],
+        ...drawn.slice(3),
+      ]
+      const framed = frameHeaders(storedHeaders(headers), message)
+      if (framed === null) return
+      taken++
+      expect(decodeHeaders(await readBack(framed, message))).toEqual(headers)
+    },
+  )
+  await fc.assert(property, { numRuns: 300 })
+  expect(taken).toBeGreaterThan(200)
+})
+
+test('headers stay as they are where their template is not there, or they have none', async () => {
+  const whole: StoredHeader[] = [['a', '{"framed":["x"]}']]
+  const stored = '[["a","b"],{"framed":["x"]}]'
+  const [row] = await database.sql<[{ none: string; lost: string; whole: string }]>`
+    select dlq.whole_headers(${stored}::text::json, null, 'm')::text as none,
+           dlq.whole_headers(${stored}::text::json, gen_random_uuid(), 'm')::text as lost,
+           dlq.whole_headers(${JSON.stringify(whole)}::text::json, ${framesId([], 'x')}, 'm')::text as whole`
+  expect(row).toEqual({ none: stored, lost: stored, whole: JSON.stringify(whole) })
+})

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { type StoredHeader, storedHeaders } from '../record/header-json.ts'
+import { frameHeaders } from './framed-headers.ts'
+
+const listener = `Listener method 'public void com.example.orders.OrderListener.on(ConsumerRecord<byte[], byte[]>)' threw exception; `
+
+/** As Spring writes them. */
+function springHeaders({ order = '4711', offset = 7, cause = 'com.example.OutOfStock' } = {}): StoredHeader[] {
+  return [
+    ['traceparent', `00-${order.padStart(32, '0')}-00f067aa0ba902b7-01`],
+    ['kafka_dlt-original-topic', 'orders'],
+    ['kafka_dlt-original-offset', { base64: Buffer.from([0, 0, 0, 0, 0, 0, 0, offset]).toString('base64') }],
+    ['kafka_dlt-original-consumer-group', 'order-service'],
+    ['kafka_dlt-exception-fqcn', 'org.springframework.kafka.listener.ListenerExecutionFailedException'],
+    ['kafka_dlt-exception-cause-fqcn', cause],
+    ['kafka_dlt-exception-message', `${listener}order ${order}`],
+    ['kafka_dlt-exception-stacktrace', { column: 'error_stacktrace' }],
+    ['tenant', 'acme'],
+  ]
+}
+
+test('failures at one place share a template, which has nothing of a record', () => {
+  const [some, other] = [{ order: '4711', offset: 7 }, { order: '4712', offset: 8 }].map((failure) =>
+    frameHeaders(springHeaders(failure), `order ${failure.order}`),
+  )
+  expect(some!.template).toBe(other!.template)
+  expect(some!.template).not.toContain('4711')
+  expect(JSON.parse(some!.stored)).toEqual([springHeaders()[0], { framed: ['AAAAAAAAAAc='] }, springHeaders().at(-1)])
+  expect(frameHeaders(springHeaders({ cause: 'com.example.Gone' }), 'order 4711')!.template).not.toBe(some!.template)
+})
+
+test('a text before the message that is not the framework’s own stays in the row', () => {
+  const said = (before: string): StoredHeader[] => [
+    ...springHeaders().slice(0, 6),
+    ['kafka_dlt-exception-message', `${before}order 4711`],
+    ['kafka_dlt-exception-stacktrace', { column: 'error_stacktrace' }],
+  ]
+  for (const before of ['customer ada@example.test: ', "Listener method 'a' of 'b' threw exception; "]) {
+    const { template, stored } = frameHeaders(said(before), 'order 4711')!
+    expect(template).not.toContain('ada')
+    expect(template).not.toContain('threw')
+    expect(stored).toContain(`${before}order 4711`)
+  }
+})
+
+test('a name that is too long to be one stays in the row', () => {
+  const headers = springHeaders({ cause: 'x'.repeat(513) })
+  expect(frameHeaders(headers, 'no')!.stored).toContain('x'.repeat(513))
+})
+
+test('the first run of failure headers is taken apart, and others stay as they are', () => {
+  const stale: StoredHeader = ['kafka_dlt-original-topic', 'stale']
+  const framed = JSON.parse(frameHeaders([...springHeaders(), stale], 'order 4711')!.stored)
+  expect(framed.slice(-2)).toEqual([['tenant', 'acme'], stale])
+})
+
+test.each<[string, StoredHeader[]]>([
+  ['none', []],
+  ['none of a failure', [['tenant', 'x'.repeat(300)]]],
+  ['few', [['kafka_dlt-original-topic', 'orders']]],
+  // Whether the failure was read from `error` is decided by all headers together.
+  ['some beside `error`', [...springHeaders(), ['error', 'no']]],
+  ['thousands', Array.from({ length: 3000 }, (): StoredHeader => ['kafka_dlt-original-topic', 'orders'])],
+])('headers stay whole where there are %s', (_, headers) => {
+  expect(frameHeaders(headers, 'no')).toBeNull()
+})
+
+test('headers of a record are taken apart as they are stored', () => {
+  const headers = storedHeaders([
+    ['kafka_dlt-original-topic', Buffer.from('orders')],
+    ['kafka_dlt-original-partition', Buffer.from([0, 0, 0, 3])],
+    ['kafka_dlt-exception-message', null],
+    ['kafka_dlt-exception-fqcn', Buffer.from(`com.example.${'a'.repeat(250)}`)],
+  ])
+  expect(JSON.parse(frameHeaders(headers, 'unknown error')!.stored)).toEqual([{ framed: ['AAAAAw=='] }])
+})

@@ -140,7 +140,9 @@ describe('dlq_reader', () => {
       select count(*)::int from pg_class where relnamespace = 'dlq'::regnamespace and relkind in ('r', 'p')`
     expect(lines).toHaveLength(tables!.count)
     expect(lines.filter((line) => !line.endsWith(' SELECT'))).toEqual([])
-    expect(await callable('dlq_reader')).toEqual([...pure, 'stack_trace', 'whole_stack_trace'].toSorted())
+    expect(await callable('dlq_reader')).toEqual(
+      [...pure, 'record_headers', 'stack_trace', 'whole_headers', 'whole_stack_trace'].toSorted(),
+    )
     await expect(as('dlq_reader', 'delete from dlq.dlq_messages')).rejects.toMatchObject(refused)
     await expect(as('dlq_reader', deadLetter)).rejects.toMatchObject(refused)
   })

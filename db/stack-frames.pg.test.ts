@@ -1,10 +1,45 @@
-// Migration 026 is taken back: every stack trace is whole again, and nothing else of a message changes.
+// Migrations 026 and 051 are taken back: every stack trace is whole again, and nothing else of a message changes.
 
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { expect, test } from 'vitest'
 import { migrateDown } from './migrate.ts'
 
 const database = useDatabase()
+
+test('when migration 051 is taken back, headers are whole, and traces name their errors', async () => {
+  const id = '00000000-0000-8000-8000-000000000002'
+  const template = [
+    ['kafka_dlt-original-topic', 't'],
+    ['kafka_dlt-original-offset', { column: 'original_offset', as: 'text' }],
+    ['kafka_dlt-exception-message', { column: 'error_message', before: 'Listener failed; ' }],
+  ]
+  await database.sql`
+    insert into dlq.dlq_stack_frames (id, frames, headers, topic)
+    values (${id}, ${database.sql.array(['\tat a\nCaused by: ⋮⋮\n\tat b\n'])}, ${JSON.stringify(template)}::text::json, 't')`
+  for (const table of ['dlq_messages', 'dlq_messages_archive']) {
+    await database.sql`
+      insert into dlq.${database.sql(table)} (
+        original_topic, original_offset, error_class, error_message, updated_at, error_stacktrace, record_headers, frames_id)
+      values ('framed', 7, 'E', 'no', '2026-02-20T00:00:00Z', ${'F\n\t⋮\n'}, '[["a","b"],{"framed":[]}]', ${id})`
+  }
+  for (let down: string[] = []; !down.some((name) => name.includes('/051_')); )
+    down = await migrateDown({ databaseUrl: database.url, set: 'dlq', count: 1 })
+
+  for (const table of ['dlq_messages', 'dlq_messages_archive']) {
+    const [row] = await database.sql<{ trace: string; headers: string; frames_id: string | null; at: Date }[]>`
+      select error_stacktrace as trace, record_headers::text as headers, frames_id, updated_at as at
+      from dlq.${database.sql(table)} where original_topic = 'framed'`
+    expect(row).toMatchObject({ trace: 'F\n\tat a\nCaused by: E: no\n\tat b\n', frames_id: null })
+    expect(row!.at.getTime()).toBe(Date.parse('2026-02-20T00:00:00Z'))
+    expect(JSON.parse(row!.headers)).toEqual([
+      ['a', 'b'],
+      ['kafka_dlt-original-topic', 't'],
+      ['kafka_dlt-original-offset', '7'],
+      ['kafka_dlt-exception-message', 'Listener failed; no'],
+    ])
+    await database.sql`delete from dlq.${database.sql(table)} where original_topic = 'framed'`
+  }
+})
 
 test('when migration 026 is taken back, stack traces are whole in messages and archive', async () => {
   await database.sql`

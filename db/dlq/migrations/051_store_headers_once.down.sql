@@ -1,5 +1,5 @@
--- Loses which messages have the same headers: each gets its own back. At millions of messages that takes minutes, and
--- locks them.
+-- Loses which messages have the same headers: each gets its headers and its stack trace back. At millions of messages
+-- that takes minutes, and locks them.
 
 set local lock_timeout = '5s';
 
@@ -20,27 +20,53 @@ begin
                 v_table, case when v_is_on then 'enable' else 'disable' end);
         end loop;
         if not v_is_on then
-            update dlq.dlq_messages m set record_headers = dlq.record_headers(m)
-            where frames_id is not null and position('{"framed":' in record_headers::text) > 0;
+            update dlq.dlq_messages m set
+                record_headers = dlq.record_headers(m), error_stacktrace = dlq.stack_trace(m), frames_id = null
+            where frames_id in (select id from dlq.dlq_stack_frames where headers is not null);
         end if;
     end loop;
 end;
 $$;
-update dlq.dlq_messages_archive m set record_headers = dlq.record_headers(m)
-where frames_id is not null and position('{"framed":' in record_headers::text) > 0;
--- Rows keep the frames of their traces. Where there were only headers, there is nothing left to refer to.
-update dlq.dlq_messages set frames_id = null
-where frames_id in (select id from dlq.dlq_stack_frames where frames = '{}');
-update dlq.dlq_messages_archive set frames_id = null
-where frames_id in (select id from dlq.dlq_stack_frames where frames = '{}');
-delete from dlq.dlq_stack_frames where frames = '{}';
+update dlq.dlq_messages_archive m set
+    record_headers = dlq.record_headers(m), error_stacktrace = dlq.stack_trace(m), frames_id = null
+where frames_id in (select id from dlq.dlq_stack_frames where headers is not null);
+delete from dlq.dlq_stack_frames where headers is not null;
+
+create function dlq.whole_stack_trace(p_text text, p_frames_id uuid) returns text
+language plpgsql stable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_frames text[];
+    v_lines  text[];
+begin
+    if p_text is null or p_frames_id is null then
+        return p_text;
+    end if;
+    select frames into v_frames from dlq.dlq_stack_frames where id = p_frames_id;
+    v_lines := string_to_array(p_text, E'\t⋮\n');
+    if v_frames is null or cardinality(v_lines) <> cardinality(v_frames) + 1 then
+        return p_text;
+    end if;
+    return (select string_agg(line || coalesce(frame, ''), '' order by number)
+            from unnest(v_lines, v_frames) with ordinality as part (line, frame, number));
+end;
+$$;
+
+create or replace function dlq.stack_trace(m dlq.dlq_messages) returns text
+language sql stable parallel safe
+as $$ select dlq.whole_stack_trace(m.error_stacktrace, m.frames_id) $$;
+
+create or replace function dlq.stack_trace(m dlq.dlq_messages_archive) returns text
+language sql stable parallel safe
+as $$ select dlq.whole_stack_trace(m.error_stacktrace, m.frames_id) $$;
 
 do $$
 begin
     execute replace(pg_get_functiondef('dlq.claim_messages(text, int, interval, int)'::regprocedure),
         'dlq.record_headers(m)', 'm.record_headers');
     execute regexp_replace(pg_get_functiondef('dlq.apply_grants()'::regprocedure),
-        'dlq\.whole_headers\(json, uuid, text\), dlq\.record_headers\(dlq\.dlq_messages\),\s*dlq\.record_headers\(dlq\.dlq_messages_archive\),\s*', '');
+        'dlq\.whole_stack_trace\(text, uuid, text, text\), dlq\.whole_headers\(json, uuid, text, int, bigint\), dlq\.record_headers\(dlq\.dlq_messages\),\s*dlq\.record_headers\(dlq\.dlq_messages_archive\),', 'dlq.whole_stack_trace(text, uuid),');
 end;
 $$;
 
@@ -67,7 +93,8 @@ create trigger trg_dlq_messages_stack_trace
 
 drop function dlq.record_headers(dlq.dlq_messages);
 drop function dlq.record_headers(dlq.dlq_messages_archive);
-drop function dlq.whole_headers(json, uuid, text);
+drop function dlq.whole_headers(json, uuid, text, int, bigint);
+drop function dlq.whole_stack_trace(text, uuid, text, text);
 alter table dlq.dlq_stack_frames drop column headers;
 
 select dlq.apply_grants();

@@ -41,7 +41,13 @@ export async function forgetErased(
     })
     if (!isKnown && !isOfKey) return letter
     erased.add(letter.message.id)
-    return { ...letter, message: emptied(letter.message), isPayloadDeferred: false, originWanted: null, framedHeaders: null }
+    return {
+      ...letter,
+      message: emptied(letter.message),
+      isPayloadDeferred: false,
+      originWanted: null,
+      framedHeaders: null,
+    }
   })
   return { letters: forgotten, erasures: { marker, erased } }
 }

@@ -49,6 +49,108 @@ beforeEach(async () => {
   )
 })
 
+/** A failure as Spring writes it. */
+const springRecord = (offset: number, { group = 'order-service' } = {}) => {
+  const message = `order ${offset} is gone`
+  const wrapper = "Listener method 'public void com.example.Orders.on(Record<byte[]>)' threw exception"
+  const wrapped = 'org.springframework.kafka.listener.ListenerExecutionFailedException'
+  const number = Buffer.alloc(8)
+  number.writeBigInt64BE(BigInt(offset))
+  return recordAt(offset, {
+    headers: {
+      traceparent: `00-${String(offset).padStart(32, '0')}-00f067aa0ba902b7-01`,
+      'kafka_dlt-original-topic': 'orders',
+      'kafka_dlt-original-partition': number.subarray(4),
+      'kafka_dlt-original-offset': number,
+      'kafka_dlt-original-consumer-group': group,
+      'kafka_dlt-exception-fqcn': wrapped,
+      'kafka_dlt-exception-cause-fqcn': 'com.example.Gone',
+      'kafka_dlt-exception-message': `${wrapper}; ${message}`,
+      'kafka_dlt-exception-stacktrace':
+        `${wrapped}: ${wrapper}\n${frames('spring')}` +
+        `Caused by: com.example.Gone: ${message}\n${frames('orders')}Caused by: java.io.IOException: ${offset}\n${frames('io')}`,
+    },
+  })
+}
+
+describe('headers that a framework writes the same for each failure', () => {
+  const wholeHeaders = async (offset: number) => {
+    const [row] = await database.sql<{ headers: string; trace: string; stored: string; frames: string | null }[]>`
+      select dlq.record_headers(m)::text as headers, dlq.stack_trace(m) as trace, record_headers::text as stored, frames_id as frames
+      from dlq.dlq_messages m where dlq_offset = ${offset}`
+    return row!
+  }
+  const decoded = ({ headers, trace }: { headers: string; trace: string }) =>
+    decodeHeaders(headers, { error_stacktrace: trace })
+
+  test('are stored once with the frames, and read as they came', async () => {
+    const records = [0, 1, 2].map((offset) => springRecord(offset))
+    await storeBatch(storeDeps(service.sql), batchOf(records))
+
+    expect(await countFrames()).toBe(1)
+    for (const offset of [0, 1, 2]) {
+      const row = await wholeHeaders(offset)
+      expect(JSON.parse(row.stored)).toEqual([
+        ...records[offset]!.headers.slice(0, 4).map(([name, value]) => [name, String(value)]),
+        { framed: [] },
+      ])
+      expect((await read(offset)).error_stacktrace).toBe(`\t⋮\nCaused by: java.io.IOException: ${offset}\n\t⋮\n`)
+      expect(decoded(row)).toEqual(records[offset]!.headers)
+      const detail = await getMessageDetail(service.sql, { id: (await read(offset)).id, scope: null })
+      expect(decodeHeaders(detail!.record_headers!, { error_stacktrace: detail!.error_stacktrace })).toEqual(
+        records[offset]!.headers,
+      )
+    }
+  })
+
+  test('are whole where their names vary, and the trace’s frames are still shared', async () => {
+    const records = [0, 1, 2].map((offset) => springRecord(offset, { group: `group-${offset}` }))
+    await storeBatch(storeDeps(service.sql), batchOf(records))
+    const rows = [await wholeHeaders(1), await wholeHeaders(2)]
+    expect(rows.map(({ stored }) => stored.includes('framed'))).toEqual([false, false])
+    expect(new Set(rows.map(({ frames }) => frames)).size).toBe(1)
+    expect(rows[0]!.frames).not.toBeNull()
+    expect(decoded(rows[1]!)).toEqual(records[2]!.headers)
+  })
+
+  test.each([
+    ['its message', { error_message: 'another' }],
+    ['its class', { error_class: 'com.example.Other' }],
+    ['where it was', { original_offset: 99n, original_partition: 9 }],
+    ['its stack trace', { error_stacktrace: 'another' }],
+  ])('stay as they came where somebody changes %s', async (_, change) => {
+    const records = [0, 1].map((offset) => springRecord(offset))
+    await storeBatch(storeDeps(service.sql), batchOf(records))
+    const before = await wholeHeaders(1)
+    await database.sql`update dlq.dlq_messages set ${database.sql(change)} where dlq_offset = 1`
+    const after = await wholeHeaders(1)
+    expect(after.frames).toBeNull()
+    expect(decoded(after)).toEqual(records[1]!.headers)
+    expect(after.trace).toBe('error_stacktrace' in change ? 'another' : before.trace)
+  })
+
+  test('are gone where somebody empties them, with everything else', async () => {
+    await storeBatch(storeDeps(service.sql), batchOf([springRecord(0), springRecord(1)]))
+    await database.sql`
+      update dlq.dlq_messages set record_headers = null, error_message = 'erased', error_stacktrace = null`
+    expect(await wholeHeaders(1)).toEqual({ headers: null, trace: null, stored: null, frames: null })
+  })
+
+  test('are whole after the archive and back', async () => {
+    const records = [springRecord(0), springRecord(1)]
+    await storeBatch(storeDeps(service.sql), batchOf(records))
+    const { id } = await read(1)
+    await database.sql`update dlq.dlq_messages set status = 'DEAD' where id = ${id}`
+    await database.sql`select dlq.archive_messages(array[${id}::uuid])`
+    const archived = await getMessageDetail(service.sql, { id, scope: null })
+    expect(decodeHeaders(archived!.record_headers!, { error_stacktrace: archived!.error_stacktrace })).toEqual(
+      records[1]!.headers,
+    )
+    await database.sql`select dlq.restore_messages(array[${id}::uuid])`
+    expect(decoded(await wholeHeaders(1))).toEqual(records[1]!.headers)
+  })
+})
+
 describe('traces that differ in their messages', () => {
   test('share their frames, and are read as they came, with their headers', async () => {
     const records = [0, 1, 2].map((offset) => record(offset))

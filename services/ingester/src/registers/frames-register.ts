@@ -1,7 +1,7 @@
 // Which frames of stack traces, and which templates of headers beside them, are stored, so that rows refer to them. They
 // are stored when they are seen for the second time: a program whose traces are all different would only fill the table.
 
-import { framesId, splitTrace } from 'dlq-core/domain/failure/stack-frames.ts'
+import { framesId, noHeaders, splitTrace } from 'dlq-core/domain/failure/stack-frames.ts'
 import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { admitFrames, framesUsedForMs, haveFrames, type WantedFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
@@ -22,8 +22,8 @@ export class FramesGone extends Error {}
 const maxKnownChars = 4 * 2 ** 20
 const maxSeenOnce = 10_000
 
-/** What a row may refer to. A trace without frames, and headers without a template, stay in the row. */
-type Frames = { frames: readonly string[]; headers: string | null }
+/** What a row may refer to: none of the frames where its trace is whole, `noHeaders` where its headers are. */
+type Frames = { frames: readonly string[]; headers: string }
 
 /** A message's frames, and its columns without them. */
 type Split = Frames & Partial<Pick<NewMessage, 'error_stacktrace' | 'record_headers'>>
@@ -44,13 +44,13 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
   function splitOf({ message, framedHeaders }: Pick<DeadLetter, 'message' | 'framedHeaders'>): Split | null {
     const before = splits.get(message)
     if (before !== undefined) return before
-    const trace = message.error_stacktrace === null ? null : splitTrace(message.error_stacktrace)
+    const trace = message.error_stacktrace === null ? null : splitTrace(message.error_stacktrace, message)
     const isWhole = trace === null && framedHeaders === null
     const split: Split | null = isWhole
       ? null
       : {
           frames: trace?.frames ?? [],
-          headers: framedHeaders?.template ?? null,
+          headers: framedHeaders?.template ?? noHeaders,
           ...(trace !== null && { error_stacktrace: trace.own }),
           ...(framedHeaders !== null && { record_headers: framedHeaders.stored }),
         }
@@ -123,7 +123,7 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
 
 /** Only the trace's part of it. Null where either part is missing. */
 function withoutHeaders({ record_headers: _, ...split }: Split): Split | null {
-  return split.headers === null || split.frames.length === 0 ? null : { ...split, headers: null }
+  return split.headers === noHeaders || split.frames.length === 0 ? null : { ...split, headers: noHeaders }
 }
 
 /** As many sets of frames with one signature are remembered; others stay in their rows. */
@@ -150,7 +150,7 @@ function createKnownFrames() {
     add(one: Known): void {
       // Texts of their own: a part of a trace would keep the whole trace in memory.
       const frames = one.frames.map((run) => Buffer.from(run).toString())
-      chars += frames.reduce((sum, run) => sum + run.length, one.headers?.length ?? 0)
+      chars += frames.reduce((sum, run) => sum + run.length, one.headers.length)
       // A plain bound: forgetting all of it now and then costs one query.
       if (chars > maxKnownChars) clear()
       const signature = signatureOf(one)
@@ -171,17 +171,19 @@ function areSame(one: Frames, other: Frames): boolean {
 
 const samples = 12
 
+/** Of frames a sample, because two sets differ in many places. Of a template all, because two may differ in one digit. */
 function signatureOf({ frames, headers }: Frames): number {
   let signature = frames.length
-  for (const run of frames) signature = mixIn(signature, run)
-  return headers === null ? signature : mixIn(signature, headers)
+  for (const run of frames) {
+    signature = Math.imul(signature ^ run.length, 0x9e3779b1)
+    for (let at = 1; at <= samples; at++)
+      signature = mix(signature, run.charCodeAt(Math.floor((run.length * at) / (samples + 1))))
+  }
+  for (let at = 0; at < headers.length; at++) signature = mix(signature, headers.charCodeAt(at))
+  return signature
 }
 
-function mixIn(signature: number, text: string): number {
-  let mixed = Math.imul(signature ^ text.length, 0x9e3779b1)
-  for (let at = 1; at <= samples; at++) {
-    mixed = Math.imul(mixed ^ text.charCodeAt(Math.floor((text.length * at) / (samples + 1))), 0x85ebca6b)
-    mixed ^= mixed >>> 15
-  }
-  return mixed
+function mix(signature: number, code: number): number {
+  const mixed = Math.imul(signature ^ code, 0x85ebca6b)
+  return mixed ^ (mixed >>> 15)
 }

@@ -5,18 +5,19 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeHeaders, type StoredHeader, storedHeaders } from '../record/header-json.ts'
 import type { Header } from '../record/record.ts'
-import { frameHeaders } from './framed-headers.ts'
+import { type FramedColumns, type FramedHeaders, frameHeaders } from './framed-headers.ts'
 import { framesId } from './stack-frames.ts'
 
 const database = useDatabase()
 
-async function readBack(framed: { template: string; stored: string }, message: string): Promise<string> {
+async function readBack(framed: FramedHeaders, columns: FramedColumns): Promise<string> {
   const id = framesId([], framed.template)
   await database.sql`
     insert into dlq.dlq_stack_frames (id, frames, headers, topic) values (${id}, '{}', ${framed.template}::text::json, 't')
     on conflict do nothing`
   const [row] = await database.sql<[{ whole: string }]>`
-    select dlq.whole_headers(${framed.stored}::text::json, ${id}, ${message})::text as whole`
+    select dlq.whole_headers(${framed.stored}::text::json, ${id}, ${columns.error_message}, ${columns.original_partition},
+      ${columns.original_offset === null ? null : String(columns.original_offset)}::text::bigint)::text as whole`
   return row.whole
 }
 
@@ -39,23 +40,42 @@ const value = fc.oneof(
   fc.constant(null),
 )
 
+/** Partition and offset as Spring and as Connect write them. */
+function placeHeaders({ original_partition, original_offset }: Omit<FramedColumns, 'error_message'>): Header[] {
+  const [partition, offset] = [Buffer.alloc(4), Buffer.alloc(8)]
+  partition.writeInt32BE(original_partition ?? 0)
+  offset.writeBigInt64BE(original_offset ?? 0n)
+  return [
+    ['kafka_dlt-original-partition', partition],
+    ['kafka_dlt-original-offset', offset],
+    ['__connect.errors.partition', Buffer.from(String(original_partition))],
+    ['__connect.errors.offset', Buffer.from(String(original_offset))],
+  ]
+}
+
 test('headers that were taken apart are put together byte for byte, whatever they are', async () => {
   let taken = 0
   const property = fc.asyncProperty(
     fc.array(fc.tuple(name, value), { maxLength: 8 }),
     fc.constantFrom('', 'Listener failed; ', "Listener method 'void a.B.c(D)' threw exception; ", 'other: '),
     message,
-    async (drawn, before, message) => {
+    fc.record({
+      original_partition: fc.option(fc.nat({ max: 2 ** 31 - 1 })),
+      original_offset: fc.option(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n })),
+    }),
+    async (drawn, before, message, place) => {
+      const row = { error_message: message, ...place }
       const headers: Header[] = [
+        ...placeHeaders(place),
         ...drawn.slice(0, 3),
         ['kafka_dlt-exception-fqcn', Buffer.from(`com.example.${'deep.'.repeat(50)}Failed`)],
         ['kafka_dlt-exception-message', Buffer.from(before + message)],
         ...drawn.slice(3),
       ]
-      const framed = frameHeaders(storedHeaders(headers), message)
+      const framed = frameHeaders(storedHeaders(headers), row)
       if (framed === null) return
       taken++
-      expect(decodeHeaders(await readBack(framed, message))).toEqual(headers)
+      expect(decodeHeaders(await readBack(framed, row))).toEqual(headers)
     },
   )
   await fc.assert(property, { numRuns: 300 })
@@ -66,8 +86,8 @@ test('headers stay as they are where their template is not there, or they have n
   const whole: StoredHeader[] = [['a', '{"framed":["x"]}']]
   const stored = '[["a","b"],{"framed":["x"]}]'
   const [row] = await database.sql<[{ none: string; lost: string; whole: string }]>`
-    select dlq.whole_headers(${stored}::text::json, null, 'm')::text as none,
-           dlq.whole_headers(${stored}::text::json, gen_random_uuid(), 'm')::text as lost,
-           dlq.whole_headers(${JSON.stringify(whole)}::text::json, ${framesId([], 'x')}, 'm')::text as whole`
+    select dlq.whole_headers(${stored}::text::json, null, 'm', 1, 2)::text as none,
+           dlq.whole_headers(${stored}::text::json, gen_random_uuid(), 'm', 1, 2)::text as lost,
+           dlq.whole_headers(${JSON.stringify(whole)}::text::json, ${framesId([], 'x')}, 'm', 1, 2)::text as whole`
   expect(row).toEqual({ none: stored, lost: stored, whole: JSON.stringify(whole) })
 })

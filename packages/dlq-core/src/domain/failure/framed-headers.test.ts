@@ -2,6 +2,13 @@ import { expect, test } from 'vitest'
 import { type StoredHeader, storedHeaders } from '../record/header-json.ts'
 import { frameHeaders } from './framed-headers.ts'
 
+/** The columns of a row with that message. */
+const row = (error_message: string, { offset = 7 } = {}) => ({
+  error_message,
+  original_partition: null,
+  original_offset: BigInt(offset),
+})
+
 const listener = `Listener method 'public void com.example.orders.OrderListener.on(ConsumerRecord<byte[], byte[]>)' threw exception; `
 
 /** As Spring writes them. */
@@ -20,13 +27,16 @@ function springHeaders({ order = '4711', offset = 7, cause = 'com.example.OutOfS
 }
 
 test('failures at one place share a template, which has nothing of a record', () => {
-  const [some, other] = [{ order: '4711', offset: 7 }, { order: '4712', offset: 8 }].map((failure) =>
-    frameHeaders(springHeaders(failure), `order ${failure.order}`),
-  )
+  const [some, other] = [
+    { order: '4711', offset: 7 },
+    { order: '4712', offset: 8 },
+  ].map((failure) => frameHeaders(springHeaders(failure), row(`order ${failure.order}`, failure)))
   expect(some!.template).toBe(other!.template)
   expect(some!.template).not.toContain('4711')
-  expect(JSON.parse(some!.stored)).toEqual([springHeaders()[0], { framed: ['AAAAAAAAAAc='] }, springHeaders().at(-1)])
-  expect(frameHeaders(springHeaders({ cause: 'com.example.Gone' }), 'order 4711')!.template).not.toBe(some!.template)
+  expect(JSON.parse(some!.stored)).toEqual([springHeaders()[0], { framed: [] }, springHeaders().at(-1)])
+  expect(frameHeaders(springHeaders({ cause: 'com.example.Gone' }), row('order 4711'))!.template).not.toBe(
+    some!.template,
+  )
 })
 
 test('a text before the message that is not the framework’s own stays in the row', () => {
@@ -36,7 +46,7 @@ test('a text before the message that is not the framework’s own stays in the r
     ['kafka_dlt-exception-stacktrace', { column: 'error_stacktrace' }],
   ]
   for (const before of ['customer ada@example.test: ', "Listener method 'a' of 'b' threw exception; "]) {
-    const { template, stored } = frameHeaders(said(before), 'order 4711')!
+    const { template, stored } = frameHeaders(said(before), row('order 4711'))!
     expect(template).not.toContain('ada')
     expect(template).not.toContain('threw')
     expect(stored).toContain(`${before}order 4711`)
@@ -45,13 +55,13 @@ test('a text before the message that is not the framework’s own stays in the r
 
 test('a name that is too long to be one stays in the row', () => {
   const headers = springHeaders({ cause: 'x'.repeat(513) })
-  expect(frameHeaders(headers, 'no')!.stored).toContain('x'.repeat(513))
+  expect(frameHeaders(headers, row('no'))!.stored).toContain('x'.repeat(513))
 })
 
-test('the first run of failure headers is taken apart, and others stay as they are', () => {
+test('the longest run of failure headers is taken apart, and others stay as they are', () => {
   const stale: StoredHeader = ['kafka_dlt-original-topic', 'stale']
-  const framed = JSON.parse(frameHeaders([...springHeaders(), stale], 'order 4711')!.stored)
-  expect(framed.slice(-2)).toEqual([['tenant', 'acme'], stale])
+  const framed = JSON.parse(frameHeaders([stale, ...springHeaders(), stale], row('order 4711'))!.stored)
+  expect([framed[0], ...framed.slice(-2)]).toEqual([stale, ['tenant', 'acme'], stale])
 })
 
 test.each<[string, StoredHeader[]]>([
@@ -62,7 +72,7 @@ test.each<[string, StoredHeader[]]>([
   ['some beside `error`', [...springHeaders(), ['error', 'no']]],
   ['thousands', Array.from({ length: 3000 }, (): StoredHeader => ['kafka_dlt-original-topic', 'orders'])],
 ])('headers stay whole where there are %s', (_, headers) => {
-  expect(frameHeaders(headers, 'no')).toBeNull()
+  expect(frameHeaders(headers, row('no'))).toBeNull()
 })
 
 test('headers of a record are taken apart as they are stored', () => {
@@ -72,5 +82,5 @@ test('headers of a record are taken apart as they are stored', () => {
     ['kafka_dlt-exception-message', null],
     ['kafka_dlt-exception-fqcn', Buffer.from(`com.example.${'a'.repeat(250)}`)],
   ])
-  expect(JSON.parse(frameHeaders(headers, 'unknown error')!.stored)).toEqual([{ framed: ['AAAAAw=='] }])
+  expect(JSON.parse(frameHeaders(headers, row('unknown error'))!.stored)).toEqual([{ framed: ['AAAAAw=='] }])
 })

@@ -2,6 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { framesId, framesMark, joinTrace, splitTrace } from './stack-frames.ts'
 
+/** A row that names no error. */
+const none = { error_class: null, error_message: 'unknown error' }
+
 const javaFrames = Array.from(
   { length: 12 },
   (_, at) => `\tat com.example.orders.OrderService.step${at}(OrderService.java:${at})\n`,
@@ -12,7 +15,7 @@ const java = (order: string) =>
 
 describe('a split trace', () => {
   test('keeps the lines with messages, and a mark for each run of frames', () => {
-    expect(splitTrace(java('order-1'))!.own).toBe(
+    expect(splitTrace(java('order-1'), none)!.own).toBe(
       'org.example.ListenerFailed: Listener threw exception\n\t⋮\n' +
         '\tSuppressed: org.example.Restored: order-1\n\t⋮\n' +
         'Caused by: com.example.OutOfStock: no stock for order-1\n\t⋮\n',
@@ -20,7 +23,7 @@ describe('a split trace', () => {
   })
 
   test('has the frames of every other trace that differs in messages only', () => {
-    const [one, other] = [splitTrace(java('order-1'))!, splitTrace(java('order-2'))!]
+    const [one, other] = [splitTrace(java('order-1'), none)!, splitTrace(java('order-2'), none)!]
     expect(other.own).not.toBe(one.own)
     expect(framesId(other.frames)).toBe(framesId(one.frames))
   })
@@ -34,7 +37,7 @@ describe('a split trace', () => {
     ['JavaScript', '    at take (file:///app/src/orders.js:10:5)\n', '    at async run (file:///app/src/run.js:1:2)'],
     ['Python', '  File "/app/orders.py", line 10, in take\n    stock = warehouse.take(order)\n', '    ~~~~~~^^^^\n'],
   ])('of %s leaves nothing but the messages', (_, frame, last) => {
-    const { own } = splitTrace(`Error: no stock\n${frame.repeat(20)}${last.startsWith('    ~') ? '' : last}`)!
+    const { own } = splitTrace(`Error: no stock\n${frame.repeat(20)}${last.startsWith('    ~') ? '' : last}`, none)!
     expect(own).toBe(`Error: no stock\n${framesMark}`)
   })
 
@@ -42,11 +45,12 @@ describe('a split trace', () => {
     ['that is short', 'Error: no\n    at take (a.js:1:2)\n'],
     ['without frames', 'Error: no\n'.repeat(200)],
     ['that has a mark already', java(`order-1\n${framesMark}`)],
+    ['that has the mark of an error already', java('order-⋮⋮')],
     ['that ends in a mark’s beginning', `Error: \t⋮\n${javaFrames}`],
     ['with too many frames', `Error: no\n${'    at take (file:///app/src/orders.js:10:5)\n'.repeat(2000)}`],
     ['whose frames are all interrupted', `Error: no\n${`${javaFrames}Caused by: x\n`.repeat(70)}`],
   ])('is none for one %s', (_, trace) => {
-    expect(splitTrace(trace)).toBeNull()
+    expect(splitTrace(trace, none)).toBeNull()
   })
 
   test('gives back the trace exactly, whatever it is', () => {
@@ -69,10 +73,10 @@ describe('a split trace', () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
         const trace = lines.join('')
-        const found = splitTrace(trace)
+        const found = splitTrace(trace, none)
         if (found !== null) {
           split++
-          expect(joinTrace(found)).toBe(trace)
+          expect(joinTrace(found, none)).toBe(trace)
         }
       }),
       { numRuns: 500 },
@@ -80,8 +84,32 @@ describe('a split trace', () => {
     expect(split).toBeGreaterThan(20)
   })
 
+  test('has no line of the error that its row names', () => {
+    const row = (order: string) => ({ error_class: 'com.example.OutOfStock', error_message: `no stock for ${order}` })
+    const [one, other] = ['order-1', 'order-$&'].map((order) => splitTrace(java(order), row(order))!)
+    expect(one!.own).toBe(
+      'org.example.ListenerFailed: Listener threw exception\n\t⋮\n\tSuppressed: org.example.Restored: order-1\n\t⋮\n',
+    )
+    expect(framesId(one!.frames)).toBe(framesId(other!.frames))
+    expect(joinTrace(other!, row('order-$&'))).toBe(java('order-$&'))
+    expect(splitTrace(java('order-1'), row('order-2'))).toEqual(splitTrace(java('order-1'), none))
+  })
+
+  test('has no line of Spring’s that says only which listener failed', () => {
+    const failed = (line: string) =>
+      splitTrace(`org.springframework.kafka.listener.ListenerExecutionFailedException: ${line}\n${javaFrames}`, none)!
+        .own
+    expect(failed("Listener method 'public void a.B.on(c.D<byte[]>)' threw exception")).toBe(framesMark)
+    for (const line of [
+      "Listener method 'a' of 'b' threw exception",
+      'Listener failed',
+      "Listener method 'a' threw exception: 7",
+    ])
+      expect(failed(line)).toContain(line)
+  })
+
   test('is left alone where somebody has written another text since', () => {
-    const { frames } = splitTrace(java('order-1'))!
-    expect(joinTrace({ own: 'another', frames })).toBe('another')
+    const { frames } = splitTrace(java('order-1'), none)!
+    expect(joinTrace({ own: 'another', frames }, none)).toBe('another')
   })
 })

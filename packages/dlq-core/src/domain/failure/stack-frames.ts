@@ -4,16 +4,25 @@
 
 import { hash } from 'node:crypto'
 import { formatUuid } from '../record/message-id.ts'
+import type { StoredFailure } from './stored-failure.ts'
 
 export type SplitTrace = {
   /** The trace with `framesMark` instead of each run of frames. */
   own: string
-  /** The runs of frames as they stand in the trace, ends of lines included. */
+  /** The runs of frames as they stand in the trace, ends of lines included; `errorMark` in place of the row's error. */
   frames: readonly string[]
 }
 
+/** The row's own columns of the error, which the trace need not hold again. */
+export type RowError = Pick<StoredFailure, 'error_class' | 'error_message'>
+
 /** A line of its own, which people read as "frames left out". */
 export const framesMark = '\t⋮\n'
+/** Among frames: "class: message" of the row's error. */
+const errorMark = '⋮⋮'
+const causedBy = 'Caused by: '
+/** The template of a row whose headers are whole. */
+export const noHeaders = '[]'
 
 /** Fewer characters of frames are not worth a reference. */
 const minFramesChars = 512
@@ -25,8 +34,9 @@ const maxRuns = 64
  * Splits a trace. Null where that would save little, or where it cannot be put together again exactly. Reads the
  * traces of Java, Kotlin, .NET, JavaScript and Python; others stay whole.
  */
-export function splitTrace(trace: string): SplitTrace | null {
-  if (trace.length < minFramesChars || trace.length > 2 * maxFramesChars || trace.includes(framesMark)) return null
+export function splitTrace(trace: string, error: RowError): SplitTrace | null {
+  if (trace.length < minFramesChars || trace.length > 2 * maxFramesChars) return null
+  if (trace.includes(framesMark) || trace.includes(errorMark)) return null
   const frames: string[] = []
   let own = ''
   let framesChars = 0
@@ -53,23 +63,37 @@ export function splitTrace(trace: string): SplitTrace | null {
   else own += trace.slice(runAt)
   if (framesChars < minFramesChars || framesChars > maxFramesChars || frames.length > maxRuns) return null
   // A line with a mark's text may also have come about where a line without an end met it.
-  return countMarks(own) === frames.length ? { own, frames } : null
+  return countMarks(own) === frames.length ? withoutError({ own, frames }, error) : null
+}
+
+/** Without the line "Caused by: class: message" of the row's error, where it stands between frames. */
+function withoutError({ own, frames }: SplitTrace, { error_class, error_message }: RowError): SplitTrace {
+  if (error_class === null) return { own, frames }
+  const line = `${causedBy}${error_class}: ${error_message}\n`
+  const at = own.indexOf(framesMark + line + framesMark)
+  if (at === -1) return { own, frames }
+  const before = countMarks(own.slice(0, at))
+  const merged = `${frames[before]}${causedBy}${errorMark}\n${frames[before + 1]}`
+  return {
+    own: own.slice(0, at) + own.slice(at + framesMark.length + line.length),
+    frames: [...frames.slice(0, before), merged, ...frames.slice(before + 2)],
+  }
 }
 
 /** The trace that `splitTrace` was given. A text that does not fit the frames is whole. */
-export function joinTrace({ own, frames }: SplitTrace): string {
+export function joinTrace({ own, frames }: SplitTrace, { error_class, error_message }: RowError): string {
   const lines = own.split(framesMark)
   if (lines.length !== frames.length + 1) return own
-  return lines.map((line, index) => line + (frames[index] ?? '')).join('')
+  const error = () => `${error_class}: ${error_message}`
+  return lines.map((line, index) => line + (frames[index] ?? '').replace(errorMark, error)).join('')
 }
 
 /**
- * A UUIDv8 of the first 128 bits of SHA-256 over the frames, and over the template of headers where there is one
- * (framed-headers.ts). Neither holds a NUL, so no two sets make the same text.
+ * A UUIDv8 of the first 128 bits of SHA-256 over the frames and the template of headers beside them (framed-headers.ts).
+ * Neither holds a NUL, so no two sets make the same text.
  */
-export function framesId(frames: readonly string[], headers: string | null = null): string {
-  const framesText = frames.join('\0')
-  return formatUuid(hash('sha256', headers === null ? framesText : `${framesText}\0\0${headers}`), 8)
+export function framesId(frames: readonly string[], headers = noHeaders): string {
+  return formatUuid(hash('sha256', [...frames, headers].join('\0')), 8)
 }
 
 function countMarks(own: string): number {
@@ -112,7 +136,8 @@ function kindOfLine(trace: string, lineAt: number, lineEnd: number): 'frame' | '
 
 const listenerFailed = "org.springframework.kafka.listener.ListenerExecutionFailedException: Listener method '"
 const listenerThrew = "' threw exception"
-const restoredTrace = 'Suppressed: org.springframework.kafka.listener.ListenerExecutionFailedException: Restored Stack Trace'
+const restoredTrace =
+  'Suppressed: org.springframework.kafka.listener.ListenerExecutionFailedException: Restored Stack Trace'
 const maxListenerChars = 2048
 
 /** Whether the line says only which method of a listener failed: its signature, and nothing of the record. */
@@ -121,7 +146,9 @@ function isListenerLine(trace: string, at: number, lineEnd: number): boolean {
     return false
   const signatureAt = at + listenerFailed.length
   const threwAt = lineEnd - listenerThrew.length
-  return threwAt >= signatureAt && trace.startsWith(listenerThrew, threwAt) && trace.indexOf("'", signatureAt) === threwAt
+  return (
+    threwAt >= signatureAt && trace.startsWith(listenerThrew, threwAt) && trace.indexOf("'", signatureAt) === threwAt
+  )
 }
 
 function isIndented(trace: string, at: number): boolean {

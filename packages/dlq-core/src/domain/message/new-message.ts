@@ -174,7 +174,7 @@ export function readDeadLetter(
     is_scrubbed: said?.isScrubbed ? true : null,
   }
   const originWanted = wantedOrigin(record, message, { family, context, record: policy.record })
-  const framedHeaders = frameHeaders(headers, message.error_message)
+  const framedHeaders = frameHeaders(headers, message)
   return { message, republished: claimOf(ours), isPayloadDeferred, originWanted, framedHeaders }
 }
 

@@ -7,7 +7,7 @@ import { type Sql, toJson } from '../sql.ts'
 const maxFramesPerTopic = 500
 
 /** `headers`: JSON text of a template (framed-headers.ts). */
-export type WantedFrames = { id: string; frames: readonly string[]; headers: string | null; topic: string }
+export type WantedFrames = { id: string; frames: readonly string[]; headers: string; topic: string }
 
 /**
  * Stores the frames, or notes that they are used. Returns the ids of those that rows may refer to: not those of a topic

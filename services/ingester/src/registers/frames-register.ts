@@ -1,19 +1,30 @@
 // Which frames of stack traces, and which templates of headers beside them, are stored, so that rows refer to them. They
 // are stored when they are seen for the second time: a program whose traces are all different would only fill the table.
 
-import { framesId, noHeaders, splitTrace } from 'dlq-core/domain/failure/stack-frames.ts'
+import { createKnownTraces, type KnownTraces } from 'dlq-core/domain/failure/known-traces.ts'
+import {
+  framesId,
+  noHeaders,
+  type SplitTrace,
+  splitFrames,
+  withoutError,
+} from 'dlq-core/domain/failure/stack-frames.ts'
 import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { admitFrames, framesUsedForMs, haveFrames, type WantedFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 
 export type FramesRegister = {
+  /** Recognises traces whose frames are stored. */
+  traces: KnownTraces
   /** Learns the frames of the letters, and stores those that repeat. Call it before the transaction. */
-  learn(letters: readonly Pick<DeadLetter, 'message' | 'framedHeaders'>[]): Promise<void>
+  learn(letters: readonly Letter[]): Promise<void>
   /** The messages as they are stored: those whose frames are stored refer to them. */
   shorten(messages: readonly NewMessage[]): NewMessage[]
   /** In the transaction that stores shortened messages. @throws FramesGone where the database has lost their frames */
   confirm(sql: Transaction, messages: readonly NewMessage[]): Promise<void>
 }
+
+type Letter = Pick<DeadLetter, 'message' | 'framedHeaders' | 'trace'>
 
 /** After it, `learn` stores the frames again, and the batch can be repeated. */
 export class FramesGone extends Error {}
@@ -25,8 +36,11 @@ const maxSeenOnce = 10_000
 /** What a row may refer to: none of the frames where its trace is whole, `noHeaders` where its headers are. */
 type Frames = { frames: readonly string[]; headers: string }
 
-/** A message's frames, and its columns without them. */
-type Split = Frames & Partial<Pick<NewMessage, 'error_stacktrace' | 'record_headers'>>
+/**
+ * A message's frames, and its columns without them. `unread`: its trace, with all lines of its own, where that was not
+ * recognised.
+ */
+type Split = Frames & { unread: SplitTrace | null } & Partial<Pick<NewMessage, 'error_stacktrace' | 'record_headers'>>
 
 type Known = Frames & {
   id: string
@@ -37,20 +51,24 @@ type Known = Frames & {
 
 export function createFramesRegister(sql: Database, { now }: { now: () => number }): FramesRegister {
   const known = createKnownFrames()
+  const traces = createKnownTraces()
   /** The signatures of frames that were seen once: a hash of all of them would cost more than all else that is done here. */
   const seenOnce = new Set<number>()
   const splits = new WeakMap<NewMessage, Split | null>()
 
-  function splitOf({ message, framedHeaders }: Pick<DeadLetter, 'message' | 'framedHeaders'>): Split | null {
+  function splitOf({ message, framedHeaders, trace: known }: Letter): Split | null {
     const before = splits.get(message)
     if (before !== undefined) return before
-    const trace = message.error_stacktrace === null ? null : splitTrace(message.error_stacktrace, message)
+    const { error_stacktrace: whole } = message
+    const found = known ?? (whole === null ? null : splitFrames(whole))
+    const trace = found === null ? null : withoutError(found, message)
     const isWhole = trace === null && framedHeaders === null
     const split: Split | null = isWhole
       ? null
       : {
           frames: trace?.frames ?? [],
           headers: framedHeaders?.template ?? noHeaders,
+          unread: known === null ? found : null,
           ...(trace !== null && { error_stacktrace: trace.own }),
           ...(framedHeaders !== null && { record_headers: framedHeaders.stored }),
         }
@@ -81,6 +99,7 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
   }
 
   return {
+    traces,
     async learn(letters) {
       const wanted = new Map<string, WantedFrames>()
       for (const letter of letters) {
@@ -90,6 +109,7 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
         const { found, frames, headers } = sought
         const id = found?.id ?? framesId(frames, headers)
         if (!wanted.has(id)) wanted.set(id, { id, frames, headers, topic: letter.message.dlq_topic })
+        if (split!.unread !== null) traces.learn(letter.message.error_stacktrace!, split!.unread)
       }
       if (wanted.size === 0) return
       const askedAt = now()
@@ -100,12 +120,12 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
 
     shorten(messages) {
       return messages.map((message) => {
-        const split = splitOf({ message, framedHeaders: null })
+        const split = splitOf({ message, framedHeaders: null, trace: null })
         if (split === null) return message
         for (const part of [split, withoutHeaders(split)]) {
           const found = part === null ? undefined : known.find(part)
           if (part === null || !found?.admitted) continue
-          const { frames: _, headers: __, ...columns } = part
+          const { frames: _, headers: __, unread: ___, ...columns } = part
           return { ...message, ...columns, frames_id: found.id }
         }
         return message

@@ -43,15 +43,16 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
       seen.clear()
     },
     async assign(letters) {
-      const ids = letters.map(({ message }) => fingerprintId(failureOf(message)))
+      const ids = letters.map((letter) => fingerprintId(readableFailure(letter)))
       const keys = letters.map(({ message }, index) => keyOf(message.dlq_topic, ids[index]!))
       const spans = spansOf(letters, keys, new Date(now()).toISOString())
       const unknown = new Map<string, WantedGroup>()
-      letters.forEach(({ message }, index) => {
+      letters.forEach((letter, index) => {
+        const { message } = letter
         const key = keys[index]!
         const admitted = known.get(key)
         if ((admitted && now() - admitted.usedAt < admittedForMs) || unknown.has(key)) return
-        const group = fingerprint(failureOf(message))
+        const group = fingerprint(readableFailure(letter))
         unknown.set(key, { topic: message.dlq_topic, group, failed: spans.get(key) })
       })
       if (unknown.size > 0) await admit(unknown)
@@ -72,6 +73,11 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
       seen.clear()
     },
   }
+}
+
+/** The failure, with an abridged stack trace where there is one: it tells the same place. */
+function readableFailure({ message, trace }: DeadLetter) {
+  return failureOf(trace === null ? message : { ...message, error_stacktrace: trace.abridged })
 }
 
 /** When the letters of each key failed, and the place of one of them. Times as text, because a batch has thousands. */

@@ -126,10 +126,14 @@ function byPlace({ batch: a }: Work, { batch: b }: Work): number {
 
 /** What is read, and made known to the database, before the transaction. */
 async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promise<Work> {
-  const { settings, groups, routes, complete, decode, now, random } = deps
-  const hasBacklog = batch.highWatermark - batch.nextOffset > backlogFrom
+  const { settings, groups, frames, routes, complete, decode, now, random } = deps
+  const reading = {
+    ...settings,
+    hasBacklog: batch.highWatermark - batch.nextOffset > backlogFrom,
+    traces: frames.traces,
+  }
   const records = await complete(batch.records)
-  const read = records.map((record) => readDeadLetter(record, { ...settings, hasBacklog }, now(), random()))
+  const read = records.map((record) => readDeadLetter(record, reading, now(), random()))
   const correlated = await correlateByAttempt(deps, await decode(records, read))
   const { letters, erasures } = await forgetErased(deps.sql, correlated)
   const compared = await compareOriginals(deps, letters)

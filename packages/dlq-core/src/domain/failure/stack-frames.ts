@@ -30,11 +30,17 @@ const minFramesChars = 512
 const maxFramesChars = 48 * 1024
 const maxRuns = 64
 
+/** Splits a trace, and leaves out the row's error. Null where `splitFrames` returns null. */
+export function splitTrace(trace: string, error: RowError): SplitTrace | null {
+  const split = splitFrames(trace)
+  return split === null ? null : withoutError(split, error)
+}
+
 /**
  * Splits a trace. Null where that would save little, or where it cannot be put together again exactly. Reads the
  * traces of Java, Kotlin, .NET, JavaScript and Python; others stay whole.
  */
-export function splitTrace(trace: string, error: RowError): SplitTrace | null {
+export function splitFrames(trace: string): SplitTrace | null {
   if (trace.length < minFramesChars || trace.length > 2 * maxFramesChars) return null
   if (trace.includes(framesMark) || trace.includes(errorMark)) return null
   const frames: string[] = []
@@ -63,21 +69,34 @@ export function splitTrace(trace: string, error: RowError): SplitTrace | null {
   else own += trace.slice(runAt)
   if (framesChars < minFramesChars || framesChars > maxFramesChars || frames.length > maxRuns) return null
   // A line with a mark's text may also have come about where a line without an end met it.
-  return countMarks(own) === frames.length ? withoutError({ own, frames }, error) : null
+  return countMarks(own) === frames.length ? { own, frames } : null
 }
 
 /** Without the line "Caused by: class: message" of the row's error, where it stands between frames. */
-function withoutError({ own, frames }: SplitTrace, { error_class, error_message }: RowError): SplitTrace {
+export function withoutError({ own, frames }: SplitTrace, { error_class, error_message }: RowError): SplitTrace {
   if (error_class === null) return { own, frames }
   const line = `${causedBy}${error_class}: ${error_message}\n`
   const at = own.indexOf(framesMark + line + framesMark)
   if (at === -1) return { own, frames }
-  const before = countMarks(own.slice(0, at))
-  const merged = `${frames[before]}${causedBy}${errorMark}\n${frames[before + 1]}`
   return {
     own: own.slice(0, at) + own.slice(at + framesMark.length + line.length),
-    frames: [...frames.slice(0, before), merged, ...frames.slice(before + 2)],
+    frames: withErrorBehind(frames, countMarks(own.slice(0, at))),
   }
+}
+
+/** What was made of the same frames before: else each row would make a text of all of its frames. */
+const madeOf = new WeakMap<readonly string[], Map<number, readonly string[]>>()
+
+/** The frames with run number `at`, the error, and the next run as one. */
+function withErrorBehind(frames: readonly string[], at: number): readonly string[] {
+  const made = madeOf.get(frames) ?? new Map<number, readonly string[]>()
+  madeOf.set(frames, made)
+  const before = made.get(at)
+  if (before !== undefined) return before
+  const merged = `${frames[at]}${causedBy}${errorMark}\n${frames[at + 1]}`
+  const all = [...frames.slice(0, at), merged, ...frames.slice(at + 2)]
+  made.set(at, all)
+  return all
 }
 
 /** The trace that `splitTrace` was given. A text that does not fit the frames is whole. */
@@ -94,6 +113,17 @@ export function joinTrace({ own, frames }: SplitTrace, { error_class, error_mess
  */
 export function framesId(frames: readonly string[], headers = noHeaders): string {
   return formatUuid(hash('sha256', [...frames, headers].join('\0')), 8)
+}
+
+/** Whether a line of the text would be told as a frame. */
+export function hasFrameLine(text: string): boolean {
+  for (let at = 0; at < text.length; ) {
+    const lineEnd = text.indexOf('\n', at)
+    const end = lineEnd === -1 ? text.length : lineEnd
+    if (kindOfLine(text, at, end) !== 'other') return true
+    at = end + 1
+  }
+  return false
 }
 
 function countMarks(own: string): number {

@@ -3,7 +3,9 @@
 
 import { type FailureContext, unknownFailure } from '../failure/failure-context.ts'
 import { type FramedHeaders, frameHeaders } from '../failure/framed-headers.ts'
-import { type Failure, type OurHeaders, readFailure } from '../failure/read-failure.ts'
+import type { KnownTrace, KnownTraces } from '../failure/known-traces.ts'
+import type { Failure, OurHeaders } from '../failure/read-failure.ts'
+import { type FailureWithTrace, readWithTraces } from '../failure/read-with-traces.ts'
 import { storedFailure } from '../failure/stored-failure.ts'
 import { isFailureHeader } from '../failure/strip-failure-headers.ts'
 import {
@@ -87,6 +89,8 @@ export type DeadLetter = {
   originWanted: OriginWanted | null
   /** Its `record_headers` as they are stored where their template is stored; null: only whole. */
   framedHeaders: FramedHeaders | null
+  /** Its stack trace, where the frames in it are known. */
+  trace: KnownTrace | null
 }
 
 export type OriginWanted = {
@@ -104,6 +108,8 @@ export type ReadingSettings = {
   dlqPatterns: readonly string[]
   /** There is a backlog: payloads of policies that say `auto` are stored later. */
   hasBacklog?: boolean
+  /** Absent: every stack trace is read whole. */
+  traces?: KnownTraces
 }
 
 /**
@@ -113,12 +119,12 @@ export type ReadingSettings = {
  */
 export function readDeadLetter(
   record: DeadLetterRecord,
-  { policyOf, mappings, dlqPatterns, hasBacklog = false }: ReadingSettings,
+  { policyOf, mappings, dlqPatterns, hasBacklog = false, traces }: ReadingSettings,
   now: Date,
   random: number,
 ): DeadLetter {
-  const { context, ours, family } =
-    record.undecodable === undefined ? readFailure(record) : undecodableFailure(record.undecodable)
+  const { context, ours, family, known } =
+    record.undecodable === undefined ? readWithTraces(record, traces) : undecodableFailure(record.undecodable)
   const { topic, source } = resolveOriginalTopic(context, record.topic, mappings)
   const hazard = replayHazard(topic, { source, dlqPatterns, partition: context.originalPartition, family })
   const policy = policyOf({ original_topic: topic, dlq_topic: record.topic })
@@ -130,16 +136,21 @@ export function readDeadLetter(
       ? null
       : scrubFailure({ context, headers: record.headers }, { names: policy.scrub, family })
   const { errorMessage, ...shown } = said?.context ?? context
+  // What was scrubbed is another trace.
+  const trace = said === null ? known : null
   const failure = storedFailure({
     ...shown,
     errorMessage: `${errorMessage ?? 'unknown error'}${missingBytes(record)}`,
+    errorStacktrace: trace === null ? shown.errorStacktrace : null,
   })
-
+  // It is storable as it is (known-traces.ts).
+  if (trace !== null) failure.error_stacktrace = trace.whole
   const headers = storedHeaders(
     said?.headers ?? record.headers,
     failure.error_stacktrace === null ? undefined : new Map([['error_stacktrace', failure.error_stacktrace]]),
     // A retry removes these headers, so it never reads the column.
     isFailureHeader,
+    trace && { value: trace.bytes, column: 'error_stacktrace' },
   )
 
   const message: NewMessage = {
@@ -175,7 +186,7 @@ export function readDeadLetter(
   }
   const originWanted = wantedOrigin(record, message, { family, context, record: policy.record })
   const framedHeaders = frameHeaders(headers, message)
-  return { message, republished: claimOf(ours), isPayloadDeferred, originWanted, framedHeaders }
+  return { message, republished: claimOf(ours), isPayloadDeferred, originWanted, framedHeaders, trace }
 }
 
 /** Null where nothing is to be compared, which is so for nearly all. */
@@ -211,8 +222,9 @@ export function claimOf({ messageId, attempt, attemptId }: OurHeaders): Claim | 
   return messageId !== null && attempt !== null ? { messageId, attempt, attemptId } : null
 }
 
-function undecodableFailure(reason: string): Failure {
+function undecodableFailure(reason: string): FailureWithTrace {
   return {
+    known: null,
     family: null,
     families: [],
     ours: { messageId: null, attempt: null, attemptId: null },

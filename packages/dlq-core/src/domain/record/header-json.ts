@@ -29,13 +29,22 @@ export function encodeHeaders(
   return JSON.stringify(storedHeaders(headers, inColumns, mayRefer))
 }
 
-/** What `encodeHeaders` writes. */
+/**
+ * What `encodeHeaders` writes.
+ *
+ * @param known a value that is known to be the text of this column
+ */
 export function storedHeaders(
   headers: readonly Header[],
   inColumns?: ReadonlyMap<string, string>,
   mayRefer: (name: string) => boolean = () => true,
+  known: { value: Buffer; column: string } | null = null,
 ): StoredHeader[] {
-  return headers.map(([name, value]) => [name, storedValue(name, value, { inColumns, mayRefer })])
+  return headers.map(([name, value]) =>
+    known !== null && value === known.value && mayRefer(name)
+      ? [name, { column: known.column }]
+      : [name, storedValue(name, value, { inColumns, mayRefer })],
+  )
 }
 
 function storedValue(

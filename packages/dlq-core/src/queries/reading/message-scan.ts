@@ -268,7 +268,7 @@ function dueDriver(topic: TopicCondition | null): Driver {
 }
 
 /** The topics with messages that wait for their time. */
-const dueTopics = looseIndexScan({ column: 'original_topic', where: waiting })
+const dueTopics = looseIndexScan({ where: waiting })
 
 /** Conditions for the fields that the index does not decide. */
 function fieldTests(sql: Sql, { filter: f, topic }: MessageSearch, decided: readonly Field[]): Fragment[] {

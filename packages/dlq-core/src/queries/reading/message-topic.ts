@@ -59,8 +59,8 @@ async function withMixed(sql: Sql, topic: TopicCondition & { names: readonly str
 /** The topics in this column of the messages, in the order of their names. */
 export async function listStoredTopics(sql: Sql, column: TopicCondition['column']): Promise<string[]> {
   if (column === 'dlq_topic') return listStoredDlqTopics(sql)
-  const stored = looseIndexScan({ column, where: sqlWords('true') })
-  const rows = await sql<{ topic: string }[]>`select ${sql(column)} as topic from (${toQuery(sql, stored)}) stored`
+  const stored = looseIndexScan({ where: sqlWords('true') })
+  const rows = await sql<{ topic: string }[]>`select original_topic as topic from (${toQuery(sql, stored)}) stored`
   return rows.map(({ topic }) => topic)
 }
 

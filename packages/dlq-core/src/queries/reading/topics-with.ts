@@ -9,7 +9,7 @@ import { toArray } from '../sql.ts'
 import { type SqlText, sqlText, sqlWords } from '../sql-text.ts'
 
 const isCounted = sqlWords('(select counted_at from dlq.dlq_summary_state) is not null')
-const stored = looseIndexScan({ column: 'original_topic', where: sqlWords('true') })
+const stored = looseIndexScan({ where: sqlWords('true') })
 
 /**
  * A query of each original topic with each of these statuses that it has messages in, of these DLQ topics where they
@@ -41,8 +41,25 @@ export function topicsWith({
     where not ${isCounted}`
 }
 
-/**
- * The condition on a row m that it is of the kind `topic`, a row of `topicsWith`, and the order to read them in.
- * message-scan.ts says why "any(array[…])".
- */
+/** A query of each of these DLQ topics, as "topic", with each original topic of which it has messages in the status. */
+export function pairsWith({ status, dlqTopics }: { status: Status; dlqTopics: readonly string[] }): SqlText {
+  const wanted = sqlText`${toArray(dlqTopics)}::text[]`
+  const where = sqlText`where status = ${status} and dlq_topic = any(${wanted})`
+  return sqlText`
+    select dlq_topic as topic, original_topic, status
+    from (
+      select dlq_topic, original_topic, status, count from dlq.dlq_summary_totals ${where}
+      union all
+      select dlq_topic, original_topic, status, change from dlq.dlq_summary_deltas ${where}
+    ) line
+    where ${isCounted}
+    group by dlq_topic, original_topic, status
+    having sum(count) > 0
+    union all
+    select each.topic, stored.original_topic, ${status}::text
+    from (${stored}) stored cross join unnest(${wanted}) as each (topic)
+    where not ${isCounted}`
+}
+
+/** The condition on a row m that it has the topic and the status of `kind`. message-scan.ts says why "any(array[…])". */
 export const ofKind = sqlWords('m.original_topic = any(array[kind.original_topic]) and m.status = any(array[kind.status])')

@@ -97,6 +97,7 @@ const shares = (rest: Partial<TopicShare>): TopicShare[] =>
 const smallest = '00000000-0000-0000-0000-000000000000'
 const greatest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const run = '5f0c2d3e-7a51-4e64-9d0a-2f8f2b9a3c11'
+const byTopic = /_original_topic_status_id_dlq_topic_idx$/
 const byRun = /_run_id_original_topic_id_idx$/
 
 // (status, id) serves as well as the primary key where the status is known.
@@ -146,7 +147,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the handing over of what programs pull', byRun, (sql) => handOverPulled(sql, { runId: run, limit: 1000 })],
   [
     'the walk over open messages of a topic, for newer records',
-    /_original_topic_status_id_idx$/,
+    byTopic,
     (sql) => enterOpen(sql, { original_topic: 'topic-7', dlq_topic: 'topic-7.dlq.v1', after: smallest, limit: 100 }),
   ],
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
@@ -193,7 +194,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the reopening of messages that failed again', byId, (sql) => reopenMessages(sql, reopened)],
   [
     'a chunk of the purge of a consumer',
-    /_original_topic_status_id_idx$/,
+    byTopic,
     (sql) =>
       purgeSpent(sql, {
         ...{ originalTopic: 'topic-7', consumerGroup: null, scope: null },
@@ -207,7 +208,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ],
   [
     'the look for the oldest messages that wait',
-    /_original_topic_status_id_idx$/,
+    byTopic,
     (sql) => oldestWaiting(sql, { status: 'PENDING', topics: ['topic-7', 'topic-8'], scope: null }),
   ],
   ['the topics with something to archive', bySettled, (sql) => listSettledTopics(sql)],

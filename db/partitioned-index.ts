@@ -67,10 +67,9 @@ async function makeOwnIndex(
   query: Query,
   { schema, name, table, definition }: { schema: string; name: string; table: string; definition: string },
 ): Promise<boolean> {
-  const [old] = await query<{ definition: string | null }>(
-    'select pg_get_indexdef(to_regclass($1)) as definition',
-    [`${schema}.${name}`],
-  )
+  const [old] = await query<{ definition: string | null }>('select pg_get_indexdef(to_regclass($1)) as definition', [
+    `${schema}.${name}`,
+  ])
   if (!old?.definition) {
     await query(`create index if not exists ${name} on only ${table} ${definition}`, [])
     return false

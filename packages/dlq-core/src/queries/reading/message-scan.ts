@@ -85,7 +85,9 @@ export function scanMessages(
           ...way,
         })
         const rows = sqlText`select ${sqlWords(columns)} from ${sqlWords(table)} m where ${where} order by ${orderBy} limit ${limit}`
-        return arm.each ? sqlText`(select m.* from (${arm.each}) kind cross join lateral (${rows}) m)` : sqlText`(${rows})`
+        return arm.each
+          ? sqlText`(select m.* from (${arm.each}) kind cross join lateral (${rows}) m)`
+          : sqlText`(${rows})`
       }),
       ' union all ',
     )

@@ -40,9 +40,7 @@ export async function resolveTopic(sql: Sql, topic: string, { literally = false 
   // A message that was reported by HTTP may have a DLQ topic that was never found in Kafka, so the names come from
   // the messages themselves.
   const names = (await listStoredTopics(sql, column)).filter((name) => matchesTopicGlobs(topic, name))
-  return names.length <= maxNames
-    ? withMixed(sql, { column, names, glob: null })
-    : { column, names: null, glob: topic }
+  return names.length <= maxNames ? withMixed(sql, { column, names, glob: null }) : { column, names: null, glob: topic }
 }
 
 /** Until the first full count has ended, nobody knows, so each row is tested. */

@@ -62,4 +62,6 @@ export function pairsWith({ status, dlqTopics }: { status: Status; dlqTopics: re
 }
 
 /** The condition on a row m that it has the topic and the status of `kind`. message-scan.ts says why "any(array[…])". */
-export const ofKind = sqlWords('m.original_topic = any(array[kind.original_topic]) and m.status = any(array[kind.status])')
+export const ofKind = sqlWords(
+  'm.original_topic = any(array[kind.original_topic]) and m.status = any(array[kind.status])',
+)

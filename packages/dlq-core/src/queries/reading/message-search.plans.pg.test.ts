@@ -16,7 +16,7 @@ import type { Sql } from '../sql.ts'
 import { listNewerDeadLetters } from '../staleness/newer-dead-letters.ts'
 import { countFacets } from './message-facets.ts'
 import type { MessageSort } from './message-scan.ts'
-import { countMessages, searchIds, searchMessages } from './message-search.ts'
+import { countMessages, pageOfTopic, searchIds, searchMessages } from './message-search.ts'
 import { listStoredTopics, resolveTopic } from './message-topic.ts'
 import { countByValue } from './summary.ts'
 import { countRecentFailures, oldestPendingOf } from './topic-overview.ts'
@@ -67,6 +67,11 @@ const ofTopic = {
   filter: { topic: 'topic-7' },
   topic: { column: 'original_topic' as const, names: ['topic-7'], glob: null },
 }
+const ofDlqTopic = {
+  ...unfiltered,
+  topic: { column: 'dlq_topic' as const, names: ['topic-7.dlq.v1'], glob: null, isMixed: false },
+}
+const everyId = { afterId: null, untilId: 'ffffffff-ffff-ffff-ffff-ffffffffffff', limit: 100, examine: 500 }
 let someIds: string[] = []
 const stretches = { from: new Date(Date.now() - 86_400_000), stepMs: 3_600_000, steps: 24 }
 
@@ -219,6 +224,45 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     expect(nodes.map((node) => node['Index Name'] ?? '')).toContain(index)
     const ofSummary = nodes.filter((node) => node['Relation Name'] === 'dlq_summary')
     expect(ofSummary.map((node) => node['Node Type']).filter((type) => type === 'Seq Scan')).toEqual([])
+  })
+
+  test.each<[title: string, (sql: Sql) => Promise<unknown>]>([
+    [
+      'a search',
+      (sql) => searchIds(sql, { ...everyId, search: { ...ofDlqTopic, filter: { topic: 'topic-7.dlq.v1' } } }),
+    ],
+    [
+      'a search of a status',
+      (sql) =>
+        searchIds(sql, {
+          ...everyId,
+          search: { ...ofDlqTopic, filter: { topic: 'topic-7.dlq.v1', status: ['DEAD'] } },
+        }),
+    ],
+    [
+      'the count',
+      (sql) => countMessages(sql, { search: { ...ofDlqTopic, filter: { topic: 'topic-7.dlq.v1' } }, atMost: 100 }),
+    ],
+  ])('%s by a DLQ topic tests it in the index and reads no row', async (_, query) => {
+    const filled = await partitionsWithRows(database.sql)
+    const nodes = (await plansOf(database.url, planCacheMode, query)).flatMap(nodesOf)
+    const onFilled = nodes.filter((node) => filled.includes(node['Relation Name'] ?? ''))
+    expect(onFilled.length).toBeGreaterThan(0)
+    expect(new Set(onFilled.map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']))
+    expect(onFilled.filter((node) => !byTopic.test(node['Index Name'] ?? ''))).toEqual([])
+  })
+
+  test('a page deep in a DLQ topic passes over the messages before it without reading them', async () => {
+    const filled = await partitionsWithRows(database.sql)
+    const { topic } = ofDlqTopic
+    const plans = await plansOf(database.url, planCacheMode, (sql) =>
+      pageOfTopic(sql, { topic, scope: null, limit: 10, offset: 300 }),
+    )
+    const onFilled = plans.flatMap(nodesOf).filter((node) => filled.includes(node['Relation Name'] ?? ''))
+    const ofRows = onFilled.filter((node) => node['Node Type'] !== 'Index Only Scan')
+    expect(ofRows.length).toBeGreaterThan(0)
+    // Ten rows, each looked up by its id in the one partition that has it.
+    expect(ofRows.filter((node) => !/_pkey$/.test(node['Index Name'] ?? '') || node['Actual Loops'] > 10)).toEqual([])
   })
 
   test('the count of a range of time reads its index only', async () => {

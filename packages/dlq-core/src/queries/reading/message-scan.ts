@@ -231,6 +231,13 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
     const others = [createdWithin(filter)]
     return { arms: [{ prefix: [], others }], decides: ['from', 'to'], sortColumn: 'created_at' }
   }
+  if (named.length < statuses.length && topic?.column === 'original_topic') {
+    const { names, glob } = topic
+    const isWanted = names
+      ? sqlText`original_topic = any(${toArray(names)}::text[])`
+      : sqlText`original_topic like ${likePattern(glob!)}`
+    return { arms: [mergedArm(topicsWith({ statuses: named, isWanted }))], decides: ['topic', 'status'], sortColumn }
+  }
   if (named.length < statuses.length) {
     const others = named.filter((status) => status !== 'DEAD')
     const arms = others.length === 0 ? [] : [mergedArm(topicsWith({ statuses: others }))]

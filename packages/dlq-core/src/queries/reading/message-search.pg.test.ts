@@ -142,10 +142,11 @@ const keyOf = ({ sort_time, id }: MessageRow) => (sort_time === null ? [id] : [s
 async function searchOf(
   filter: MessageFilter,
   sort: MessageSort,
-  { scope = null, isMixed = false }: { scope?: TopicScope; isMixed?: boolean } = {},
+  { scope = null, isMixed = false, isWide = false }: { scope?: TopicScope; isMixed?: boolean; isWide?: boolean } = {},
 ): Promise<MessageSearch> {
   const topic = filter.topic === undefined ? null : await resolveTopic(service.sql, filter.topic)
-  return { filter, topic: topic && { ...topic, isMixed }, scope, sort }
+  const wide = isWide && filter.topic?.includes('*') ? { names: null, glob: filter.topic } : {}
+  return { filter, topic: topic && { ...topic, isMixed, ...wide }, scope, sort }
 }
 
 /** Page after page from `after` to the end. */
@@ -196,10 +197,13 @@ const filters: fc.Arbitrary<MessageFilter> = fc
     (names) => fc.record(Object.fromEntries(names.map((name) => [name, fields[name]]))) as fc.Arbitrary<MessageFilter>,
   )
 
-/** `isMixed`: whether the DLQ topic is tested row by row, whatever its original topics have. */
-const mixing = fc.constantFrom(true, false)
-
 const scopes = fc.constantFrom<TopicScope>(null, null, ['orders*'], ['late.dlq.v1', 'payments'], ['nothing'])
+
+/**
+ * `isMixed`: whether the DLQ topic is tested row by row, whatever its original topics have. `isWide`: a glob is as one that
+ * matches too many names.
+ */
+const resolving = fc.record({ scope: scopes, isMixed: fc.boolean(), isWide: fc.boolean() })
 
 function md5Of(text: string): string {
   return createHash('md5').update(text).digest('hex')
@@ -211,14 +215,14 @@ test('a search finds exactly the messages of the filter, in its order, forwards 
     fc.asyncProperty(
       filters,
       fc.constantFrom<MessageSort>('newest', 'oldest', 'next_due'),
-      fc.record({ scope: scopes, isMixed: mixing }),
+      resolving,
       fc.integer({ min: 4, max: 60 }),
       fc.integer({ min: 9, max: 90 }),
-      async (filter, sort, { scope, isMixed }, limit, examine) => {
+      async (filter, sort, resolved, limit, examine) => {
         fc.pre(!(filter.archived && sort === 'next_due'))
-        const ids = expectedIds(filter, sort, scope)
+        const ids = expectedIds(filter, sort, resolved.scope)
         found += ids.length
-        const search = await searchOf(filter, sort, { scope, isMixed })
+        const search = await searchOf(filter, sort, resolved)
 
         const forwards = await walk(search, { after: null, backwards: false, limit, examine })
         expect(forwards.map(({ id }) => id)).toEqual(ids)
@@ -236,6 +240,18 @@ test('a search finds exactly the messages of the filter, in its order, forwards 
     { numRuns: process.env.DLQ_SOAK === '1' ? 2000 : 50 },
   )
   expect(found).toBeGreaterThan(0)
+})
+
+test.each<MessageFilter>([
+  { topic: 'orders*', status: ['PENDING'] },
+  { topic: 'orders*', status: ['DEAD', 'RESOLVED'], partition: 1 },
+  { topic: '*.dlq.v1', status: ['DEAD', 'PENDING'] },
+])('a glob of too many topics for one look-up each finds exactly theirs: %o', async (filter) => {
+  const search = await searchOf(filter, 'newest', { isWide: true })
+  expect(search.topic!.names).toBe(null)
+  const found = await walk(search, { after: null, backwards: false, limit: 7, examine: 20 })
+  expect(found.map(({ id }) => id)).toEqual(expectedIds(filter, 'newest', null))
+  expect(found.length).toBeGreaterThan(0)
 })
 
 test('the ids of a selection come in chunks, oldest first, up to the last id that was asked for', async () => {

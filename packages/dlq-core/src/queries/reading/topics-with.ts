@@ -13,18 +13,21 @@ const stored = looseIndexScan({ where: sqlWords('true') })
 
 /**
  * A query of each original topic with each of these statuses that it has messages in, of these DLQ topics where they
- * are given. Until the first full count has ended, it may also return some without messages.
+ * are given. `isWanted`: a further condition on original_topic. Until the first full count has ended, it may also return
+ * some without messages.
  */
 export function topicsWith({
   statuses,
   dlqTopics = null,
+  isWanted = sqlWords('true'),
 }: {
   statuses: readonly Status[]
   dlqTopics?: readonly string[] | null
+  isWanted?: SqlText
 }): SqlText {
   const wanted = sqlText`${toArray(statuses)}::text[]`
   const where = sqlText`
-    where status = any(${wanted}) ${dlqTopics === null ? sqlWords('') : sqlText`and dlq_topic = any(${toArray(dlqTopics)}::text[])`}`
+    where status = any(${wanted}) and ${isWanted} ${dlqTopics === null ? sqlWords('') : sqlText`and dlq_topic = any(${toArray(dlqTopics)}::text[])`}`
   return sqlText`
     select original_topic, status
     from (
@@ -38,7 +41,7 @@ export function topicsWith({
     union all
     select stored.original_topic, each.status
     from (${stored}) stored cross join unnest(${wanted}) as each (status)
-    where not ${isCounted}`
+    where not ${isCounted} and ${isWanted}`
 }
 
 /** A query of each of these DLQ topics, as "topic", with each original topic of which it has messages in the status. */

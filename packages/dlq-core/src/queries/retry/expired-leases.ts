@@ -37,7 +37,7 @@ export async function releaseUnheld(
     ),
     unheld as materialized (
       select id from dlq.dlq_messages
-      -- As an array, so that no other index is read for the status.
+      -- By their ids: the planner expects few in an array.
       where id = any(array(select id from retrying))
         and ${isUnheld(sql)} and updated_at <= clock_timestamp() - ${afterMs}::int * interval '1 ms'
       limit ${limit}

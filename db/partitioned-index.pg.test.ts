@@ -86,7 +86,8 @@ describe('an index that takes the place of another one', () => {
   async function indexesOf(partition: string): Promise<Record<string, string>> {
     const rows = await database.sql<{ name: string; definition: string }[]>`
       select indexname as name, substring(indexdef from 'USING btree (.*)') as definition from pg_indexes
-      where schemaname = 'dlq' and tablename = ${partition} and indexdef ~ 'btree \\((original_topic, |dlq_topic, |)status, id'`
+      where schemaname = 'dlq' and tablename = ${partition} and indexdef ~ 'btree \\((original_topic, |dlq_topic, |)status, id'
+      order by indexname`
     return Object.fromEntries(rows.map(({ name, definition }) => [name, definition]))
   }
 

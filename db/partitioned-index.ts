@@ -1,7 +1,12 @@
 // "create index concurrently" of a partitioned table, which PostgreSQL refuses: the table's own index first, which is
-// empty and not valid, then that of each partition concurrently. Once each has been attached, the index is valid.
+// empty and not valid, then that of each partition concurrently. Once each has been attached, the index is valid. Where
+// the table has another index of that name, the new one is built beside it and takes its place in one short transaction.
 
-const shape = /create index concurrently (\w+)\s+on (\w+\.\w+)\s+(\((\w+(?:, *\w+)*)\).*)$/s
+const names = String.raw`\w+(?:, *\w+)*`
+const shape = new RegExp(
+  String.raw`create index concurrently (\w+)\s+on (\w+\.\w+)\s+(\((${names})\)(?:\s+include\s+\((${names})\))?.*)$`,
+  's',
+)
 const maxNameBytes = 63
 
 type Query = <Row>(text: string, values: unknown[]) => Promise<Row[]>
@@ -14,33 +19,95 @@ type Query = <Row>(text: string, values: unknown[]) => Promise<Row[]>
 export async function indexEachPartition(query: Query, statement: string): Promise<string[] | null> {
   const found = shape.exec(statement)
   if (found === null) return null
-  const [, name = '', table = '', definition = '', columns = ''] = found
+  const [, name = '', table = '', definition = '', keys = '', included = ''] = found
   const [kind] = await query<{ relkind: string }>('select relkind from pg_class where oid = $1::regclass', [table])
   if (kind?.relkind !== 'p') return null
+  const schema = table.split('.')[0]!
+  const columns = `${keys}, ${included}`.match(/\w+/g)!.join('_')
   // Locks of a moment. Who waits for one longer would hold up all who come later.
   await query(`set lock_timeout = '5s'`, [])
-  await query(`create index if not exists ${name} on only ${table} ${definition}`, [])
-  const schema = table.split('.')[0]!
+  const replaces = await makeOwnIndex(query, { schema, name, table, definition })
+  const made = replaces ? newName(name) : name
   const left = await query<{ partition: string }>(
     `select c.relname as partition from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = $1::regclass and not exists (
        select from pg_inherits attached join pg_index x on x.indexrelid = attached.inhrelid
        where attached.inhparent = $2::regclass and x.indrelid = c.oid)
      order by 1`,
-    [table, `${schema}.${name}`],
+    [table, `${schema}.${made}`],
   )
   const build = left.flatMap(({ partition }) => {
     // As PostgreSQL itself names the indexes of partitions that are made later.
-    const own = `${partition}_${columns.replaceAll(/, */g, '_')}_idx`
-    if (own.length > maxNameBytes) throw new Error(`${own}: longer than the ${maxNameBytes} bytes of a name`)
+    const last = `${partition}_${columns}_idx`
+    if (last.length > maxNameBytes) throw new Error(`${last}: longer than the ${maxNameBytes} bytes of a name`)
+    const own = replaces ? newName(last) : last
     return [
       // Building waits for every transaction that is under way, as long as that takes.
       'set lock_timeout = 0',
       `drop index concurrently if exists ${schema}.${own}`,
       `create index concurrently ${own} on ${schema}.${partition} ${definition}`,
       `set lock_timeout = '5s'`,
-      `alter index ${schema}.${name} attach partition ${schema}.${own}`,
+      `alter index ${schema}.${made} attach partition ${schema}.${own}`,
     ]
   })
-  return [...build, 'reset lock_timeout']
+  const swap = replaces ? [swapOf({ schema, name, columns })] : []
+  return [...build, ...swap, 'reset lock_timeout']
+}
+
+/** The name of an index while the one that it replaces is still there. */
+function newName(name: string): string {
+  return name.replace(/(_idx)?$/, '_new')
+}
+
+/**
+ * Makes the index of the table itself, unless it is there. Returns whether that takes the place of another one: then it
+ * has its new name.
+ */
+async function makeOwnIndex(
+  query: Query,
+  { schema, name, table, definition }: { schema: string; name: string; table: string; definition: string },
+): Promise<boolean> {
+  const [old] = await query<{ definition: string | null }>('select pg_get_indexdef(to_regclass($1)) as definition', [
+    `${schema}.${name}`,
+  ])
+  if (!old?.definition) {
+    await query(`create index if not exists ${name} on only ${table} ${definition}`, [])
+    return false
+  }
+  // PostgreSQL writes the same definition the same way, so two are compared as it writes them.
+  const made = newName(name)
+  await query(`create index if not exists ${made} on only ${table} ${definition}`, [])
+  const [own] = await query<{ definition: string }>('select pg_get_indexdef($1::regclass) as definition', [
+    `${schema}.${made}`,
+  ])
+  if (own!.definition.replace(` ${made} `, ` ${name} `) !== old.definition) return true
+  await query(`drop index ${schema}.${made}`, [])
+  return false
+}
+
+/**
+ * Drops the former index and gives its name to the new one, and the names that PostgreSQL would have chosen to those of
+ * the partitions, also of partitions that were made meanwhile. One string, and so one transaction.
+ */
+function swapOf({ schema, name, columns }: { schema: string; name: string; columns: string }): string {
+  return `drop index ${schema}.${name};
+    alter index ${schema}.${newName(name)} rename to ${name};
+    do $$
+    declare
+        v_index record;
+    begin
+        for v_index in
+            select own.relname as name, partition.relname || '_${columns}_idx' as wanted
+            from pg_inherits i
+            join pg_class own on own.oid = i.inhrelid
+            join pg_index x on x.indexrelid = own.oid
+            join pg_class partition on partition.oid = x.indrelid
+            where i.inhparent = '${schema}.${name}'::regclass
+        loop
+            if v_index.name <> v_index.wanted then
+                execute format('alter index ${schema}.%I rename to %I', v_index.name, v_index.wanted);
+            end if;
+        end loop;
+    end;
+    $$`
 }

@@ -1,11 +1,10 @@
-// The distinct topics of dlq_messages, by a loose index scan: PostgreSQL steps along an index from one topic to the
+// The distinct original topics of dlq_messages, by a loose index scan: PostgreSQL steps along an index from one topic to the
 // next. The cost grows with the number of topics and partitions, and not with the number of messages.
 // https://wiki.postgresql.org/wiki/Loose_indexscan
 
 import { joinSql, type SqlText, sqlText, sqlWords } from './sql-text.ts'
 
 export type TopicWalk = {
-  column: 'original_topic' | 'dlq_topic'
   /** The condition on a row m. It implies the condition of the index, and equates the columns before the topic. */
   where: SqlText
   /** Further columns of the row that represents its topic … */
@@ -15,18 +14,17 @@ export type TopicWalk = {
 }
 
 /** A query with one row for each topic, in the order of their names: the topic, and the further columns. */
-export function looseIndexScan({ column, where, columns = [], firstBy = [] }: TopicWalk): SqlText {
-  const names = sqlWords([column, ...columns].join(', '))
-  const selected = sqlWords([column, ...columns].map((name) => `m.${name}`).join(', '))
-  const order = sqlWords([column, ...firstBy].map((name) => `m.${name}`).join(', '))
-  const topic = sqlWords(column)
+export function looseIndexScan({ where, columns = [], firstBy = [] }: TopicWalk): SqlText {
+  const names = sqlWords(['original_topic', ...columns].join(', '))
+  const selected = sqlWords(['original_topic', ...columns].map((name) => `m.${name}`).join(', '))
+  const order = sqlWords(['original_topic', ...firstBy].map((name) => `m.${name}`).join(', '))
   const firstWhere = (conditions: readonly SqlText[]) =>
     sqlText`select ${selected} from dlq.dlq_messages m where ${joinSql(conditions, ' and ')} order by ${order} limit 1`
   return sqlText`
     with recursive walk as (
-      (${firstWhere([where, sqlText`m.${topic} is not null`])})
+      (${firstWhere([where])})
       union all
-      select next.* from walk cross join lateral (${firstWhere([where, sqlText`m.${topic} > walk.${topic}`])}) next
+      select next.* from walk cross join lateral (${firstWhere([where, sqlText`m.original_topic > walk.original_topic`])}) next
     )
     select ${names} from walk`
 }

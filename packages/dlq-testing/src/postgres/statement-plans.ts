@@ -13,6 +13,7 @@ export type PlanNode = {
   Filter?: string
   'Rows Removed by Filter'?: number
   'Rows Removed by Join Filter'?: number
+  'Actual Loops': number
   'Shared Hit Blocks': number
   'Shared Read Blocks': number
   Plans?: PlanNode[]

@@ -83,7 +83,16 @@ const queries: [title: string, index: RegExp | null, query: (sql: Sql) => Promis
     /^idx_dlq_attempts_unplaced$/,
     (sql) => findTopicsOfUnplaced(sql, ['topic-49', 'topic-elsewhere']),
   ],
-  ['the look for messages under way', /_status_id_idx$/, (sql) => findTopicsOfUnplaced(sql, ['topic-elsewhere'])],
+  [
+    'the look for messages that retriers hold',
+    /_lease_slot_lease_batch_idx$/,
+    (sql) => findTopicsOfUnplaced(sql, ['topic-elsewhere']),
+  ],
+  [
+    'the look for messages that programs hold',
+    /_lease_until_idx$/,
+    (sql) => findTopicsOfUnplaced(sql, ['topic-elsewhere']),
+  ],
   ['the note that attempts failed again', null, (sql) => recordFailedAgain(sql, failedAgain)],
   ['the count of late failures', /_pkey$/, (sql) => countFailures(sql, ids)],
   [

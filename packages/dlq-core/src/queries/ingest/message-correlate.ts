@@ -40,11 +40,14 @@ const retentionDays = 7
  * a retrier that did not make it, or was given back as unknown.
  */
 export async function findTopicsOfUnplaced(sql: Sql, topics: readonly string[]): Promise<Set<string>> {
-  // "materialized", because only idx_dlq_messages_status finds the few messages that are being retried. With the
-  // topics' names in the same query, the planner may read all messages of these topics.
+  // Retriers hold what they retry by their slot, programs that claim by SQL by a lease; each has its index. "materialized",
+  // because with the topics' names in the same query, the planner may read all messages of these topics.
   const rows = await sql<{ topic: string }[]>`
     with retrying as materialized (
-      select original_topic, target_topic from dlq.dlq_messages where status = 'RETRYING'
+      select original_topic, target_topic from dlq.dlq_messages where lease_slot is not null and status = 'RETRYING'
+      union all
+      select original_topic, target_topic from dlq.dlq_messages
+      where lease_until is not null and lease_slot is null and status = 'RETRYING'
     )
     select topic from json_array_elements_text(${JSON.stringify(topics)}::json) as named (topic)
     where exists (select from retrying r where named.topic in (r.original_topic, r.target_topic))

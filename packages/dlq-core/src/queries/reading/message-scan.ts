@@ -1,18 +1,20 @@
 // Finds the rows of a filter, in order. Each scan goes along one index, chosen by the narrowest field that has one: the
 // record key, the error group, the topic (the last two merged over the statuses), a range of creation times, the status,
-// and last the ids. The conditions that the index does not decide are tested row by row, on a bounded number of rows
-// per statement. The caller learns how far the scan came and continues there. So a search for a few rows among
-// millions never takes long in one statement, and leaves no row out.
+// and last the ids. DLQ topics, and statuses other than DEAD, are merged over the original topics that have such
+// messages. The conditions that the index does not decide are tested row by row, on a bounded number of rows per
+// statement. The caller learns how far the scan came and continues there. So a search for a few rows among millions
+// never takes long in one statement, and leaves no row out.
 
 import { escapeLike, keysBytes, likePattern, type MessageFilter } from '../../domain/message/message-filter.ts'
 import { type Status, statuses } from '../../domain/retry/message-state.ts'
 import { lastFailedAt } from '../failed-at.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
 import { waiting } from '../retry/due-topics.ts'
-import type { Fragment, Sql } from '../sql.ts'
+import { type Fragment, type Sql, toArray } from '../sql.ts'
 import { joinSql, type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
 import type { TopicCondition } from './message-topic.ts'
+import { topicsWith } from './topics-with.ts'
 
 /** `newest`, `oldest`: by id, and so by the record's time; by created_at where the scan goes along a range of it. */
 export type MessageSort = 'newest' | 'oldest' | 'next_due'
@@ -32,6 +34,8 @@ export type MessageScan = {
   /** The conditions on a row m that the index does not decide. */
   tests: readonly Fragment[]
   table: Fragment
+  /** Whether an index is read once for each of many topics, and each time up to the limit. */
+  isMerged: boolean
   /**
    * A subquery: the ids and the sort column of the first `limit` rows along the index. `after`: the sort column's value
    * and the id to begin behind.
@@ -61,7 +65,8 @@ export function scanMessages(
 ): MessageScan {
   const { filter, scope, sort } = search
   const descending = (sort === 'newest') !== backwards
-  const { arms, decides, sortColumn, overDueTopics = false } = chooseDriver(search, alongIds)
+  const { arms, decides, sortColumn } = chooseDriver(search, alongIds)
+  const isMerged = arms.some(({ each }) => each !== undefined)
   const table = filter.archived ? 'dlq.dlq_messages_archive' : 'dlq.dlq_messages'
   const tests = [...fieldTests(sql, search, decides), ...scopeTest(sql, scope)]
   const direction = descending ? 'desc' : 'asc'
@@ -80,8 +85,8 @@ export function scanMessages(
           ...way,
         })
         const rows = sqlText`select ${sqlWords(columns)} from ${sqlWords(table)} m where ${where} order by ${orderBy} limit ${limit}`
-        return overDueTopics
-          ? sqlText`(select m.* from (${dueTopics}) due cross join lateral (${rows}) m)`
+        return arm.each
+          ? sqlText`(select m.* from (${arm.each}) kind cross join lateral (${rows}) m)`
           : sqlText`(${rows})`
       }),
       ' union all ',
@@ -92,6 +97,13 @@ export function scanMessages(
     return toQuery(sql, sqlText`(select * from (${rows}) found order by ${order} limit ${limit})`)
   }
   const rows: MessageScan['rows'] = (limit) => {
+    // Many topics have many more rows than are wanted, so these are fetched by their ids.
+    if (isMerged) {
+      const first = alongIndexes('m.id', limit, { after: null, endsWithId: true })
+      const row = sqlText`select m.* from ${sqlWords(table)} m where m.id = listed.id offset 0`
+      const listed = sqlText`select * from (${first}) found order by ${order} limit ${limit}`
+      return toQuery(sql, sqlText`(select m.* from (${listed}) listed cross join lateral (${row}) m)`)
+    }
     const found = alongIndexes('m.*', limit, { after: null, endsWithId: true })
     if (arms.length === 1) return toQuery(sql, found)
     return toQuery(sql, sqlText`(select * from (${found}) found order by ${order} limit ${limit})`)
@@ -103,15 +115,20 @@ export function scanMessages(
   }
   return {
     ...{ sortColumn, direction: toQuery(sql, sqlWords(direction)), tests, table: toQuery(sql, sqlWords(table)) },
-    ...{ ids, rows, places },
+    ...{ isMerged, ids, rows, places },
   }
 }
 
 /**
  * The rows that a scan reads. `prefix`: the leading columns of one index, each with its value. The index continues with
- * the sort column, if there is one, and the id. `others`: further conditions that the index needs.
+ * the sort column, if there is one, and the id. `others`: further conditions that the index needs. `each`: a query of
+ * rows "kind" whose columns the values name; the index is read for each of them.
  */
-type Arm = { prefix: readonly (readonly [column: string, value: SqlText])[]; others?: readonly SqlText[] }
+type Arm = {
+  prefix: readonly (readonly [column: string, value: SqlText])[]
+  others?: readonly SqlText[]
+  each?: SqlText
+}
 
 /**
  * Makes PostgreSQL go along one index and no other. For "status = 'DEAD' order by id" it may choose the primary key and
@@ -170,7 +187,6 @@ type Driver = {
   /** The fields of the filter that they decide. */
   decides: readonly Field[]
   sortColumn: MessageScan['sortColumn']
-  overDueTopics?: boolean
 }
 
 function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean): Driver {
@@ -201,6 +217,13 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
     const arms = withStatuses([['m.group_id', sqlText`${filter.group_id}::uuid`]], [sqlWords('m.group_id is not null')])
     return { arms, decides: ['group_id', 'status'], sortColumn }
   }
+  if (topics && topics.length > 0 && topic!.column === 'dlq_topic') {
+    const names = topic!.names!
+    const isTested = topic!.isMixed ?? false
+    const others = isTested ? [] : [sqlText`m.dlq_topic = any(${toArray(names)}::text[])`]
+    const decides: Field[] = isTested ? ['status'] : ['topic', 'status']
+    return { arms: [mergedArm(topicsWith({ statuses: named, dlqTopics: names }), others)], decides, sortColumn }
+  }
   if (topics && topics.length > 0 && topics.length * named.length <= maxArms) {
     return { arms: topics.flatMap((topic) => withStatuses([topic])), decides: ['topic', 'status'], sortColumn }
   }
@@ -208,8 +231,31 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
     const others = [createdWithin(filter)]
     return { arms: [{ prefix: [], others }], decides: ['from', 'to'], sortColumn: 'created_at' }
   }
-  if (filter.status) return { arms: withStatuses([]), decides: ['status'], sortColumn }
-  return { arms: [{ prefix: [] }], decides: [], sortColumn }
+  if (named.length < statuses.length && topic?.column === 'original_topic') {
+    const { names, glob } = topic
+    const isWanted = names
+      ? sqlText`original_topic = any(${toArray(names)}::text[])`
+      : sqlText`original_topic like ${likePattern(glob!)}`
+    return { arms: [mergedArm(topicsWith({ statuses: named, isWanted }))], decides: ['topic', 'status'], sortColumn }
+  }
+  if (named.length < statuses.length) {
+    const others = named.filter((status) => status !== 'DEAD')
+    const arms = others.length === 0 ? [] : [mergedArm(topicsWith({ statuses: others }))]
+    return { arms: others.length < named.length ? [deadArm, ...arms] : arms, decides: ['status'], sortColumn }
+  }
+  return { arms: [{ prefix: [] }], decides: ['status'], sortColumn }
+}
+
+/** A literal, because a parameter would not show that idx_dlq_messages_status has the rows. */
+const deadArm: Arm = { prefix: [['m.status', sqlWords(`'DEAD'`)]] }
+
+/** Along idx_dlq_messages_original_topic, for each topic and status. */
+function mergedArm(each: SqlText, others: readonly SqlText[] = []): Arm {
+  const prefix = [
+    ['m.original_topic', sqlWords('kind.original_topic')],
+    ['m.status', sqlWords('kind.status')],
+  ] as const
+  return { prefix, others, each }
 }
 
 /** The number of bytes of a record key in its index. */
@@ -226,12 +272,12 @@ function dueDriver(topic: TopicCondition | null): Driver {
     }))
     return { arms, decides: ['topic'], sortColumn }
   }
-  const arm = { prefix: [], others: [sqlWords('m.original_topic = due.original_topic'), waiting] }
-  return { arms: [arm], decides: [], sortColumn, overDueTopics: true }
+  const others = [sqlWords('m.original_topic = kind.original_topic'), waiting]
+  return { arms: [{ prefix: [], others, each: dueTopics }], decides: [], sortColumn }
 }
 
 /** The topics with messages that wait for their time. */
-const dueTopics = looseIndexScan({ column: 'original_topic', where: waiting })
+const dueTopics = looseIndexScan({ where: waiting })
 
 /** Conditions for the fields that the index does not decide. */
 function fieldTests(sql: Sql, { filter: f, topic }: MessageSearch, decided: readonly Field[]): Fragment[] {

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { captureGlob, matchesTopicGlobs } from '../../domain/failure/topic-globs.ts'
 import { keysBytes, type MessageFilter } from '../../domain/message/message-filter.ts'
 import { type Status, statuses } from '../../domain/retry/message-state.ts'
@@ -139,9 +139,14 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 const keyOf = ({ sort_time, id }: MessageRow) => (sort_time === null ? [id] : [sort_time, id])
 
-async function searchOf(filter: MessageFilter, sort: MessageSort, scope: TopicScope = null): Promise<MessageSearch> {
+async function searchOf(
+  filter: MessageFilter,
+  sort: MessageSort,
+  { scope = null, isMixed = false, isWide = false }: { scope?: TopicScope; isMixed?: boolean; isWide?: boolean } = {},
+): Promise<MessageSearch> {
   const topic = filter.topic === undefined ? null : await resolveTopic(service.sql, filter.topic)
-  return { filter, topic, scope, sort }
+  const wide = isWide && filter.topic?.includes('*') ? { names: null, glob: filter.topic } : {}
+  return { filter, topic: topic && { ...topic, isMixed, ...wide }, scope, sort }
 }
 
 /** Page after page from `after` to the end. */
@@ -194,6 +199,12 @@ const filters: fc.Arbitrary<MessageFilter> = fc
 
 const scopes = fc.constantFrom<TopicScope>(null, null, ['orders*'], ['late.dlq.v1', 'payments'], ['nothing'])
 
+/**
+ * `isMixed`: whether the DLQ topic is tested row by row, whatever its original topics have. `isWide`: a glob is as one that
+ * matches too many names.
+ */
+const resolving = fc.record({ scope: scopes, isMixed: fc.boolean(), isWide: fc.boolean() })
+
 function md5Of(text: string): string {
   return createHash('md5').update(text).digest('hex')
 }
@@ -204,14 +215,14 @@ test('a search finds exactly the messages of the filter, in its order, forwards 
     fc.asyncProperty(
       filters,
       fc.constantFrom<MessageSort>('newest', 'oldest', 'next_due'),
-      scopes,
+      resolving,
       fc.integer({ min: 4, max: 60 }),
       fc.integer({ min: 9, max: 90 }),
-      async (filter, sort, scope, limit, examine) => {
+      async (filter, sort, resolved, limit, examine) => {
         fc.pre(!(filter.archived && sort === 'next_due'))
-        const ids = expectedIds(filter, sort, scope)
+        const ids = expectedIds(filter, sort, resolved.scope)
         found += ids.length
-        const search = await searchOf(filter, sort, scope)
+        const search = await searchOf(filter, sort, resolved)
 
         const forwards = await walk(search, { after: null, backwards: false, limit, examine })
         expect(forwards.map(({ id }) => id)).toEqual(ids)
@@ -231,6 +242,18 @@ test('a search finds exactly the messages of the filter, in its order, forwards 
   expect(found).toBeGreaterThan(0)
 })
 
+test.each<MessageFilter>([
+  { topic: 'orders*', status: ['PENDING'] },
+  { topic: 'orders*', status: ['DEAD', 'RESOLVED'], partition: 1 },
+  { topic: '*.dlq.v1', status: ['DEAD', 'PENDING'] },
+])('a glob of too many topics for one look-up each finds exactly theirs: %o', async (filter) => {
+  const search = await searchOf(filter, 'newest', { isWide: true })
+  expect(search.topic!.names).toBe(null)
+  const found = await walk(search, { after: null, backwards: false, limit: 7, examine: 20 })
+  expect(found.map(({ id }) => id)).toEqual(expectedIds(filter, 'newest', null))
+  expect(found.length).toBeGreaterThan(0)
+})
+
 test('the ids of a selection come in chunks, oldest first, up to the last id that was asked for', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -241,7 +264,7 @@ test('the ids of a selection come in chunks, oldest first, up to the last id tha
       fc.nat(rowCount - 1),
       async (filter, scope, limit, examine, place) => {
         fc.pre(!filter.archived)
-        const { sort: _, ...search } = await searchOf(filter, 'oldest', scope)
+        const { sort: _, ...search } = await searchOf(filter, 'oldest', { scope })
         const untilId = live.map(({ id }) => id).sort()[place % live.length]!
         const chunks: string[] = []
         for (let afterId: string | null = null; ; ) {
@@ -256,6 +279,52 @@ test('the ids of a selection come in chunks, oldest first, up to the last id tha
     ),
     { numRuns: process.env.DLQ_SOAK === '1' ? 1000 : 40 },
   )
+})
+
+describe('before the first full count has ended', () => {
+  beforeAll(() => database.sql`update dlq.dlq_summary_state set counted_at = null`)
+  afterAll(() => database.sql`update dlq.dlq_summary_state set counted_at = now()`)
+
+  // The counts are taken away as well, so that only the index can say which topics there are.
+  test.each<MessageFilter>([
+    { status: ['PENDING'] },
+    { status: ['DEAD', 'RETRYING'] },
+    { topic: 'orders.dlq.v1' },
+    { topic: '*.dlq.v1', status: ['PENDING', 'RESOLVED'] },
+  ])('a search finds the same messages: %o', async (filter) => {
+    const undo = new Error('undo')
+    await service.sql
+      .begin(async (sql) => {
+        await sql`delete from dlq.dlq_summary`
+        await sql`delete from dlq.dlq_summary_totals`
+        await sql`delete from dlq.dlq_summary_deltas`
+        const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic)
+        if (topic?.column === 'dlq_topic') expect(topic.isMixed).toBe(true)
+        const search = { filter, topic, scope: null, sort: 'newest' as const }
+        const { rows } = await searchMessages(sql, { search, after: null, limit: rowCount, examine: rowCount })
+        expect(rows.map(({ id }) => id)).toEqual(expectedIds(filter, 'newest', null))
+        throw undo
+      })
+      .catch((error) => {
+        if (error !== undo) throw error
+      })
+  })
+})
+
+describe('a DLQ topic', () => {
+  test('is tested row by row where its original topics have many messages of others', async () => {
+    const undo = new Error('undo')
+    const among = (others: number) =>
+      service.sql.begin(async (sql) => {
+        await sql`
+          insert into dlq.dlq_summary_deltas (dlq_topic, original_topic, status, change)
+          values ('late.dlq.v1', 'shared', 'DEAD', 1), ('other.dlq.v1', 'shared', 'DEAD', ${others}), (null, 'elsewhere', 'DEAD', 9000)`
+        const { isMixed } = await resolveTopic(sql, 'late.dlq.v1')
+        throw Object.assign(undo, { isMixed })
+      })
+    await expect(among(1000)).rejects.toMatchObject({ isMixed: false })
+    await expect(among(6000)).rejects.toMatchObject({ isMixed: true })
+  })
 })
 
 describe('a total', () => {

@@ -6,6 +6,7 @@ import { isDlqTopic } from '../ingest/topics.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
 import type { Sql } from '../sql.ts'
 import { sqlWords, toQuery } from '../sql-text.ts'
+import { lines } from './summary.ts'
 
 export type TopicCondition = {
   column: 'dlq_topic' | 'original_topic'
@@ -13,7 +14,15 @@ export type TopicCondition = {
   names: readonly string[] | null
   /** Set where `names` is null. */
   glob: string | null
+  /**
+   * Of DLQ topics: whether their original topics have so many messages of other DLQ topics that each row is tested, on a
+   * bounded number of rows. Otherwise the index tests the DLQ topic.
+   */
+  isMixed?: boolean
 }
+
+/** An index is read over this number of entries of other DLQ topics in a few milliseconds. */
+const maxPassedOver = 5000
 
 /** At most this number of topics is looked up one by one. A glob that matches more is tested on each row. */
 const maxNames = 16
@@ -25,18 +34,40 @@ const maxNames = 16
 export async function resolveTopic(sql: Sql, topic: string, { literally = false } = {}): Promise<TopicCondition> {
   if (literally || !isTopicGlob(topic)) {
     const column = (await isDlqTopic(sql, topic)) ? 'dlq_topic' : 'original_topic'
-    return { column, names: [topic], glob: null }
+    return withMixed(sql, { column, names: [topic], glob: null })
   }
   const column = topicColumn(topic, false)
   // A message that was reported by HTTP may have a DLQ topic that was never found in Kafka, so the names come from
   // the messages themselves.
   const names = (await listStoredTopics(sql, column)).filter((name) => matchesTopicGlobs(topic, name))
-  return names.length <= maxNames ? { column, names, glob: null } : { column, names: null, glob: topic }
+  return names.length <= maxNames ? withMixed(sql, { column, names, glob: null }) : { column, names: null, glob: topic }
+}
+
+/** Until the first full count has ended, nobody knows, so each row is tested. */
+async function withMixed(sql: Sql, topic: TopicCondition & { names: readonly string[] }): Promise<TopicCondition> {
+  if (topic.column === 'original_topic' || topic.names.length === 0) return topic
+  const named = sql`dlq_topic = any(${sql.array([...topic.names])}::text[])`
+  const [row] = await sql<[{ mixed: boolean }]>`
+    select (select counted_at from dlq.dlq_summary_state) is null or coalesce(sum(count), 0) > ${maxPassedOver} as mixed
+    from ${lines(sql)}
+    where original_topic in (select original_topic from ${lines(sql)} where ${named}) and (${named}) is not true`
+  return { ...topic, isMixed: row.mixed }
 }
 
 /** The topics in this column of the messages, in the order of their names. */
 export async function listStoredTopics(sql: Sql, column: TopicCondition['column']): Promise<string[]> {
-  const stored = looseIndexScan({ column, where: sqlWords('true') })
-  const rows = await sql<{ topic: string }[]>`select ${sql(column)} as topic from (${toQuery(sql, stored)}) stored`
+  if (column === 'dlq_topic') return listStoredDlqTopics(sql)
+  const stored = looseIndexScan({ where: sqlWords('true') })
+  const rows = await sql<{ topic: string }[]>`select original_topic as topic from (${toQuery(sql, stored)}) stored`
+  return rows.map(({ topic }) => topic)
+}
+
+/** No index begins with the DLQ topic. Until the first full count has ended, those that Kafka has, or had, come with them. */
+async function listStoredDlqTopics(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ topic: string }[]>`
+    select dlq_topic as topic from ${lines(sql)} where dlq_topic is not null group by dlq_topic having sum(count) > 0
+    union
+    select topic from dlq.dlq_topics where (select counted_at from dlq.dlq_summary_state) is null
+    order by topic`
   return rows.map(({ topic }) => topic)
 }

@@ -1,33 +1,41 @@
 // dlq_positions and dlq_messages: the overview of topics for people. The list of topics: topic-list.ts.
 
 import { lastFailedAt } from '../failed-at.ts'
-import type { Sql } from '../sql.ts'
+import { type Sql, toArray } from '../sql.ts'
+import { sqlText, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
+import { ofKind, pairsWith } from './topics-with.ts'
 
-/** Only so many of a topic's messages are looked through for the first one in the scope. */
+/** Only so many of a topic's messages are looked through for the first one in the scope, and of the DLQ topic. */
 const maxLookedThrough = 10_000
 
 /**
- * When the oldest PENDING message of each topic, in the scope, was created. Topics whose first ten thousand are all
- * outside the scope are missing. any(array[…]): message-scan.ts says why.
+ * When the oldest PENDING message of each topic, in the scope, was created. Of original topics, those are missing whose
+ * first ten thousand are all outside the scope; of DLQ topics, whose original topics begin with ten thousand of others.
  */
 export async function oldestPendingOf(
   sql: Sql,
   { column, topics, scope }: { column: 'dlq_topic' | 'original_topic'; topics: readonly string[]; scope: TopicScope },
 ): Promise<Map<string, Date>> {
+  const ofOriginals = sqlText`
+    select topic, topic as original_topic, 'PENDING' as status from unnest(${toArray(topics)}::text[]) topic`
+  const kinds = column === 'dlq_topic' ? pairsWith({ status: 'PENDING', dlqTopics: topics }) : ofOriginals
+  const limit = column === 'original_topic' && scope === null ? 1 : maxLookedThrough
   const rows = await sql<{ topic: string; created_at: Date }[]>`
-    select topic, oldest.created_at
-    from unnest(${sql.array([...topics])}::text[]) topic
+    select distinct on (topic) topic, oldest.created_at
+    from (${toQuery(sql, kinds)}) kind
     cross join lateral (
-      select m.created_at from (
-        select m.id, m.created_at, m.original_topic, m.dlq_topic, m.held_by_route, m.record_source
+      -- The order of the index in both, so that it is read up to the first one that passes.
+      select m.id, m.created_at from (
+        select m.id, m.created_at, m.original_topic, m.status, m.dlq_topic, m.held_by_route, m.record_source
         from dlq.dlq_messages m
-        where m.${sql(column)} = any(array[topic]) and m.status = any(array['PENDING'])
-        order by m.${sql(column)}, m.status, m.id limit ${scope === null ? 1 : maxLookedThrough}
+        where ${toQuery(sql, ofKind)}
+        order by m.original_topic, m.status, m.id limit ${limit}
       ) m
-      where ${messageInScope(sql, scope, 'm.')}
-      order by m.id limit 1
-    ) oldest`
+      where ${messageInScope(sql, scope, 'm.')} ${column === 'dlq_topic' ? sql`and m.dlq_topic = kind.topic` : sql``}
+      order by m.original_topic, m.status, m.id limit 1
+    ) oldest
+    order by topic, oldest.id`
   return new Map(rows.map(({ topic, created_at }) => [topic, created_at]))
 }
 

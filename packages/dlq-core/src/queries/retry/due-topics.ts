@@ -16,7 +16,6 @@ export type DueTopic = {
 export const waiting = sqlWords(`m.status = 'PENDING' and m.next_retry_at is not null and m.run_id is null`)
 
 const oldestByTopic = looseIndexScan({
-  column: 'original_topic',
   where: waiting,
   columns: ['dlq_topic', 'next_retry_at'],
   firstBy: ['next_retry_at', 'id'],

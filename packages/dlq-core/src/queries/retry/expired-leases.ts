@@ -1,7 +1,9 @@
 // dlq_messages: ends expired leases of messages that applications claimed by SQL and never settled, and finds RETRYING
 // messages that nobody holds. Retriers hold their messages by their slot: batches.ts.
 
+import { ofKind, topicsWith } from '../reading/topics-with.ts'
 import type { Sql } from '../sql.ts'
+import { toQuery } from '../sql-text.ts'
 
 /**
  * Ends the expired leases of applications that claimed by SQL. The attempt counts as failed, because the message may be
@@ -27,11 +29,17 @@ export async function releaseUnheld(
   sql: Sql,
   { afterMs, limit }: { afterMs: number; limit: number },
 ): Promise<UnheldMessage[]> {
-  // Along idx_dlq_messages_status: what is RETRYING is in flight, and so it is little.
+  // Along idx_dlq_messages_original_topic: what is RETRYING is in flight, and so it is little.
   return sql<UnheldMessage[]>`
-    with unheld as materialized (
+    with retrying as materialized (
+      select m.id from (${toQuery(sql, topicsWith({ statuses: ['RETRYING'] }))}) kind
+      cross join lateral (select m.id from dlq.dlq_messages m where ${toQuery(sql, ofKind)} offset 0) m
+    ),
+    unheld as materialized (
       select id from dlq.dlq_messages
-      where ${isUnheld(sql)} and updated_at <= clock_timestamp() - ${afterMs}::int * interval '1 ms'
+      -- By their ids: the planner expects few in an array.
+      where id = any(array(select id from retrying))
+        and ${isUnheld(sql)} and updated_at <= clock_timestamp() - ${afterMs}::int * interval '1 ms'
       limit ${limit}
       for update skip locked
     )

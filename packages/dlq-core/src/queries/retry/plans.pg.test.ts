@@ -9,8 +9,10 @@ import { editMessage, holdMessage } from '../change/message-change.ts'
 import { deleteSpent, purgeSpent } from '../change/message-purge.ts'
 import { lockUngrouped } from '../groups/ungrouped.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from '../ingest/message-reopen.ts'
+import { pingMessages } from '../ping.ts'
 import { oldestWaiting } from '../reading/activity.ts'
 import { getMessage } from '../reading/message-view.ts'
+import { holdMessages, letMessagesGo } from '../routes/routes.ts'
 import { greatestMessageId } from '../runs/greatest-message-id.ts'
 import { giveBack, handOverPulled, holdsMessages, listRunTopics, markDead, takeIntoRun } from '../runs/run-messages.ts'
 import { lockWaitingMessages } from '../schemas/waiting-messages.ts'
@@ -20,7 +22,7 @@ import { holdStale } from '../staleness/hold-stale.ts'
 import { archiveMessages, listSettled, listSettledTopics } from '../upkeep/archive.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { countDue, listDueTopics } from './due-topics.ts'
-import { releaseExpiredLeases } from './expired-leases.ts'
+import { releaseExpiredLeases, releaseUnheld } from './expired-leases.ts'
 import { takeAbandonedSlot } from './slots.ts'
 
 const database = useDatabase()
@@ -97,6 +99,11 @@ const shares = (rest: Partial<TopicShare>): TopicShare[] =>
 const smallest = '00000000-0000-0000-0000-000000000000'
 const greatest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const run = '5f0c2d3e-7a51-4e64-9d0a-2f8f2b9a3c11'
+const routeChunk = {
+  ...{ route: { original_topic: 'topic-7', dlq_topic: 'topic-7.dlq.v1' }, status: 'PENDING' as const },
+  ...{ afterId: smallest, limit: 100 },
+}
+const byTopic = /_original_topic_status_id_dlq_topic_idx$/
 const byRun = /_run_id_original_topic_id_idx$/
 
 // (status, id) serves as well as the primary key where the status is known.
@@ -146,7 +153,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the handing over of what programs pull', byRun, (sql) => handOverPulled(sql, { runId: run, limit: 1000 })],
   [
     'the walk over open messages of a topic, for newer records',
-    /_original_topic_status_id_idx$/,
+    byTopic,
     (sql) => enterOpen(sql, { original_topic: 'topic-7', dlq_topic: 'topic-7.dlq.v1', after: smallest, limit: 100 }),
   ],
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
@@ -172,6 +179,14 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
     /_value_schema_id_idx$/,
     (sql) => lockWaitingMessages(sql, { schema: 1, limit: 50, maxBytes: 1000 }),
   ],
+  ['the release of messages that nobody holds', byTopic, (sql) => releaseUnheld(sql, { afterMs: 0, limit: 100 })],
+  ['the holding of the messages of a route', byTopic, (sql) => holdMessages(sql, routeChunk)],
+  [
+    'the letting go of the messages of a route',
+    byTopic,
+    (sql) => letMessagesGo(sql, { ...routeChunk, status: 'DEAD', nextRetryAt: null }),
+  ],
+  ['the question whether lists can be answered', /_\d\d_status_id_idx$/, (sql) => pingMessages(sql)],
   ['the sweep of expired leases', /_lease_until_idx$/, (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
   ['the settling of a batch', byId, (sql) => settleMessages(sql, { ...slot, batch: 1n, messages: settled })],
   ['the release of a part of a batch', byIdOrLease, (sql) => releaseBatch(sql, { ...slot, batch: 1n, ids })],
@@ -193,7 +208,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the reopening of messages that failed again', byId, (sql) => reopenMessages(sql, reopened)],
   [
     'a chunk of the purge of a consumer',
-    /_original_topic_status_id_idx$/,
+    byTopic,
     (sql) =>
       purgeSpent(sql, {
         ...{ originalTopic: 'topic-7', consumerGroup: null, scope: null },
@@ -207,7 +222,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ],
   [
     'the look for the oldest messages that wait',
-    /_original_topic_status_id_idx$/,
+    byTopic,
     (sql) => oldestWaiting(sql, { status: 'PENDING', topics: ['topic-7', 'topic-8'], scope: null }),
   ],
   ['the topics with something to archive', bySettled, (sql) => listSettledTopics(sql)],

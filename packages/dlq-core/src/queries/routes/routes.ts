@@ -112,15 +112,27 @@ export type RouteChunk = {
   limit: number
 }
 
-/** Along idx_dlq_messages_dlq_topic. */
+/**
+ * Along idx_dlq_messages_original_topic, which tests the DLQ topic without reading rows. "offset 0" keeps the walk along
+ * it, and the look-up of each id, apart.
+ */
 function chunkOf(sql: Sql, { route, status, afterId, limit }: RouteChunk, isHeld: boolean) {
   return sql`
-    select id from dlq.dlq_messages
-    where dlq_topic = ${route.dlq_topic} and status = ${status} and id > ${afterId}
-      and original_topic = ${route.original_topic} and held_by_route = ${isHeld}
-    order by id
-    limit ${limit}
-    for update`
+    select m.id
+    from (
+      select m.id from dlq.dlq_messages m
+      where m.original_topic = any(array[${route.original_topic}::text]) and m.status = any(array[${status}::text])
+        and m.id > ${afterId} and m.dlq_topic = ${route.dlq_topic}
+      order by m.original_topic, m.status, m.id
+      offset 0
+    ) found
+    cross join lateral (
+      select m.id from dlq.dlq_messages m
+      where m.id = found.id and m.status = ${status} and m.held_by_route = ${isHeld}
+      offset 0
+      for update
+    ) m
+    limit ${limit}`
 }
 
 /**

@@ -188,7 +188,7 @@ export async function dropUnsendable(sql: Sql, { runId, limit }: { runId: string
 
 /** The original topics of the messages that the run holds, along idx_dlq_messages_run. */
 function topicsOfRun(sql: Sql, runId: SqlText) {
-  return toQuery(sql, looseIndexScan({ column: 'original_topic', where: sqlText`m.run_id = ${runId}` }))
+  return toQuery(sql, looseIndexScan({ where: sqlText`m.run_id = ${runId}` }))
 }
 
 /**

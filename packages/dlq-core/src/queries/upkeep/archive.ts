@@ -10,7 +10,7 @@ export type SettledCursor = { readonly at: string; readonly id: string }
 
 export type ArchivableMessage = SettledCursor & { dlq_topic: string | null; since: Date }
 
-const settled = looseIndexScan({ column: 'original_topic', where: sqlWords(`m.status in ('RESOLVED', 'DEAD')`) })
+const settled = looseIndexScan({ where: sqlWords(`m.status in ('RESOLVED', 'DEAD')`) })
 
 /** The original topics that have RESOLVED or DEAD messages. */
 export async function listSettledTopics(sql: Sql): Promise<string[]> {

@@ -1,0 +1,70 @@
+// The original topics that have messages of a status, or of a DLQ topic. No index begins with these: a statement takes
+// the topics from the summary, and then goes along idx_dlq_messages_original_topic for each of them. Summary and
+// messages are read in one statement, and so in one snapshot. Until the first full count has ended, the topics are found
+// along the index itself.
+
+import type { Status } from '../../domain/retry/message-state.ts'
+import { looseIndexScan } from '../loose-index-scan.ts'
+import { toArray } from '../sql.ts'
+import { type SqlText, sqlText, sqlWords } from '../sql-text.ts'
+
+const isCounted = sqlWords('(select counted_at from dlq.dlq_summary_state) is not null')
+const stored = looseIndexScan({ where: sqlWords('true') })
+
+/**
+ * A query of each original topic with each of these statuses that it has messages in, of these DLQ topics where they
+ * are given. `isWanted`: a further condition on original_topic. Until the first full count has ended, it may also return
+ * some without messages.
+ */
+export function topicsWith({
+  statuses,
+  dlqTopics = null,
+  isWanted = sqlWords('true'),
+}: {
+  statuses: readonly Status[]
+  dlqTopics?: readonly string[] | null
+  isWanted?: SqlText
+}): SqlText {
+  const wanted = sqlText`${toArray(statuses)}::text[]`
+  const where = sqlText`
+    where status = any(${wanted}) and ${isWanted} ${dlqTopics === null ? sqlWords('') : sqlText`and dlq_topic = any(${toArray(dlqTopics)}::text[])`}`
+  return sqlText`
+    select original_topic, status
+    from (
+      select original_topic, status, count from dlq.dlq_summary_totals ${where}
+      union all
+      select original_topic, status, change from dlq.dlq_summary_deltas ${where}
+    ) line
+    where ${isCounted}
+    group by original_topic, status
+    having sum(count) > 0
+    union all
+    select stored.original_topic, each.status
+    from (${stored}) stored cross join unnest(${wanted}) as each (status)
+    where not ${isCounted} and ${isWanted}`
+}
+
+/** A query of each of these DLQ topics, as "topic", with each original topic of which it has messages in the status. */
+export function pairsWith({ status, dlqTopics }: { status: Status; dlqTopics: readonly string[] }): SqlText {
+  const wanted = sqlText`${toArray(dlqTopics)}::text[]`
+  const where = sqlText`where status = ${status} and dlq_topic = any(${wanted})`
+  return sqlText`
+    select dlq_topic as topic, original_topic, status
+    from (
+      select dlq_topic, original_topic, status, count from dlq.dlq_summary_totals ${where}
+      union all
+      select dlq_topic, original_topic, status, change from dlq.dlq_summary_deltas ${where}
+    ) line
+    where ${isCounted}
+    group by dlq_topic, original_topic, status
+    having sum(count) > 0
+    union all
+    select each.topic, stored.original_topic, ${status}::text
+    from (${stored}) stored cross join unnest(${wanted}) as each (topic)
+    where not ${isCounted}`
+}
+
+/** The condition on a row m that it has the topic and the status of `kind`. message-scan.ts says why "any(array[…])". */
+export const ofKind = sqlWords(
+  'm.original_topic = any(array[kind.original_topic]) and m.status = any(array[kind.status])',
+)

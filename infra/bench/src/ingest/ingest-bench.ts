@@ -24,7 +24,7 @@ import { type RecordKind, recordKinds } from './real-dead-letters.ts'
 
 const partitions = 8
 const recordsPerSend = 1000
-const originalTopic = 'orders'
+export const originalTopic = 'orders'
 
 /** Measures `measured` records of a backlog of `backlog`, and once all of it, for its memory. */
 const sizes = {

@@ -10,7 +10,7 @@ import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
 import { casesOf, connections } from '../api/api-bench.ts'
 import type { Case } from '../api/steady-load.ts'
 import { loadSteadily } from '../api/steady-load.ts'
-import { forgetPositions, measureIngester, produceBacklog } from '../ingest/ingest-bench.ts'
+import { forgetPositions, measureIngester, originalTopic, produceBacklog } from '../ingest/ingest-bench.ts'
 import { type BenchRun, settleDatabase, startBenchService } from '../measure/bench-run.ts'
 import type { Measurement } from '../measure/measure.ts'
 import { median, medianRatio } from '../measure/statistics.ts'
@@ -165,7 +165,8 @@ async function benchIngestion(run: BenchRun, sizes: Sizes): Promise<void> {
       rounds[at]!.push(await measureIngester(run, database, { topic, total, env: {} }))
       await database.sql.begin(async (sql) => {
         await sql`set local statement_timeout = 0`
-        await sql`delete from dlq.dlq_messages where dlq_topic = ${topic}`
+        // The original topic as well, because only it has an index.
+        await sql`delete from dlq.dlq_messages where original_topic = ${originalTopic} and dlq_topic = ${topic}`
       })
       await forgetPositions(database)
       await settleDatabase(database)

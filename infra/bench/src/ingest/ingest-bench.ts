@@ -165,7 +165,8 @@ export async function measureIngester(
     return measurement
   })
   const [row] = await sql<{ stored: number }[]>`
-    select count(*)::int as stored from dlq.dlq_messages where dlq_topic = ${topic}`
+    select count(*)::int as stored from dlq.dlq_messages
+    where original_topic = ${originalTopic} and dlq_topic = ${topic}`
   // More time, where the backlog is longer than the measured part.
   if (row!.stored < total) throw new Error(`the ingester stored ${row!.stored} rows of ${total}`)
   return { ...measured, storedBytes: ((await tableBytes(database)) - bytesBefore) / row!.stored }

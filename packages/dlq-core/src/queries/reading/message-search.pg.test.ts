@@ -115,12 +115,17 @@ function means(row: Row, f: MessageFilter): boolean {
   )
 }
 
-function expectedIds(filter: MessageFilter, sort: MessageSort, scope: TopicScope): string[] {
+/** Whether the topic has names that are looked up. */
+function isLookedUp({ topic }: MessageFilter, isWide: boolean): boolean {
+  return topic !== undefined && !(isWide && topic.includes('*'))
+}
+
+function expectedIds(filter: MessageFilter, sort: MessageSort, scope: TopicScope, isWide = false): string[] {
   const seen = ({ original_topic, dlq_topic }: Row) =>
     scope === null || [original_topic, dlq_topic ?? ''].some((topic) => matchesTopicGlobs(scope, topic))
   const found = (filter.archived ? archived : live).filter((row) => means(row, filter) && seen(row))
   const byTime =
-    filter.archived || filter.key !== undefined || filter.group_id !== undefined || filter.topic !== undefined
+    filter.archived || filter.key !== undefined || filter.group_id !== undefined || isLookedUp(filter, isWide)
       ? false
       : (filter.from ?? filter.to) !== undefined
   if (sort === 'next_due') {
@@ -145,7 +150,7 @@ async function searchOf(
   { scope = null, isMixed = false, isWide = false }: { scope?: TopicScope; isMixed?: boolean; isWide?: boolean } = {},
 ): Promise<MessageSearch> {
   const topic = filter.topic === undefined ? null : await resolveTopic(service.sql, filter.topic)
-  const wide = isWide && filter.topic?.includes('*') ? { names: null, glob: filter.topic } : {}
+  const wide = filter.topic !== undefined && !isLookedUp(filter, isWide) ? { names: null, glob: filter.topic } : {}
   return { filter, topic: topic && { ...topic, isMixed, ...wide }, scope, sort }
 }
 
@@ -220,7 +225,7 @@ test('a search finds exactly the messages of the filter, in its order, forwards 
       fc.integer({ min: 9, max: 90 }),
       async (filter, sort, resolved, limit, examine) => {
         fc.pre(!(filter.archived && sort === 'next_due'))
-        const ids = expectedIds(filter, sort, resolved.scope)
+        const ids = expectedIds(filter, sort, resolved.scope, resolved.isWide)
         found += ids.length
         const search = await searchOf(filter, sort, resolved)
 

@@ -89,8 +89,10 @@ export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n
         await makePartitions(deps.sql, work.letters)
         partitionsMade = true
       } else if (error instanceof FramesGone && !framesStored) {
-        await learnFrames(deps, work.letters)
+        work = await readWork(deps, batch, lowOffset)
         framesStored = true
+      } else if (error instanceof WholeTraceWanted) {
+        work = await readWork(deps, batch, lowOffset, { isShortened: false })
       } else if (error instanceof ErasuresChanged) {
         work = await readWork(deps, batch, lowOffset)
       } else if (!isDatabaseAway(error) && !work.mayRefuse) {
@@ -125,22 +127,31 @@ function byPlace({ batch: a }: Work, { batch: b }: Work): number {
 }
 
 /** What is read, and made known to the database, before the transaction. */
-async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promise<Work> {
+async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint, { isShortened = true } = {}): Promise<Work> {
   const { settings, groups, routes, complete, decode, now, random } = deps
   const hasBacklog = batch.highWatermark - batch.nextOffset > backlogFrom
   const records = await complete(batch.records)
   const read = records.map((record) => readDeadLetter(record, { ...settings, hasBacklog }, now(), random()))
   const correlated = await correlateByAttempt(deps, await decode(records, read))
-  const { letters, erasures } = await forgetErased(deps.sql, correlated)
-  const compared = await compareOriginals(deps, letters)
-  await groups.assign(letters)
-  await routes.admit(letters)
-  await learnFrames(deps, letters)
+  const { letters: whole, erasures } = await forgetErased(deps.sql, correlated)
+  const compared = await compareOriginals(deps, whole)
+  await groups.assign(whole)
+  await routes.admit(whole)
+  await deps.frames.learn(whole.map(({ message }) => message))
+  const letters = isShortened ? shortenNew(deps, whole) : whole
   return { deps, batch, letters, compared, erasures, lowOffset, mayRefuse: false }
 }
 
-function learnFrames({ frames }: StoreDeps, letters: readonly DeadLetter[]): Promise<void> {
-  return frames.learn(letters.map(({ message }) => message))
+/** A letter that was read as a new message is a re-failure, whose row keeps its trace whole. */
+class WholeTraceWanted extends Error {}
+
+/**
+ * The letters of new messages as they are stored. Their whole traces of 4.5 KB, two thirds of what a row takes in memory,
+ * would otherwise live until the end of the transaction, and be cleaned away with the old objects only.
+ */
+function shortenNew({ frames }: StoreDeps, letters: readonly DeadLetter[]): readonly DeadLetter[] {
+  const messages = frames.shorten(letters.map(({ message }) => message))
+  return letters.map((letter, at) => (letter.republished === null ? { ...letter, message: messages[at]! } : letter))
 }
 
 type Work = {
@@ -170,6 +181,8 @@ async function storeLetters(
     sql,
     letters.filter(({ message }) => message.dlq_offset >= position),
   )
+  if (unseen.some(({ republished, message }) => republished !== null && message.frames_id !== null))
+    throw new WholeTraceWanted('a re-failure keeps its stack trace whole')
   // From before the topic's subscription: nothing of it is sent unless somebody asks.
   if (manualBelow !== null)
     for (const { message } of unseen) if (message.dlq_offset < manualBelow) message.next_retry_at = null

@@ -51,8 +51,8 @@ export type ServiceOptions = {
   needs: readonly Need[]
   /**
    * By how much of itself the heap may grow before all of it is cleaned, in percent. On a machine with much memory V8 lets
-   * it grow fourfold, whatever the service needs: over a backlog the ingester peaked at 320 to 380 MiB, and at 212 to 230
-   * with 50, for a third more of its own CPU.
+   * it grow fourfold, whatever the service needs: over a backlog the ingester peaked at 320 to 380 MiB. With 150 it peaks
+   * at 223 to 236, and takes a quarter less CPU than with 50 (infra/docs/decisions/068-less-garbage.md).
    */
   heapGrowth?: number
 }

@@ -210,6 +210,22 @@ describe('another stack trace', () => {
     expect(decodeHeaders(row.record_headers, { error_stacktrace: row.whole })).toEqual(first.headers)
   })
 
+  test('of a re-failure that its place alone gives away is whole, although its frames are known', async () => {
+    const deps = storeDeps(service.sql)
+    const first = record(1)
+    await storeBatch(deps, batchOf([record(0), first]))
+    const id = deriveMessageId(first)
+    await database.sql`update dlq.dlq_messages set status = 'RETRYING', retry_count = 1 where id = ${id}`
+    await database.sql`
+      insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset)
+      values (${id}, 1, gen_random_uuid(), 'published', 'orders.events.v1', 3, 77)`
+    const place = { 'dlq-original-partition': '3', 'dlq-original-offset': '77' }
+    await storeBatch(deps, batchOf([recordAt(2, { headers: { ...place, [header]: traceOf(7) } }), record(3)]))
+
+    expect(await read(1)).toMatchObject({ frames_id: null, error_stacktrace: traceOf(7), whole: traceOf(7) })
+    expect(await read(3)).toMatchObject({ frames_id: expect.any(String), whole: traceOf(3) })
+  })
+
   test('that somebody writes by SQL is what is read, and the headers keep the first one', async () => {
     const first = record(1)
     await storeBatch(storeDeps(service.sql), batchOf([record(0), first]))

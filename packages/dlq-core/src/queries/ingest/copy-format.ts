@@ -35,18 +35,28 @@ const trailer = Buffer.from([0xff, 0xff])
 const epochMs = 946_684_800_000
 const jsonbVersion = 1
 
-/** All bytes of a COPY, in pieces of `rowsPerPiece` rows. */
+/** Memory for the pieces of a COPY, one after the other. */
+export type PieceMemory = { buffer: Buffer }
+
+/**
+ * All bytes of a COPY, in pieces of `rowsPerPiece` rows. With `memory` all pieces stand in the same buffer, so each is
+ * valid until the next one is asked for.
+ */
 export function* encodeCopy<Row extends object>(
   columns: CopyColumns<Row>,
   rows: readonly Row[],
   rowsPerPiece: number,
+  memory?: PieceMemory,
 ): Generator<Buffer> {
   const fields = Object.entries<CopyType>(columns) as [keyof Row, CopyType][]
   yield header
   let bytesPerRow = 2048
   for (let start = 0; start < rows.length; start += rowsPerPiece) {
     const ofPiece = rows.slice(start, start + rowsPerPiece)
-    const piece = encodeRows(fields, ofPiece, Math.ceil(ofPiece.length * bytesPerRow))
+    const target = { buffer: memory?.buffer ?? Buffer.allocUnsafe(Math.ceil(ofPiece.length * bytesPerRow)), at: 0 }
+    encodeRows(fields, ofPiece, target)
+    if (memory) memory.buffer = target.buffer
+    const piece = target.buffer.subarray(0, target.at)
     yield piece
     // The next rows are about as long.
     bytesPerRow = (piece.length / ofPiece.length) * 1.1
@@ -60,15 +70,13 @@ type Target = { buffer: Buffer; at: number }
 function encodeRows<Row>(
   fields: readonly (readonly [keyof Row, CopyType])[],
   rows: readonly Row[],
-  expectedBytes: number,
-): Buffer {
-  const target = { buffer: Buffer.allocUnsafe(expectedBytes), at: 0 }
+  target: Target,
+): void {
   for (const row of rows) {
     reserve(target, 2)
     target.at = target.buffer.writeInt16BE(fields.length, target.at)
     for (const [column, type] of fields) writeField(target, type, row[column])
   }
-  return target.buffer.subarray(0, target.at)
 }
 
 function reserve(target: Target, bytes: number): void {

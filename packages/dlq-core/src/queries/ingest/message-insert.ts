@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { NewMessage } from '../../domain/message/new-message.ts'
 import type { Sql } from '../sql.ts'
-import { type CopyColumns, encodeCopy } from './copy-format.ts'
+import { type CopyColumns, encodeCopy, type PieceMemory } from './copy-format.ts'
 
 const columnTypes: CopyColumns<NewMessage> = {
   id: 'uuid',
@@ -49,6 +49,16 @@ const rowsPerStatement = 500
 /** One piece is written to the socket while PostgreSQL stores the previous one. */
 const rowsPerPiece = 100
 
+/**
+ * Kept from one COPY to the next. New buffers for each piece were 3 KB a row that only the collector of all garbage
+ * gave back. A few are in use at once: as many as batches are stored.
+ */
+const pieceMemory: PieceMemory[] = []
+const pieceBytes = 512 * 1024
+const maxKept = 3
+/** A buffer that has grown for large values is not kept. */
+const maxKeptBytes = 2 * 1024 * 1024
+
 /** Stores the messages, except those whose ids are stored already. Returns how many are new. */
 export async function insertMessages(sql: Sql, messages: readonly NewMessage[]): Promise<number> {
   let inserted = 0
@@ -82,9 +92,12 @@ export async function copyMessages(
   const refused = new Promise<never>((_, reject) => stream.once('error', reject))
   // The writes below await it. It may also reject between them, and must not count as unhandled then.
   refused.catch(() => {})
-  for (const piece of encodeCopy(columnTypes, messages, rowsPerPiece)) {
+  const memory = pieceMemory.pop() ?? { buffer: Buffer.allocUnsafeSlow(pieceBytes) }
+  for (const piece of encodeCopy(columnTypes, messages, rowsPerPiece, memory)) {
     await Promise.race([refused, new Promise<void>((resolve) => stream.write(piece, () => resolve()))])
   }
+  // Here the socket has taken all. After a fault it may still read from the buffer, which is not used again then.
+  if (memory.buffer.length <= maxKeptBytes && pieceMemory.length < maxKept) pieceMemory.push(memory)
   stream.end()
   // The driver accepts the next statement only after the stream has passed on its end. That statement waits for the
   // COPY and fails if the COPY failed. The stream itself does not report that.

@@ -95,6 +95,30 @@ test('each connection asks for its user and its password together', hangs, async
 /** postgres has it without a type. */
 const closeAll = (sql: postgres.Sql) => (sql as unknown as { close(): Promise<void> }).close()
 
+test('the data of a COPY is handed to the socket as it is', async () => {
+  const written: unknown[] = []
+  const { sql } = openPool({}, (socket) => {
+    const write = socket.write.bind(socket) as (...of: unknown[]) => boolean
+    socket.write = ((chunk: unknown, ...more: unknown[]) => {
+      written.push(chunk)
+      return write(chunk, ...more)
+    }) as typeof socket.write
+  })
+  await sql.begin(async (sql) => {
+    await sql`create temporary table copied (line text) on commit drop`
+    const stream = await sql`copy copied (line) from stdin`.writable()
+    const data = Buffer.from('one\ntwo\n')
+    await new Promise((resolve) => stream.write(data, resolve))
+    await new Promise((resolve) => stream.end('three\n', () => resolve(null)))
+    expect(written).toContain(data)
+    expect(await sql`select line from copied order by line`).toEqual([
+      { line: 'one' },
+      { line: 'three' },
+      { line: 'two' },
+    ])
+  })
+})
+
 describe('close()', () => {
   test('leaves the connections that are not open in the pool', hangs, async () => {
     const max = 5

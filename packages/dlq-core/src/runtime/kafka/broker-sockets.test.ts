@@ -16,6 +16,7 @@ function createClient() {
   const createSocket = createBrokerSockets({ log, timeoutMs: 60_000, now: () => clock, random: () => 0.5 })
   return {
     lines,
+    createSocket,
     pass: (ms: number) => {
       clock += ms
     },
@@ -89,4 +90,19 @@ test('one broker that is away holds no other up', async () => {
   const [dead, { port: alive }] = [await closedPort(), await listen()]
   await dial(dead)
   expect(await dial(alive)).toBeNull()
+})
+
+test('a socket reads all that it gets into the same memory', async () => {
+  const { createSocket } = createClient()
+  const { server, port } = await listen()
+  server.on('connection', (accepted) => accepted.pipe(accepted))
+  const socket = createSocket({ host: '127.0.0.1', port, onConnect: () => {} } as never) as Socket
+  onTestFinished(() => void socket.destroy())
+  const echo = async (text: string) => {
+    socket.write(text)
+    const [data] = (await once(socket, 'data')) as [Buffer]
+    expect(String(data)).toBe(text)
+    return data.buffer
+  }
+  expect(await echo('second')).toBe(await echo('first'))
 })

@@ -20,6 +20,12 @@ const maxWaitMs = 1000
 const jitter = 0.2
 const keepAliveMs = 60_000
 
+/**
+ * What a socket reads at once, always into the same buffer: kafkajs copies from it (patches/README.md, 0031). Node makes
+ * a buffer of 64 KB for each read.
+ */
+const readBytes = 256 * 1024
+
 type Away = { since: number; dials: number; refused: number; until: number; error: Error }
 
 /** For one client and all that it makes. Writes one line when a broker is away, and one when it is back. */
@@ -61,9 +67,16 @@ export function createBrokerSockets({
       reached(broker)
       onConnect()
     }
-    const socket = ssl
-      ? connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...ssl }, whenReached)
-      : connect({ host, port }, whenReached)
+    const onread = {
+      buffer: Buffer.allocUnsafeSlow(readBytes),
+      callback: (length: number, buffer: Uint8Array) => {
+        socket.emit('data', (buffer as Buffer).subarray(0, length))
+        return true
+      },
+    }
+    const socket: Socket = ssl
+      ? connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...ssl, ...{ onread } }, whenReached)
+      : connect({ host, port, onread }, whenReached)
     socket.setKeepAlive(true, keepAliveMs)
     socket.on('error', (error) => {
       if (!isReached) failed(broker, error)

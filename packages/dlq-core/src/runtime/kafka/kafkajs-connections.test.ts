@@ -3,7 +3,10 @@
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { ISocketFactory } from 'kafkajs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Log } from '../log.ts'
+import { createBrokerSockets } from './broker-sockets.ts'
 
 const require = createRequire(import.meta.url)
 const ConnectionPool = require('kafkajs/src/network/connectionPool')
@@ -27,7 +30,7 @@ function answerOf(correlationId: number, text: string): Buffer {
 }
 
 /** A broker that calls `answer` for each request, and a pool of connections to it. */
-async function startBroker(answer: Answer, requestTimeout = 5000) {
+async function startBroker(answer: Answer, requestTimeout = 5000, createSocket?: ISocketFactory) {
   const accepted: Socket[] = []
   let nth = 0
   const server = createServer((socket) => {
@@ -51,8 +54,9 @@ async function startBroker(answer: Answer, requestTimeout = 5000) {
   const opened: Socket[] = []
   const pool = new ConnectionPool({
     ...{ host: '127.0.0.1', port, logger: quiet, connectionTimeout: 5000, requestTimeout },
-    socketFactory: ({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }) => {
-      const socket = connect({ host, port }, onConnect)
+    socketFactory: (to: Parameters<ISocketFactory>[0]) => {
+      const socket =
+        (createSocket?.(to) as Socket | undefined) ?? connect({ host: to.host, port: to.port }, to.onConnect)
       opened.push(socket)
       return socket
     },
@@ -70,6 +74,31 @@ const ask = (pool: { send(request: object): Promise<string> }): Promise<string> 
       parse: async ({ text }: { text: string }) => text,
     },
   })
+
+test.each([
+  ['one byte at a time', 1, 300],
+  ['in pieces that end anywhere', 13, 3000],
+  ['of more bytes than are reserved at first', 2 ** 20, 9 * 2 ** 20],
+])('answers are whole, and stay so, where the socket reads into one buffer: %s', async (_, pieceBytes, answerBytes) => {
+  const log = { debug() {}, info() {}, warn() {} } as unknown as Log
+  const answers: Buffer[] = []
+  const { pool } = await startBroker(
+    async (socket, correlationId, nth) => {
+      answers.push(answerOf(correlationId, `${nth}`.repeat(answerBytes)))
+      if (nth !== 3) return
+      const bytes = Buffer.concat(answers)
+      for (let at = 0; at < bytes.length; at += pieceBytes) {
+        socket.write(bytes.subarray(at, at + pieceBytes))
+        // Most pieces arrive alone.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    },
+    30_000,
+    createBrokerSockets({ log, timeoutMs: 5000 }),
+  )
+  const received = await Promise.all([ask(pool), ask(pool), ask(pool)])
+  for (const [at, text] of received.entries()) expect(text === `${at + 1}`.repeat(answerBytes)).toBe(true)
+})
 
 describe('a connection that is lost', () => {
   test('in the middle of an answer leaves nothing of it to the next one', async () => {

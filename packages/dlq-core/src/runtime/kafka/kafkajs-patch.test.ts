@@ -111,6 +111,12 @@ describe('headers', () => {
     ])
   })
 
+  test('the object form is made when it is asked for, and is no part of the message', async () => {
+    const message = await throughTheWire({ headers: [['a', 'b']] })
+    expect(Object.keys(message)).not.toContain('headers')
+    expect({ ...message.headers }).toEqual({ a: Buffer.from('b') })
+  })
+
   test('a record without headers has no pairs', async () => {
     expect(await throughTheWire({})).toMatchObject({ headers: {}, headerPairs: [] })
   })

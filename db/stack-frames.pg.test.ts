@@ -1,10 +1,19 @@
-// Migration 026 is taken back: every stack trace is whole again, and nothing else of a message changes.
+// Migration 026 is taken back: every stack trace is whole again, and nothing else of a message changes. And which
+// statements its trigger asks about.
 
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { expect, test } from 'vitest'
 import { migrateDown } from './migrate.ts'
 
 const database = useDatabase()
+
+test('only a statement that names the stack trace is asked whether it changes it, in each partition', async () => {
+  const triggers = await database.sql<{ columns: string[] }[]>`
+    select array(select attname::text from pg_attribute where attrelid = tgrelid and attnum = any(tgattr)) as columns
+    from pg_trigger where tgname = 'trg_dlq_messages_stack_trace'`
+  const [partitions] = await database.sql<[{ n: number }]>`select count(*)::int as n from dlq.message_partitions()`
+  expect(triggers.map(({ columns }) => columns)).toEqual(Array(partitions.n + 1).fill(['error_stacktrace']))
+})
 
 test('when migration 026 is taken back, stack traces are whole in messages and archive', async () => {
   await database.sql`

@@ -1,10 +1,21 @@
-// Migrations 026 and 051 are taken back: every stack trace is whole again, and nothing else of a message changes.
+// Migrations 026 and 051 are taken back: every stack trace is whole again, and nothing else of a message changes. And
+// which statements their trigger asks about.
 
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { expect, test } from 'vitest'
 import { migrateDown } from './migrate.ts'
 
 const database = useDatabase()
+
+const referredTo = ['error_class', 'error_message', 'error_stacktrace', 'original_offset', 'original_partition']
+
+test('only a statement that names what a trace or headers refer to is asked whether it changes it, in each partition', async () => {
+  const triggers = await database.sql<{ columns: string[] }[]>`
+    select array(select attname::text from pg_attribute where attrelid = tgrelid and attnum = any(tgattr) order by 1) as columns
+    from pg_trigger where tgname = 'trg_dlq_messages_stack_trace'`
+  const [partitions] = await database.sql<[{ n: number }]>`select count(*)::int as n from dlq.message_partitions()`
+  expect(triggers.map(({ columns }) => columns)).toEqual(Array(partitions.n + 1).fill(referredTo))
+})
 
 test('when migration 051 is taken back, headers are whole, and traces name their errors', async () => {
   const id = '00000000-0000-8000-8000-000000000002'

@@ -40,6 +40,7 @@ import { retryForever } from './retry-forever.ts'
 import { recoverRuns, recoveryJob } from './runs/recover-runs.ts'
 import { createRunMetrics, gaugeRuns } from './runs/run-metrics.ts'
 import { createRunWorkflows } from './runs/run-workflows.ts'
+import { connectSlots } from './slot/connect-slots.ts'
 import { createFaultPoints } from './slot/fault-points.ts'
 import { createStalenessScan } from './staleness/scan-staleness.ts'
 import { createStalenessMetrics } from './staleness/staleness-metrics.ts'
@@ -62,6 +63,7 @@ await runService(
       connectDatabase(config.database, { applicationName: 'dlq-retrier', log, registry, login }),
       (sql) => sql.end({ timeout: 5 }),
     )
+    const slotSql = stack.adopt(connectSlots(config, { log, login }), (sql) => sql.end({ timeout: 5 }))
     const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log, () => latest().kafka) : null
     const admin = kafka && stack.adopt(kafka.admin(), (admin) => admin.disconnect())
     const readiness = createReadiness({
@@ -159,6 +161,7 @@ await runService(
         : []),
       retryForever({
         sql,
+        slotSql,
         kafka,
         reader: originalReader,
         policies,

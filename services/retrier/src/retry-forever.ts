@@ -33,6 +33,8 @@ import { createTopicHolds } from './targets/topic-holds.ts'
 
 export type RetryForeverDeps = {
   sql: Database
+  /** The connections for claims and settlements, few and kept, so that their plans are. */
+  slotSql: Database
   /** Null where none is configured. */
   kafka: Kafka | null
   /** Reads original topics, for policies that hold what is not fresh. */
@@ -131,7 +133,8 @@ function publishModeOf(kafka: Kafka | null, settings: Config['retry']): Publishe
 type Publishing = { publishMode: Publishes } & Pick<SlotDeps, 'breaker' | 'holds'>
 
 async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }: Publishing): Promise<void> {
-  const { sql, kafka, policies, metrics, log, signal, settings, dlqPatterns, allowedTargets, dlqTopicsAmong } = deps
+  const { sql, slotSql, kafka, policies, metrics, log, signal, settings } = deps
+  const { dlqPatterns, allowedTargets, dlqTopicsAmong } = deps
   const ledgerTopic = settings.ledger_topic
   const targets =
     kafka === null
@@ -166,7 +169,7 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
   }
   try {
     await Promise.all([
-      ...wakes.map((wake, at) => runSlot(slotDeps, { name: `slot-${at + 1}`, wake })),
+      ...wakes.map((wake, at) => runSlot({ ...slotDeps, sql: slotSql }, { name: `slot-${at + 1}`, wake })),
       runLoop(() => sweepSlots(slotDeps), { name: 'sweep-slots', intervalMs: sweepIntervalMs, signal, log }),
       runLoop(pauses.review, { name: 'review-groups', intervalMs: reviewIntervalMs, signal, log }),
       runLoop(topicOrder.pass, { name: 'order-topics', intervalMs: 200, signal, log }),

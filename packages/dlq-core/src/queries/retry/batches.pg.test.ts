@@ -70,6 +70,19 @@ describe('the due topics', () => {
 })
 
 describe('a claim', () => {
+  test('reads keys and values byte for byte, whatever they are and however long', async () => {
+    const bytes = Buffer.from(Array.from({ length: 5000 }, (_, at) => at % 256))
+    const pairs = [
+      { record_key: bytes, record_value: Buffer.from('a'.repeat(1000)) },
+      { record_key: Buffer.alloc(0), record_value: bytes },
+      { record_key: null, record_value: Buffer.alloc(0) },
+    ]
+    const ids = await Promise.all(pairs.map((pair) => insertDue(pair)))
+    const { messages } = await claim(await take(), [share('orders')])
+    const byId = new Map(messages.map(({ id, record_key, record_value }) => [id, { record_key, record_value }]))
+    expect(ids.map((id) => byId.get(id))).toEqual(pairs)
+  })
+
   test('takes due messages, counts the attempt and leases them to the slot under its next number', async () => {
     const id = await insertDue({
       ...{ dlq_topic: 'orders.dlq.v1', original_partition: 2, original_topic_source: 'header' },

@@ -100,7 +100,7 @@ export async function claimBatch(
   const isReadable = sql`(m.unstored_value_bytes is null and ${bytesOf(sql)} <= ${maxMessageBytes}::bigint)`
   // "materialized" runs limits and row locks once: in an IN (…) the planner may run the subselect once per row and claim
   // more than the limit.
-  const rows = await sql<(ClaimedMessage & { lease_batch: bigint })[]>`
+  const rows = await sql<ClaimedRow[]>`
     with owner as materialized (
       select slot, batch + 1 as batch from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
     ),
@@ -143,8 +143,10 @@ export async function claimBatch(
     where m.id = any(array(select id from fitting))
     returning m.lease_batch, m.id, m.retry_count, m.max_retries, m.original_topic, m.original_partition,
       m.original_topic_source, ${targetTopicOf(sql)} as target_topic, ${targetScopeOf(sql)} as target_scope, m.record_timestamp, m.original_timestamp,
-      case when ${isReadable} then m.record_key end as record_key,
-      case when ${isReadable} then m.record_value end as record_value,
+      -- Base64, because PostgreSQL takes 0.7 µs for 1 KB of it, and 4.5 for the hexadecimal digits of a bytea column. It is a
+      -- third shorter, too.
+      case when ${isReadable} then encode(m.record_key, 'base64') end as record_key,
+      case when ${isReadable} then encode(m.record_value, 'base64') end as record_value,
       case when ${isReadable} then m.record_headers end as record_headers,
       case when ${isReadable} and m.record_headers is null and m.record_value is null then m.payload end as payload,
       case when not ${isReadable} then coalesce(m.unstored_value_bytes, ${bytesOf(sql)})::float8 end as unsendable_bytes,
@@ -155,7 +157,22 @@ export async function claimBatch(
         where a.message_id = m.id and a.number = m.retry_count - 1 and a.outcome = 'failed') as was_refused`
   if (rows.length === 0) return null
   // In the order of the records' times, so that they are published about as they arrived.
-  return { batch: rows[0]!.lease_batch, messages: rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)) }
+  return { batch: rows[0]!.lease_batch, messages: rows.map(toMessage).sort((a, b) => (a.id < b.id ? -1 : 1)) }
+}
+
+type ClaimedRow = Omit<ClaimedMessage, 'record_key' | 'record_value'> & {
+  lease_batch: bigint
+  record_key: string | null
+  record_value: string | null
+}
+
+function toMessage({ lease_batch: _, ...row }: ClaimedRow): ClaimedMessage {
+  return { ...row, record_key: fromBase64(row.record_key), record_value: fromBase64(row.record_value) }
+}
+
+/** PostgreSQL breaks base64 into lines, which Node passes over. */
+function fromBase64(text: string | null): Buffer | null {
+  return text === null ? null : Buffer.from(text, 'base64')
 }
 
 /** A part of a batch, to be published under its own number. */

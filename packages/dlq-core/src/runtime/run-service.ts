@@ -51,8 +51,8 @@ export type ServiceOptions = {
   needs: readonly Need[]
   /**
    * By how much of itself the heap may grow before all of it is cleaned, in percent. On a machine with much memory V8 lets
-   * it grow fourfold, whatever the service needs: over a backlog the ingester peaked at 320 to 380 MiB. With 150 it peaks
-   * at 223 to 236, and takes a quarter less CPU than with 50 (infra/docs/decisions/068-less-garbage.md).
+   * it grow fourfold, whatever the service needs: over a backlog the ingester peaked at 320 to 380 MiB. With 100 it peaks
+   * at 213 to 225, with 150 at 223 to 255 (infra/docs/decisions/068-less-garbage.md).
    */
   heapGrowth?: number
 }

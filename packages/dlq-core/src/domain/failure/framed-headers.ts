@@ -3,7 +3,6 @@
 // of its stack trace (dlq_stack_frames), and the row keeps the latter. dlq.whole_headers puts them together again
 // (infra/docs/decisions/070-headers-stored-once.md).
 
-import type { NewMessage } from '../message/new-message.ts'
 import type { StoredHeader, StoredHeaderValue } from '../record/header-json.ts'
 import { plainErrorHeader } from './families/plain-error.ts'
 import { isFailureHeader } from './strip-failure-headers.ts'
@@ -26,7 +25,11 @@ type TemplateValue =
   | { column: 'original_partition' | 'original_offset'; as: 'text' | 'int4' | 'int8' }
 
 /** Columns of the row, which the template may refer to. */
-export type FramedColumns = Pick<NewMessage, 'error_message' | 'original_partition' | 'original_offset'>
+export type FramedColumns = {
+  error_message: string
+  original_partition: number | null
+  original_offset: bigint | null
+}
 
 /** A shorter template is not worth a reference. */
 const minTemplateChars = 256

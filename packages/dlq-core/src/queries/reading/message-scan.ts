@@ -12,8 +12,8 @@ import { looseIndexScan } from '../loose-index-scan.ts'
 import { waiting } from '../retry/due-topics.ts'
 import { type Fragment, type Sql, toArray } from '../sql.ts'
 import { joinSql, type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
+import type { TopicCondition } from '../topic-condition.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
-import type { TopicCondition } from './message-topic.ts'
 import { topicsWith } from './topics-with.ts'
 
 /** `newest`, `oldest`: by id, and so by the record's time; by created_at where the scan goes along a range of it. */

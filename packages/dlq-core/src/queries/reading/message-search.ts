@@ -2,9 +2,9 @@
 
 import { firstFailedAt, lastFailedAt } from '../failed-at.ts'
 import type { Fragment, Sql } from '../sql.ts'
+import type { TopicCondition } from '../topic-condition.ts'
 import { countInScope } from '../topic-scope.ts'
 import { type MessageScan, type MessageSearch, scanMessages } from './message-scan.ts'
-import type { TopicCondition } from './message-topic.ts'
 import type { SpecifiedMessage } from './message-view.ts'
 import { lines } from './summary.ts'
 

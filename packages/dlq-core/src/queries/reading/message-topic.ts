@@ -6,20 +6,8 @@ import { isDlqTopic } from '../ingest/topics.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
 import type { Sql } from '../sql.ts'
 import { sqlWords, toQuery } from '../sql-text.ts'
+import type { TopicCondition } from '../topic-condition.ts'
 import { lines } from './summary.ts'
-
-export type TopicCondition = {
-  column: 'dlq_topic' | 'original_topic'
-  /** The names to look up. Null where a glob may match many names. */
-  names: readonly string[] | null
-  /** Set where `names` is null. */
-  glob: string | null
-  /**
-   * Of DLQ topics: whether their original topics have so many messages of other DLQ topics that each row is tested, on a
-   * bounded number of rows. Otherwise the index tests the DLQ topic.
-   */
-  isMixed?: boolean
-}
 
 /** An index is read over this number of entries of other DLQ topics in a few milliseconds. */
 const maxPassedOver = 5000

@@ -7,8 +7,8 @@ import { likePattern, type MessageFilter } from '../../domain/message/message-fi
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
 import type { Status } from '../../domain/retry/message-state.ts'
 import type { Sql } from '../sql.ts'
+import type { TopicCondition } from '../topic-condition.ts'
 import { countInScope, type TopicScope } from '../topic-scope.ts'
-import type { TopicCondition } from './message-topic.ts'
 
 /** The lines to add up. `withGroups`: each with its group_id, which may be many thousands of lines. */
 export function lines(sql: Sql, { withGroups = false }: { withGroups?: boolean } = {}) {

@@ -38,7 +38,7 @@ export type ServiceCommand = (name: ServiceName) => string[]
 
 const readyMs = 120_000
 /** The options with which a service restarts itself (run-service.ts). Given at once, they save half of the start. */
-const nodeFlags = ['--max-semi-space-size=4', ...(process.env.PROF ?? '').split(' ').filter(Boolean)]
+const nodeFlags = ['--max-semi-space-size=4']
 
 const clone = fileURLToPath(new URL('../../../../', import.meta.url))
 

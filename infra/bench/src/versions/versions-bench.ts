@@ -148,7 +148,8 @@ async function measureStoring(
     from: sizes.stored / 4,
     total: sizes.stored,
     count,
-    pollMs: 25,
+    // Seldom, because each look reads what all processes of the machine have used.
+    pollMs: 100,
     postgresPid: run.stack.postgres?.pid,
   })
 }

@@ -85,7 +85,7 @@ describe('a new index', () => {
 
 describe('an index that takes the place of another one', () => {
   const topicIndex = 'dlq.idx_dlq_messages_original_topic'
-  beforeEach(() => without('050_fewer_indexes', database))
+  beforeEach(() => without('051_fewer_indexes', database))
 
   /** The definitions of the indexes on a partition, by their names. */
   async function indexesOf(partition: string): Promise<Record<string, string>> {
@@ -129,17 +129,17 @@ describe('an index that takes the place of another one', () => {
     const later = await makePartition()
     expect(Object.values(await indexesOf(later))).toEqual(Object.values(now))
 
-    await takeBack('050_fewer_indexes', { url: database.url })
+    await takeBack('051_fewer_indexes', { url: database.url })
     expect(await indexesOf('dlq_messages_last')).toEqual(former)
   })
 
   test('is there once, whatever statement was the last one that was run', async () => {
     const { sql } = database
     await migrateUp({ databaseUrl: database.url })
-    await takeBack('050_fewer_indexes', { url: database.url, itself: false })
+    await takeBack('051_fewer_indexes', { url: database.url, itself: false })
     const oids = await sql`select oid from pg_class where relname like '%original_topic_status_id%' order by 1`
     // As if the migration had been interrupted before it was noted.
-    await sql`delete from migrations.dlq where name = '050_fewer_indexes'`
+    await sql`delete from migrations.dlq where name = '051_fewer_indexes'`
     await migrateUp({ databaseUrl: database.url })
     expect(await sql`select oid from pg_class where relname like '%original_topic_status_id%' order by 1`).toEqual(oids)
     expect(await indexesOf('dlq_messages_last')).toEqual(now)

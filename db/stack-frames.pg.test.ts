@@ -1,4 +1,4 @@
-// Migrations 026 and 051 are taken back: every stack trace is whole again, and nothing else of a message changes. And
+// Migrations 026 and 050 are taken back: every stack trace is whole again, and nothing else of a message changes. And
 // which statements their trigger asks about.
 
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -17,7 +17,7 @@ test('only a statement that names what a trace or headers refer to is asked whet
   expect(triggers.map(({ columns }) => columns)).toEqual(Array(partitions.n + 1).fill(referredTo))
 })
 
-test('when migration 051 is taken back, headers are whole, and traces name their errors', async () => {
+test('when migration 050 is taken back, headers are whole, and traces name their errors', async () => {
   const id = '00000000-0000-8000-8000-000000000002'
   const template = [
     ['kafka_dlt-original-topic', 't'],
@@ -33,7 +33,7 @@ test('when migration 051 is taken back, headers are whole, and traces name their
         original_topic, original_offset, error_class, error_message, updated_at, error_stacktrace, record_headers, frames_id)
       values ('framed', 7, 'E', 'no', '2026-02-20T00:00:00Z', ${'F\n\t⋮\n'}, '[["a","b"],{"framed":[]}]', ${id})`
   }
-  for (let down: string[] = []; !down.some((name) => name.includes('/051_')); )
+  for (let down: string[] = []; !down.some((name) => name.includes('/050_')); )
     down = await migrateDown({ databaseUrl: database.url, set: 'dlq', count: 1 })
 
   for (const table of ['dlq_messages', 'dlq_messages_archive']) {

@@ -51,8 +51,8 @@ export type ServiceOptions = {
   needs: readonly Need[]
   /**
    * By how much of itself the heap may grow before all of it is cleaned, in percent. On a machine with much memory V8 lets
-   * it grow fourfold, whatever the service needs: over a backlog the ingester peaked at 320 to 380 MiB. With 100 it peaks
-   * at 213 to 225, with 150 at 223 to 255 (infra/docs/decisions/068-less-garbage.md).
+   * it grow fourfold, whatever the service needs: over a backlog the ingester peaked at 320 to 380 MiB. With 100 it
+   * peaked at 281 over 400,000 records, with 75 at 236 (infra/docs/decisions/068-less-garbage.md).
    */
   heapGrowth?: number
 }

@@ -26,7 +26,7 @@ import { createSeal } from './session/seal.ts'
 import { createSessions } from './session/sessions.ts'
 
 await runService(
-  { name: 'api', needs: ['database', 'auth-beyond-loopback'] },
+  { name: 'api', needs: ['database', 'auth-beyond-loopback'], heapGrowth: 100 },
   async ({ config, latest, login, stack, signal, log, registry, tracing }) => {
     const { request_timeout, drain_delay } = config.server
     // The time limit of a request also bounds its statements.

@@ -113,7 +113,9 @@ begin
         end if;
     end if;
     if new.record_headers is not null then
-        new.record_headers := replace(v_headers::text, '{"column":"error_stacktrace"}', to_json(v_trace)::text)::json;
+        -- Headers that came without a stack trace refer to none.
+        new.record_headers := case when v_trace is null then v_headers
+            else replace(v_headers::text, '{"column":"error_stacktrace"}', to_json(v_trace)::text)::json end;
     end if;
     if new.frames_id is not distinct from old.frames_id then
         new.frames_id := null;

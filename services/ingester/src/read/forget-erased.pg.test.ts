@@ -108,3 +108,23 @@ test('an erasure that begins after a batch was read is seen before the batch is 
   await store(record, { groups: { ...groups, assign } })
   expect(await readMessageRow(database.sql, idOf(record))).toMatchObject({ error_message: 'erased', record_key: null })
 })
+
+test('an older record of an erased key is stored without its stack trace, also where the frames in it are known', async () => {
+  await erase({ keys: ['eve'] })
+  const deps = storeDeps(service.sql)
+  const frames = Array.from({ length: 30 }, (_, at) => `\tat com.example.Orders.step${at}(Orders.java:${at})\n`).join(
+    '',
+  )
+  const timestamp = now() - hourMs
+  const records = ['adam', 'adam', 'adam', 'eve'].map((key, at) =>
+    recordAt(40 + at, {
+      ...{ key: Buffer.from(key), timestamp },
+      headers: { 'dlq-error-stacktrace': `com.example.Failed: ${key} of secret-19\n${frames}` },
+    }),
+  )
+  for (const record of records) await storeBatch(deps, batchOf([record]), { lowOffset: record.offset })
+  expect((await readMessageRow(database.sql, idOf(records[2]!))).frames_id).not.toBeNull()
+  expect(await readMessageRow(database.sql, idOf(records[3]!))).toMatchObject({
+    ...{ error_message: 'erased', error_stacktrace: null, frames_id: null, record_headers: null },
+  })
+})

@@ -47,6 +47,7 @@ export async function forgetErased(
       isPayloadDeferred: false,
       originWanted: null,
       framedHeaders: null,
+      trace: null,
     }
   })
   return { letters: forgotten, erasures: { marker, erased } }

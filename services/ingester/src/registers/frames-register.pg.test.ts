@@ -129,6 +129,25 @@ describe('headers that a framework writes the same for each failure', () => {
     expect(after.trace).toBe('error_stacktrace' in change ? 'another' : before.trace)
   })
 
+  test.each([
+    ['message', { error_message: 'another' }],
+    ['stack trace', { error_stacktrace: 'another' }],
+  ])(
+    'stay as they came where they came without a stack trace, and somebody gives them another %s',
+    async (_, change) => {
+      const records = [0, 1].map((offset) => {
+        const { headers, ...record } = springRecord(offset)
+        return { ...record, headers: headers.filter(([name]) => name !== 'kafka_dlt-exception-stacktrace') }
+      })
+      await storeBatch(storeDeps(service.sql), batchOf(records))
+      expect((await wholeHeaders(1)).stored).toContain('framed')
+      await database.sql`update dlq.dlq_messages set ${database.sql(change)} where dlq_offset = 1`
+      const { headers, frames } = await wholeHeaders(1)
+      expect(frames).toBeNull()
+      expect(decodeHeaders(headers)).toEqual(records[1]!.headers)
+    },
+  )
+
   test('are gone where somebody empties them, with everything else', async () => {
     await storeBatch(storeDeps(service.sql), batchOf([springRecord(0), springRecord(1)]))
     await database.sql`

@@ -9,7 +9,7 @@ import {
   splitFrames,
   withoutError,
 } from 'dlq-core/domain/failure/stack-frames.ts'
-import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
+import { type DeadLetter, type NewMessage, recognisedTrace } from 'dlq-core/domain/message/new-message.ts'
 import { admitFrames, framesUsedForMs, haveFrames, type WantedFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 
@@ -56,10 +56,12 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
   const seenOnce = new Set<number>()
   const splits = new WeakMap<NewMessage, Split | null>()
 
-  function splitOf({ message, framedHeaders, trace: known }: Letter): Split | null {
+  function splitOf(letter: Letter): Split | null {
+    const { message, framedHeaders } = letter
     const before = splits.get(message)
     if (before !== undefined) return before
     const { error_stacktrace: whole } = message
+    const known = recognisedTrace(letter)
     const found = known ?? (whole === null ? null : splitFrames(whole))
     const trace = found === null ? null : withoutError(found, message)
     const isWhole = trace === null && framedHeaders === null

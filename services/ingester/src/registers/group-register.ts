@@ -3,7 +3,7 @@
 
 import { failureOf } from 'dlq-core/domain/failure/stored-failure.ts'
 import { fingerprint, fingerprintId, overflowGroup } from 'dlq-core/domain/grouping/error-fingerprint.ts'
-import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import { type DeadLetter, recognisedTrace } from 'dlq-core/domain/message/new-message.ts'
 import {
   admitGroups,
   admittedForMs,
@@ -76,8 +76,9 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
 }
 
 /** The failure, with an abridged stack trace where there is one: it tells the same place. */
-function readableFailure({ message, trace }: DeadLetter) {
-  return failureOf(trace === null ? message : { ...message, error_stacktrace: trace.abridged })
+function readableFailure(letter: DeadLetter) {
+  const trace = recognisedTrace(letter)
+  return failureOf(trace === null ? letter.message : { ...letter.message, error_stacktrace: trace.abridged })
 }
 
 /** When the letters of each key failed, and the place of one of them. Times as text, because a batch has thousands. */

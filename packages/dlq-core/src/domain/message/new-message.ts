@@ -93,6 +93,11 @@ export type DeadLetter = {
   trace: KnownTrace | null
 }
 
+/** The trace that was recognised, as long as the message has it: whoever empties or replaces it need not know. */
+export function recognisedTrace({ message, trace }: Pick<DeadLetter, 'message' | 'trace'>): KnownTrace | null {
+  return trace !== null && message.error_stacktrace === trace.whole ? trace : null
+}
+
 export type OriginWanted = {
   copy: Copy
   /** Null where the dead letter does not say for certain where it failed. */

@@ -1,10 +1,9 @@
 import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
-import { framesId, splitTrace } from 'dlq-core/domain/failure/stack-frames.ts'
+import { framesId, splitFrames } from 'dlq-core/domain/failure/stack-frames.ts'
 import { expect, test } from 'vitest'
 import { realRecord } from './real-dead-letters.ts'
 
 const records = Array.from({ length: 400 }, (_, index) => realRecord(index, { originalTopic: 'orders' }))
-const none = { error_class: null, error_message: 'unknown error' }
 const traceOf = (record: (typeof records)[number]) => record.headers.at(-1)![1]!.toString()
 
 test('a record is read as a record of Spring, with the cause that the application threw', () => {
@@ -15,13 +14,13 @@ test('a record is read as a record of Spring, with the cause that the applicatio
 test('no two traces are equal, and all have the frames of one of 36 places', () => {
   const traces = records.map(traceOf)
   expect(new Set(traces).size).toBe(traces.length)
-  expect(new Set(traces.map((trace) => framesId(splitTrace(trace, none)!.frames))).size).toBe(36)
+  expect(new Set(traces.map((trace) => framesId(splitFrames(trace)!.frames))).size).toBe(36)
 })
 
 test('a trace is 4.5 KB long, and a fifteenth of it is its own', () => {
   for (const trace of records.map(traceOf)) {
     expect(Math.abs(Buffer.byteLength(trace) - 4500)).toBeLessThan(100)
-    expect(splitTrace(trace, none)!.own.length).toBeLessThan(300)
+    expect(splitFrames(trace)!.own.length).toBeLessThan(300)
   }
 })
 

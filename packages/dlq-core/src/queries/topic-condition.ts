@@ -7,8 +7,8 @@ export type TopicCondition = {
   /** Set where `names` is null. */
   glob: string | null
   /**
-   * Of DLQ topics: whether their original topics have so many messages of other DLQ topics that each row is tested, on a
-   * bounded number of rows. Otherwise the index tests the DLQ topic.
+   * For DLQ topics: true where the original topics have many messages of other DLQ topics. Then each row is tested, up to
+   * a bound. Otherwise the index tests the DLQ topic.
    */
   isMixed?: boolean
 }

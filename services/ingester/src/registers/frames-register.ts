@@ -1,6 +1,7 @@
 // Which frames of stack traces, and which templates of headers beside them, are stored, so that rows refer to them. They
 // are stored when they are seen for the second time: a program whose traces are all different would only fill the table.
 
+import type { FramedHeaders } from 'dlq-core/domain/failure/framed-headers.ts'
 import { createKnownTraces, type KnownTraces } from 'dlq-core/domain/failure/known-traces.ts'
 import {
   framesId,
@@ -33,14 +34,20 @@ export class FramesGone extends Error {}
 const maxKnownChars = 4 * 2 ** 20
 const maxSeenOnce = 10_000
 
-/** What a row may refer to: none of the frames where its trace is whole, `noHeaders` where its headers are. */
-type Frames = { frames: readonly string[]; headers: string }
+/**
+ * What a row may refer to: none of the frames where its trace is whole, `noHeaders` where its headers are. `signature`:
+ * by which it is looked up.
+ */
+type Frames = { frames: readonly string[]; headers: string; signature: number }
+
+/** Frames, and the columns of a message without them. */
+type Part = { frames: Frames; columns: Partial<Pick<NewMessage, 'error_stacktrace' | 'record_headers'>> }
 
 /**
- * A message's frames, and its columns without them. `unread`: its trace, with all lines of its own, where that was not
- * recognised.
+ * `parts`: what may be left out of a message, the most first. Where names in headers vary from one message to the next,
+ * the frames alone still repeat. `unread`: its trace, with all lines of its own, where that was not recognised.
  */
-type Split = Frames & { unread: SplitTrace | null } & Partial<Pick<NewMessage, 'error_stacktrace' | 'record_headers'>>
+type Split = { parts: readonly Part[]; unread: SplitTrace | null }
 
 type Known = Frames & {
   id: string
@@ -54,9 +61,9 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
   const traces = createKnownTraces()
   /** The signatures of frames that were seen once: a hash of all of them would cost more than all else that is done here. */
   const seenOnce = new Set<number>()
-  const splits = new WeakMap<NewMessage, Split | null>()
+  const splits = new WeakMap<NewMessage, Split>()
 
-  function splitOf(letter: Letter): Split | null {
+  function splitOf(letter: Letter): Split {
     const { message, framedHeaders } = letter
     const before = splits.get(message)
     if (before !== undefined) return before
@@ -64,36 +71,23 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
     const known = recognisedTrace(letter)
     const found = known ?? (whole === null ? null : splitFrames(whole))
     const trace = found === null ? null : withoutError(found, message)
-    const isWhole = trace === null && framedHeaders === null
-    const split: Split | null = isWhole
-      ? null
-      : {
-          frames: trace?.frames ?? [],
-          headers: framedHeaders?.template ?? noHeaders,
-          unread: known === null ? found : null,
-          ...(trace !== null && { error_stacktrace: trace.own }),
-          ...(framedHeaders !== null && { record_headers: framedHeaders.stored }),
-        }
+    const split = { parts: partsOf(trace, framedHeaders), unread: known === null ? found : null }
     splits.set(message, split)
     return split
   }
 
-  /** What is to be stored, or noted as used again, because of these frames. Null where nothing is. */
-  function soughtOf(split: Split): (Frames & { found: Known | undefined }) | null {
-    const found = known.find(split)
-    if (found !== undefined) return now() - found.askedAt < framesUsedForMs ? null : { ...split, found }
-    if (!isFirst(split)) return { ...split, found }
-    // Where names in headers vary, the frames alone still repeat.
-    const part = withoutHeaders(split)
-    if (part === null) return null
-    const alone = known.find(part)
-    if (alone !== undefined) return now() - alone.askedAt < framesUsedForMs ? null : { ...part, found: alone }
-    return isFirst(part) ? null : { ...part, found: alone }
+  /** What is to be stored, or noted as used again, because of this message. Null where nothing is. */
+  function soughtOf({ parts }: Split): { frames: Frames; found: Known | undefined } | null {
+    for (const { frames } of parts) {
+      const found = known.find(frames)
+      if (found !== undefined) return now() - found.askedAt < framesUsedForMs ? null : { frames, found }
+      if (!isFirst(frames)) return { frames, found }
+    }
+    return null
   }
 
   /** Whether the frames were not seen before. They are from now on. */
-  function isFirst(frames: Frames): boolean {
-    const signature = signatureOf(frames)
+  function isFirst({ signature }: Frames): boolean {
     if (seenOnce.has(signature)) return false
     if (seenOnce.size >= maxSeenOnce) seenOnce.clear()
     seenOnce.add(signature)
@@ -106,12 +100,12 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
       const wanted = new Map<string, WantedFrames>()
       for (const letter of letters) {
         const split = splitOf(letter)
-        const sought = split === null ? null : soughtOf(split)
+        const sought = soughtOf(split)
         if (sought === null) continue
-        const { found, frames, headers } = sought
-        const id = found?.id ?? framesId(frames, headers)
+        const { frames, headers } = sought.frames
+        const id = sought.found?.id ?? framesId(frames, headers)
         if (!wanted.has(id)) wanted.set(id, { id, frames, headers, topic: letter.message.dlq_topic })
-        if (split!.unread !== null) traces.learn(letter.message.error_stacktrace!, split!.unread)
+        if (split.unread !== null) traces.learn(letter.message.error_stacktrace!, split.unread)
       }
       if (wanted.size === 0) return
       const askedAt = now()
@@ -122,13 +116,10 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
 
     shorten(messages) {
       return messages.map((message) => {
-        const split = splitOf({ message, framedHeaders: null, trace: null })
-        if (split === null) return message
-        for (const part of [split, withoutHeaders(split)]) {
-          const found = part === null ? undefined : known.find(part)
-          if (part === null || !found?.admitted) continue
-          const { frames: _, headers: __, unread: ___, ...columns } = part
-          return { ...message, ...columns, frames_id: found.id }
+        const { parts } = splitOf({ message, framedHeaders: null, trace: null })
+        for (const { frames, columns } of parts) {
+          const found = known.find(frames)
+          if (found?.admitted) return { ...message, ...columns, frames_id: found.id }
         }
         return message
       })
@@ -143,9 +134,20 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
   }
 }
 
-/** Only the trace's part of it. Null where either part is missing. */
-function withoutHeaders({ record_headers: _, ...split }: Split): Split | null {
-  return split.headers === noHeaders || split.frames.length === 0 ? null : { ...split, headers: noHeaders }
+function partsOf(trace: SplitTrace | null, framed: FramedHeaders | null): Part[] {
+  const ofTrace = trace === null ? {} : { error_stacktrace: trace.own }
+  const parts: Part[] = []
+  if (framed !== null)
+    parts.push({
+      frames: framesOf(trace?.frames ?? [], framed.template),
+      columns: { ...ofTrace, record_headers: framed.stored },
+    })
+  if (trace !== null) parts.push({ frames: framesOf(trace.frames, noHeaders), columns: ofTrace })
+  return parts
+}
+
+function framesOf(frames: readonly string[], headers: string): Frames {
+  return { frames, headers, signature: signatureOf(frames, headers) }
 }
 
 /** As many sets of frames with one signature are remembered; others stay in their rows. */
@@ -167,17 +169,17 @@ function createKnownFrames() {
   }
   return {
     find(sought: Frames): Known | undefined {
-      return bySignature.get(signatureOf(sought))?.find((one) => areSame(one, sought))
+      return bySignature.get(sought.signature)?.find((one) => areSame(one, sought))
     },
-    add(one: Known): void {
+    add(one: Omit<Known, 'signature'>): void {
       // Texts of their own: a part of a trace would keep the whole trace in memory.
       const frames = one.frames.map((run) => Buffer.from(run).toString())
       chars += frames.reduce((sum, run) => sum + run.length, one.headers.length)
       // A plain bound: forgetting all of it now and then costs one query.
       if (chars > maxKnownChars) clear()
-      const signature = signatureOf(one)
+      const signature = signatureOf(frames, one.headers)
       const others = (bySignature.get(signature) ?? []).filter(({ id }) => id !== one.id)
-      bySignature.set(signature, [{ ...one, frames }, ...others].slice(0, maxAlike))
+      bySignature.set(signature, [{ ...one, frames, signature }, ...others].slice(0, maxAlike))
     },
     clear,
   }
@@ -194,7 +196,7 @@ function areSame(one: Frames, other: Frames): boolean {
 const samples = 12
 
 /** Of frames a sample, because two sets differ in many places. Of a template all, because two may differ in one digit. */
-function signatureOf({ frames, headers }: Frames): number {
+function signatureOf(frames: readonly string[], headers: string): number {
   let signature = frames.length
   for (const run of frames) {
     signature = Math.imul(signature ^ run.length, 0x9e3779b1)

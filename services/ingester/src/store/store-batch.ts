@@ -89,7 +89,7 @@ export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n
         await makePartitions(deps.sql, work.letters)
         partitionsMade = true
       } else if (error instanceof FramesGone && !framesStored) {
-        await learnFrames(deps, work.letters)
+        await deps.frames.learn(work.letters)
         framesStored = true
       } else if (error instanceof ErasuresChanged) {
         work = await readWork(deps, batch, lowOffset)
@@ -139,12 +139,8 @@ async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promi
   const compared = await compareOriginals(deps, letters)
   await groups.assign(letters)
   await routes.admit(letters)
-  await learnFrames(deps, letters)
+  await frames.learn(letters)
   return { deps, batch, letters, compared, erasures, lowOffset, mayRefuse: false }
-}
-
-function learnFrames({ frames }: StoreDeps, letters: readonly DeadLetter[]): Promise<void> {
-  return frames.learn(letters)
 }
 
 type Work = {

@@ -35,7 +35,7 @@ export type FramedColumns = {
 const minTemplateChars = 256
 const maxTemplateChars = 8 * 1024
 
-/** Failure headers whose values are names, of which a topic has few. No name tells anything about a record. */
+/** Failure headers that hold names. A topic has few of them, and no name tells anything about a record. */
 const namesSomething =
   /(?:fqcn|class|class-name|class\.name|topic|group|connector\.name|task\.id|stage|timestamp-type)$/
 /** A longer one is no name. */

@@ -53,18 +53,20 @@ export function createKnownTraces(): KnownTraces {
       }
       return null
     },
-    learn(trace, { own, frames }) {
-      const place = placeOf(trace, { own, frames })
-      if (place === null) return
-      const end = endOf(place.runs.at(-1)!)
+    learn(trace, split) {
+      // First, because many traces of a batch have the same frames, and reading two versions of one takes longest.
+      const end = endOf(Buffer.from(split.frames.at(-1) ?? ''))
       const others = byEnd.get(end) ?? []
-      if (others.length >= maxAlike || others.some((other) => isDeepStrictEqual(other.frames, frames))) return
-      bytes += place.runs.reduce((sum, run) => sum + 2 * run.length, 0)
-      if (bytes > maxKnownBytes) {
+      if (others.length >= maxAlike || others.some(({ frames }) => isDeepStrictEqual(frames, split.frames))) return
+      const place = placeOf(trace, split)
+      if (place === null) return
+      const size = place.runs.reduce((sum, run) => sum + 2 * run.length, 0)
+      if (bytes + size > maxKnownBytes) {
         byEnd.clear()
         bytes = 0
       }
-      byEnd.set(end, [...others, place])
+      bytes += size
+      byEnd.set(end, [...(byEnd.get(end) ?? []), place])
     },
   }
 }

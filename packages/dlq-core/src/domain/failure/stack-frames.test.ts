@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { framesId, framesMark, joinTrace, splitTrace } from './stack-frames.ts'
+import { framesId, framesMark, joinTrace, type RowError, splitFrames, withoutError } from './stack-frames.ts'
 
 /** A row that names no error. */
 const none = { error_class: null, error_message: 'unknown error' }
+
+/** As a row has it that names this error. */
+function splitTrace(trace: string, error: RowError) {
+  const split = splitFrames(trace)
+  return split && withoutError(split, error)
+}
 
 const javaFrames = Array.from(
   { length: 12 },

@@ -30,12 +30,6 @@ const minFramesChars = 512
 const maxFramesChars = 48 * 1024
 const maxRuns = 64
 
-/** Splits a trace, and leaves out the row's error. Null where `splitFrames` returns null. */
-export function splitTrace(trace: string, error: RowError): SplitTrace | null {
-  const split = splitFrames(trace)
-  return split === null ? null : withoutError(split, error)
-}
-
 /**
  * Splits a trace. Null where that would save little, or where it cannot be put together again exactly. Reads the
  * traces of Java, Kotlin, .NET, JavaScript and Python; others stay whole.
@@ -99,7 +93,7 @@ function withErrorBehind(frames: readonly string[], at: number): readonly string
   return all
 }
 
-/** The trace that `splitTrace` was given. A text that does not fit the frames is whole. */
+/** The trace that `splitFrames` was given. A text that does not fit the frames is whole. */
 export function joinTrace({ own, frames }: SplitTrace, { error_class, error_message }: RowError): string {
   const lines = own.split(framesMark)
   if (lines.length !== frames.length + 1) return own

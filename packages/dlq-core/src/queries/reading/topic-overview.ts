@@ -6,12 +6,12 @@ import { sqlText, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
 import { ofKind, pairsWith } from './topics-with.ts'
 
-/** Only so many of a topic's messages are looked through for the first one in the scope, and of the DLQ topic. */
+/** The first message in the scope, and of the DLQ topic, is looked for among this number of a topic's messages. */
 const maxLookedThrough = 10_000
 
 /**
- * When the oldest PENDING message of each topic, in the scope, was created. Of original topics, those are missing whose
- * first ten thousand are all outside the scope; of DLQ topics, whose original topics begin with ten thousand of others.
+ * When the oldest PENDING message of each topic, in the scope, was created. A topic is missing where ten thousand older
+ * messages of the original topic are outside the scope, or of other DLQ topics.
  */
 export async function oldestPendingOf(
   sql: Sql,

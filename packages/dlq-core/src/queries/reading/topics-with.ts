@@ -26,42 +26,39 @@ export function topicsWith({
   isWanted?: SqlText
 }): SqlText {
   const wanted = sqlText`${toArray(statuses)}::text[]`
-  const where = sqlText`
-    where status = any(${wanted}) and ${isWanted} ${dlqTopics === null ? sqlWords('') : sqlText`and dlq_topic = any(${toArray(dlqTopics)}::text[])`}`
+  const ofDlqTopics = dlqTopics === null ? sqlWords('') : sqlText`and dlq_topic = any(${toArray(dlqTopics)}::text[])`
   return sqlText`
-    select original_topic, status
-    from (
-      select original_topic, status, count from dlq.dlq_summary_totals ${where}
-      union all
-      select original_topic, status, change from dlq.dlq_summary_deltas ${where}
-    ) line
-    where ${isCounted}
-    group by original_topic, status
-    having sum(count) > 0
+    ${counted('original_topic, status', sqlText`status = any(${wanted}) and ${isWanted} ${ofDlqTopics}`)}
     union all
     select stored.original_topic, each.status
     from (${stored}) stored cross join unnest(${wanted}) as each (status)
     where not ${isCounted} and ${isWanted}`
 }
 
-/** A query of each of these DLQ topics, as "topic", with each original topic of which it has messages in the status. */
+/** As `topicsWith`, of one status: a row for each DLQ topic, named "topic", and original topic that have messages in common. */
 export function pairsWith({ status, dlqTopics }: { status: Status; dlqTopics: readonly string[] }): SqlText {
   const wanted = sqlText`${toArray(dlqTopics)}::text[]`
-  const where = sqlText`where status = ${status} and dlq_topic = any(${wanted})`
   return sqlText`
-    select dlq_topic as topic, original_topic, status
-    from (
-      select dlq_topic, original_topic, status, count from dlq.dlq_summary_totals ${where}
-      union all
-      select dlq_topic, original_topic, status, change from dlq.dlq_summary_deltas ${where}
-    ) line
-    where ${isCounted}
-    group by dlq_topic, original_topic, status
-    having sum(count) > 0
+    ${counted('dlq_topic as topic, original_topic, status', sqlText`status = ${status} and dlq_topic = any(${wanted})`)}
     union all
     select each.topic, stored.original_topic, ${status}::text
     from (${stored}) stored cross join unnest(${wanted}) as each (topic)
     where not ${isCounted}`
+}
+
+/** The kinds that have messages by the summary. The condition stands in both tables, as near to their rows as can be. */
+function counted(columns: string, where: SqlText): SqlText {
+  const names = columns.replaceAll(/ as \w+/g, '')
+  return sqlText`
+    select ${sqlWords(columns)}
+    from (
+      select ${sqlWords(names)}, count from dlq.dlq_summary_totals where ${where}
+      union all
+      select ${sqlWords(names)}, change from dlq.dlq_summary_deltas where ${where}
+    ) line
+    where ${isCounted}
+    group by ${sqlWords(names)}
+    having sum(count) > 0`
 }
 
 /** The condition on a row m that it has the topic and the status of `kind`. message-scan.ts says why "any(array[…])". */

@@ -166,8 +166,10 @@ type ClaimedRow = Omit<ClaimedMessage, 'record_key' | 'record_value'> & {
   record_value: string | null
 }
 
-function toMessage({ lease_batch: _, ...row }: ClaimedRow): ClaimedMessage {
-  return { ...row, record_key: fromBase64(row.record_key), record_value: fromBase64(row.record_value) }
+/** In place: to copy the row took longer than to decode it. */
+function toMessage(row: ClaimedRow): ClaimedMessage {
+  const bytes = { record_key: fromBase64(row.record_key), record_value: fromBase64(row.record_value) }
+  return Object.assign(row, bytes)
 }
 
 /** PostgreSQL breaks base64 into lines, which Node passes over. */

@@ -12,5 +12,6 @@ mount --rbind /dev "$root/dev"
 # The /proc of its own process namespace, if it has one.
 mount -t proc proc "$root/proc"
 export HOME=/ PATH=/usr/local/bin NODE_ENV=production
-export NODE_COMPILE_CACHE=/var/cache/dlq-manager NODE_OPTIONS=--max-semi-space-size=4 MALLOC_ARENA_MAX=1
+export NODE_COMPILE_CACHE=/var/cache/dlq-manager MALLOC_ARENA_MAX=1
+export NODE_OPTIONS="--max-semi-space-size=4 --v8-pool-size=1"
 exec /usr/sbin/chroot --userspec=65532:65532 --groups=65532 "$root" /usr/local/bin/node "$@"

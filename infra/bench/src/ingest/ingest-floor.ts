@@ -40,7 +40,7 @@ export async function measureCopy(
 ): Promise<Measurement> {
   await createMessageTable(sql)
   return measureInserts({ total, rows, postgresPid }, async (chunk) => {
-    await sql.begin((sql) => copyMessages(sql, chunk, 'bench.messages'))
+    await sql.begin((sql) => copyMessages(sql, chunk, { table: 'bench.messages' }))
   })
 }
 

@@ -38,7 +38,7 @@ export type ServiceCommand = (name: ServiceName) => string[]
 
 const readyMs = 120_000
 /** The options with which a service restarts itself (run-service.ts), beside one in its environment. Given at once, they save half of the start. */
-const nodeFlags = ['--max-semi-space-size=4']
+const nodeFlags = ['--max-semi-space-size=4', '--v8-pool-size=1']
 
 const clone = fileURLToPath(new URL('../../../../', import.meta.url))
 
@@ -56,9 +56,9 @@ export function testedMain(name: ServiceName): string {
 /** The Node that runs this, with the program that tests start. */
 const runHere: ServiceCommand = (name) => [process.execPath, ...nodeFlags, testedMain(name)]
 
-/** The Node that runs this, with the sources of that folder. */
+/** The Node that runs this, with the sources of that folder: a service restarts itself with the options of its version. */
 export function runFrom(root: string): ServiceCommand {
-  return (name) => [process.execPath, ...nodeFlags, serviceMain(name, root)]
+  return (name) => [process.execPath, serviceMain(name, root)]
 }
 
 export async function startService({

@@ -95,6 +95,23 @@ test('neither is where the consumer has dropped our headers: the place of the re
   expect(found!.n).toBe(0)
 })
 
+test('an erasure between two batches of an ingester is seen before the group of the second one is made known', async () => {
+  const deps = storeDeps(service.sql)
+  const record = (offset: number, message: string) =>
+    recordAt(offset, {
+      ...{ key: Buffer.from('otto'), timestamp: now() - hourMs },
+      headers: { 'dlq-error-message': message },
+    })
+  const [first, second] = [record(28, 'no stock'), record(29, 'confidential')]
+  await storeBatch(deps, batchOf([first]), { lowOffset: 28n })
+  await erase({ keys: ['otto'] })
+  await storeBatch(deps, batchOf([second]), { lowOffset: 29n })
+  expect(await readMessageRow(database.sql, idOf(second))).toMatchObject({ error_message: 'erased' })
+  const [groups] =
+    await database.sql`select count(*)::int as n from dlq.dlq_groups g where g::text like '%confidential%'`
+  expect(groups!.n).toBe(0)
+})
+
 test('an erasure that begins after a batch was read is seen before the batch is stored', async () => {
   const record = recordAt(30, { key: Buffer.from('late'), timestamp: now() - hourMs })
   let isFirst = true

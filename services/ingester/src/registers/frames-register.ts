@@ -8,6 +8,7 @@ import {
   noHeaders,
   type SplitTrace,
   splitFrames,
+  storedTrace,
   withoutError,
 } from 'dlq-core/domain/failure/stack-frames.ts'
 import { type DeadLetter, type NewMessage, recognisedTrace } from 'dlq-core/domain/message/new-message.ts'
@@ -21,7 +22,7 @@ export type FramesRegister = {
   learn(letters: readonly Letter[]): Promise<void>
   /** The messages as they are stored: those whose frames are stored refer to them. */
   shorten(messages: readonly NewMessage[]): NewMessage[]
-  /** In the transaction that stores shortened messages. @throws FramesGone where the database has lost their frames */
+  /** In the transaction that stores them shortened. @throws FramesGone where the database has lost their frames */
   confirm(sql: Transaction, messages: readonly NewMessage[]): Promise<void>
 }
 
@@ -40,14 +41,20 @@ const maxSeenOnce = 10_000
  */
 type Frames = { frames: readonly string[]; headers: string; signature: number }
 
+/** `found` is what a search found when so many changes had been made. */
+type Sought = Frames & { found?: { known: Known | undefined; changes: number } }
+
 /** Frames, and the columns of a message without them. */
-type Part = { frames: Frames; columns: Partial<Pick<NewMessage, 'error_stacktrace' | 'record_headers'>> }
+type Part = { frames: Sought; columns: Partial<Pick<NewMessage, 'error_stacktrace' | 'record_headers'>> }
 
 /**
  * `parts`: what may be left out of a message, the most first. Where names in headers vary from one message to the next,
  * the frames alone still repeat. `unread`: its trace, with all lines of its own, where that was not recognised.
  */
-type Split = { parts: readonly Part[]; unread: SplitTrace | null }
+type Split = { parts: readonly Part[]; unread: SplitTrace | null; chosen?: Chosen | null }
+
+/** The part that the message is stored without, from when somebody asked until its frames are learnt again. */
+type Chosen = Part['columns'] & { frames_id: string }
 
 type Known = Frames & {
   id: string
@@ -71,9 +78,24 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
     const known = recognisedTrace(letter)
     const found = known ?? (whole === null ? null : splitFrames(whole))
     const trace = found === null ? null : withoutError(found, message)
-    const split = { parts: partsOf(trace, framedHeaders), unread: known === null ? found : null }
+    const parts = partsOf(trace, framedHeaders, known === null ? soughtFrames : sharedFrames)
+    const split = { parts, unread: known === null ? found : null }
     splits.set(message, split)
     return split
+  }
+
+  function chosenOf(message: NewMessage): Chosen | null {
+    const split = splitOf({ message, framedHeaders: null, trace: null })
+    if (split.chosen === undefined) split.chosen = choose(split)
+    return split.chosen
+  }
+
+  function choose({ parts }: Split): Chosen | null {
+    for (const { frames, columns } of parts) {
+      const found = known.find(frames)
+      if (found?.admitted) return { ...columns, frames_id: found.id }
+    }
+    return null
   }
 
   /** What is to be stored, or noted as used again, because of this message. Null where nothing is. */
@@ -100,6 +122,7 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
       const wanted = new Map<string, WantedFrames>()
       for (const letter of letters) {
         const split = splitOf(letter)
+        delete split.chosen
         const sought = soughtOf(split)
         if (sought === null) continue
         const { frames, headers } = sought.frames
@@ -116,17 +139,17 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
 
     shorten(messages) {
       return messages.map((message) => {
-        const { parts } = splitOf({ message, framedHeaders: null, trace: null })
-        for (const { frames, columns } of parts) {
-          const found = known.find(frames)
-          if (found?.admitted) return { ...message, ...columns, frames_id: found.id }
-        }
-        return message
+        const chosen = chosenOf(message)
+        return chosen === null ? message : { ...message, ...chosen }
       })
     },
 
     async confirm(sql, messages) {
-      const ids = new Set(messages.map(({ frames_id }) => frames_id).filter((id) => id !== null))
+      const ids = new Set<string>()
+      for (const message of messages) {
+        const chosen = chosenOf(message)
+        if (chosen !== null) ids.add(chosen.frames_id)
+      }
       if (await haveFrames(sql, [...ids])) return
       for (const signature of known.clear()) seenOnce.add(signature)
       throw new FramesGone('the database does not have the frames of stack traces that it had')
@@ -134,20 +157,38 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
   }
 }
 
-function partsOf(trace: SplitTrace | null, framed: FramedHeaders | null): Part[] {
-  const ofTrace = trace === null ? {} : { error_stacktrace: trace.own }
+function partsOf(trace: SplitTrace | null, framed: FramedHeaders | null, of: typeof soughtFrames): Part[] {
+  const ofTrace = trace === null ? {} : { error_stacktrace: storedTrace(trace.own) }
   const parts: Part[] = []
   if (framed !== null)
     parts.push({
-      frames: framesOf(trace?.frames ?? [], framed.template),
+      frames: of(trace?.frames ?? noFrames, framed.template),
       columns: { ...ofTrace, record_headers: framed.stored },
     })
-  if (trace !== null) parts.push({ frames: framesOf(trace.frames, noHeaders), columns: ofTrace })
+  if (trace !== null) parts.push({ frames: of(trace.frames, noHeaders), columns: ofTrace })
   return parts
 }
 
-function framesOf(frames: readonly string[], headers: string): Frames {
+const noFrames: readonly string[] = []
+
+function soughtFrames(frames: readonly string[], headers: string): Sought {
   return { frames, headers, signature: signatureOf(frames, headers) }
+}
+
+const shared = new WeakMap<readonly string[], Map<string, Sought>>()
+/** Of the templates beside the same frames. */
+const maxShared = 64
+
+/** The same for all rows with these frames, where the frames of all of them are the same list (known-traces.ts). */
+function sharedFrames(frames: readonly string[], headers: string): Sought {
+  const byHeaders = shared.get(frames) ?? new Map<string, Sought>()
+  shared.set(frames, byHeaders)
+  const before = byHeaders.get(headers)
+  if (before !== undefined) return before
+  if (byHeaders.size >= maxShared) byHeaders.clear()
+  const made = soughtFrames(frames, headers)
+  byHeaders.set(headers, made)
+  return made
 }
 
 /** As many sets of frames with one signature are remembered; others stay in their rows. */
@@ -160,18 +201,24 @@ const maxAlike = 8
 function createKnownFrames() {
   const bySignature = new Map<number, Known[]>()
   let chars = 0
+  let changes = 0
   /** Returns the signatures of what was known. */
   const clear = (): number[] => {
     const signatures = [...bySignature.keys()]
     bySignature.clear()
     chars = 0
+    changes++
     return signatures
   }
   return {
-    find(sought: Frames): Known | undefined {
-      return bySignature.get(sought.signature)?.find((one) => areSame(one, sought))
+    find(sought: Sought): Known | undefined {
+      if (sought.found?.changes === changes) return sought.found.known
+      const known = bySignature.get(sought.signature)?.find((one) => areSame(one, sought))
+      sought.found = { known, changes }
+      return known
     },
     add(one: Omit<Known, 'signature'>): void {
+      changes++
       // Texts of their own: a part of a trace would keep the whole trace in memory.
       const frames = one.frames.map((run) => Buffer.from(run).toString())
       chars += frames.reduce((sum, run) => sum + run.length, one.headers.length)

@@ -1,6 +1,7 @@
 // Which error group each dead letter belongs to. A group is made known to the database once; after
 // that it costs a look into a map, so that grouping does not slow a batch.
 
+import { abridgedTrace } from 'dlq-core/domain/failure/known-traces.ts'
 import { failureOf } from 'dlq-core/domain/failure/stored-failure.ts'
 import { fingerprint, fingerprintId, overflowGroup } from 'dlq-core/domain/grouping/error-fingerprint.ts'
 import { type DeadLetter, recognisedTrace } from 'dlq-core/domain/message/new-message.ts'
@@ -78,7 +79,7 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
 /** The failure, with an abridged stack trace where there is one: it tells the same place. */
 function readableFailure(letter: DeadLetter) {
   const trace = recognisedTrace(letter)
-  return failureOf(trace === null ? letter.message : { ...letter.message, error_stacktrace: trace.abridged })
+  return failureOf(trace === null ? letter.message : { ...letter.message, error_stacktrace: abridgedTrace(trace) })
 }
 
 /** When the letters of each key failed, and the place of one of them. Times as text, because a batch has thousands. */

@@ -72,8 +72,8 @@ export type StoreDeps = {
   random: () => number
 }
 
-/** More records than this behind a batch are a backlog. An ingester that keeps up has a few hundred. */
-const backlogFrom = 1000n
+/** More records than this behind a batch are a backlog. An ingester that keeps up has fewer. */
+const backlogFrom = 500n
 
 /**
  * Stores a batch. `lowOffset` is where the log begins now. The caller gives it when retention may have deleted records
@@ -158,52 +158,62 @@ async function storeLetters(
   { deps, batch, letters, compared, erasures, lowOffset, mayRefuse }: Work,
 ): Promise<StoreOutcome> {
   // Sent together.
-  const [{ next_offset: position, manual_below: manualBelow }] = await Promise.all([
+  const [{ next_offset: position, manual_below: manualBelow }, correlated] = await Promise.all([
     lockPosition(sql, batch),
+    correlateByPlace(sql, letters),
     requireSameErasures(sql, erasures),
+    // A row in its reduced form has another message, which framed headers would refer to.
+    mayRefuse || deps.frames.confirm(sql, messagesOf(letters)),
   ])
   if (position > batch.highWatermark) return { kind: 'recreated', seenOffset: position }
   const expectedOffset = lowOffset > position ? lowOffset : position
   if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
 
-  const unseen = await correlateByPlace(
-    sql,
-    letters.filter(({ message }) => message.dlq_offset >= position),
-  )
+  const unseen = correlated.filter(({ message }) => message.dlq_offset >= position)
   // From before the topic's subscription: nothing of it is sent unless somebody asks.
   if (manualBelow !== null)
     for (const { message } of unseen) if (message.dlq_offset < manualBelow) message.next_retry_at = null
-  const store = async (messages: readonly NewMessage[]) => {
-    // A row in its reduced form has another message, which framed headers would refer to.
-    if (mayRefuse) return insertReducing(sql, messages)
-    const shortened = deps.frames.shorten(messages)
-    await deps.frames.confirm(sql, shortened)
-    return copyWhole(sql, shortened)
+  const fresh = messagesOf(unseen.filter(({ republished }) => republished === null))
+  const claiming = unseen.filter(({ republished }) => republished !== null)
+  const end = async (messages: readonly NewMessage[]) => {
+    await markErased(
+      sql,
+      messages.map(({ id }) => id).filter((id) => erasures.erased.has(id)),
+    )
+    await storeOrigins(sql, messages, { ...deps, ...deps.settings, compared })
+    const isMoved = batch.nextOffset > position
+    await Promise.all([
+      deferOf(sql, batch, unseen),
+      isMoved && movePosition(sql, { ...batch, next_offset: batch.nextOffset }),
+    ])
   }
-  const fresh = unseen.filter(({ republished }) => republished === null).map(({ message }) => message)
+  const store = (messages: readonly NewMessage[], beside?: () => Promise<void>) =>
+    mayRefuse ? insertReducing(sql, messages, beside) : copyShortened(sql, messages, { frames: deps.frames, beside })
+  if (claiming.length === 0) {
+    // What follows is sent behind the rows, without a wait for the answer.
+    const outcome = await store(fresh, () => end(fresh))
+    return { kind: 'stored', ...outcome, reopened: 0, dropped: letters.length - unseen.length, messages: fresh }
+  }
   const first = await store(fresh)
   // After the insert: a failure and its re-failure may stand in the same batch.
-  const { reopened, added } = await reopenRepublished(
-    sql,
-    unseen.filter(({ republished }) => republished !== null),
-    { policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random, manualBelow },
-  )
-  const second = await store(added)
-  await markErased(
-    sql,
-    [...fresh, ...added].map(({ id }) => id).filter((id) => erasures.erased.has(id)),
-  )
-  await storeOrigins(sql, [...fresh, ...added], { ...deps, ...deps.settings, compared })
-  await deferOf(sql, batch, unseen)
-  if (batch.nextOffset > position) await movePosition(sql, { ...batch, next_offset: batch.nextOffset })
+  const { reopened, added } = await reopenRepublished(sql, claiming, {
+    ...{ policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random, manualBelow },
+  })
+  if (!mayRefuse) await deps.frames.confirm(sql, added)
+  const messages = [...fresh, ...added]
+  const second = await store(added, () => end(messages))
   return {
     kind: 'stored',
     stored: first.stored + second.stored,
     reduced: first.reduced + second.reduced,
     reopened,
     dropped: letters.length - unseen.length,
-    messages: [...fresh, ...added],
+    messages,
   }
+}
+
+function messagesOf(letters: readonly DeadLetter[]): NewMessage[] {
+  return letters.map(({ message }) => message)
 }
 
 async function deferOf(sql: Transaction, batch: Batch, letters: readonly DeadLetter[]): Promise<void> {
@@ -213,8 +223,12 @@ async function deferOf(sql: Transaction, batch: Batch, letters: readonly DeadLet
   await deferPayloads(sql, { ...batch, from: sorted[0]!, until: sorted.at(-1)! })
 }
 
-async function copyWhole(...[sql, messages]: Parameters<typeof copyMessages>) {
-  return { stored: await copyMessages(sql, messages), reduced: 0 }
+async function copyShortened(
+  sql: Transaction,
+  messages: readonly NewMessage[],
+  { frames, beside }: { frames: FramesRegister; beside: (() => Promise<void>) | undefined },
+) {
+  return { stored: await copyMessages(sql, frames.shorten(messages), { beside }), reduced: 0 }
 }
 
 async function makePartitions(sql: Database, letters: readonly DeadLetter[]): Promise<void> {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import fc from 'fast-check'
+import { expect, test, vi } from 'vitest'
 import { type StoredHeader, storedHeaders } from '../record/header-json.ts'
 import { frameHeaders } from './framed-headers.ts'
 
@@ -83,4 +84,40 @@ test('headers of a record are taken apart as they are stored', () => {
     ['kafka_dlt-exception-fqcn', Buffer.from(`com.example.${'a'.repeat(250)}`)],
   ])
   expect(JSON.parse(frameHeaders(headers, row('unknown error'))!.stored)).toEqual([{ framed: ['AAAAAw=='] }])
+})
+
+test('whatever was taken apart before, headers are taken apart as the first ones are', async () => {
+  // Lists that differ in little: what fits a template nearly is what might be mistaken for it.
+  const one = (names: string[], values: StoredHeader[1][]) =>
+    fc.tuple(fc.constantFrom(...names), fc.constantFrom(...values))
+  const numbers = ['3', 'x', { base64: '/w==' }, { base64: 'AAAAAw==' }, { base64: 'AAAAAAAAAAM=' }]
+  const said = ['no', 'failed: no', 'Listener failed; no', `${listener}no`, null, { column: 'error_stacktrace' }]
+  const headersOf = fc.tuple(
+    one(['kafka_dlt-original-topic', 'kafka_original-topic'], ['orders', 'shop', null]),
+    one(['kafka_dlt-original-partition'], numbers),
+    one(['kafka_dlt-original-offset'], numbers),
+    one(['kafka_dlt-exception-message'], said),
+    one(['kafka_dlt-exception-fqcn'], [`com.example.${'deep.'.repeat(50)}Failed`]),
+    one(['kafka_dlt-exception-stacktrace', 'tenant'], [{ column: 'error_stacktrace' }, 'no']),
+  )
+  const row = fc.record({
+    error_message: fc.constantFrom('', 'no', 'no', 'no', 'orders'),
+    original_partition: fc.constantFrom(null, 3),
+    original_offset: fc.constantFrom(null, 3n),
+  })
+  let taken = 0
+  await fc.assert(
+    fc.asyncProperty(headersOf, row, async (headers, columns) => {
+      vi.resetModules()
+      const { frameHeaders: takeApartFirst } = await import('./framed-headers.ts')
+      const framed = frameHeaders(headers, columns)
+      if (framed !== null) taken++
+      expect(framed).toEqual(takeApartFirst(headers, columns))
+      // Another row with the same headers finds the template.
+      const other = { ...columns, error_message: 'another', original_partition: 4 }
+      expect(frameHeaders(headers, other)).toEqual(takeApartFirst(headers, other))
+    }),
+    { numRuns: 1000 },
+  )
+  expect(taken).toBeGreaterThan(800)
 })

@@ -49,13 +49,81 @@ export function frameHeaders(headers: readonly StoredHeader[], columns: FramedCo
   // Whether a header `error` is a failure's depends on all others (strip-failure-headers.ts).
   if (headers.some(([name]) => name === plainErrorHeader)) return null
   const { start, end } = longestRun(headers)
-  const own: string[] = []
   const run = headers.slice(start, end)
-  const template = JSON.stringify(run.map(([name, value]) => [name, templateValue(name, value, { columns, own })]))
-  if (template.length < minTemplateChars || template.length > maxTemplateChars) return null
-  return { template, stored: JSON.stringify([...headers.slice(0, start), { framed: own }, ...headers.slice(end)]) }
+  const { template, own } = known.find(run, columns) ?? known.add(run, columns)
+  if (template.text.length < minTemplateChars || template.text.length > maxTemplateChars) return null
+  const stored = JSON.stringify([...headers.slice(0, start), { framed: own }, ...headers.slice(end)])
+  return { template: template.text, stored }
 }
 
+/** Of a run of headers: its text, and what each of its values is. */
+type Template = { text: string; values: readonly TemplateValue[]; names: readonly string[] }
+type Fit = { template: Template; own: readonly string[] }
+
+/** Plain bounds: forgetting all of it now and then costs writing some templates once more. */
+const maxKnownChars = 1024 * 1024
+const maxAlike = 16
+
+const known = createKnownTemplates()
+
+/** Templates that were written before: comparing a run with one takes less than writing it, and all its rows share one text. */
+function createKnownTemplates() {
+  /** By the last name among the values, which most often is that of the innermost error. */
+  const byName = new Map<string, Template[]>()
+  let chars = 0
+  return {
+    find(run: readonly StoredHeader[], columns: FramedColumns): Fit | null {
+      for (const template of byName.get(lastName(run)) ?? []) {
+        const own = ownValues(run, template, columns)
+        if (own !== null) return { template, own }
+      }
+      return null
+    },
+    add(run: readonly StoredHeader[], columns: FramedColumns): Fit {
+      const own: string[] = []
+      const values = run.map(([name, value]) => templateValue(name, value, { columns, own }))
+      const names = run.map(([name]) => name)
+      const text = JSON.stringify(names.map((name, at) => [name, values[at]]))
+      const template = { text, values, names }
+      if (text.length > maxTemplateChars) return { template, own }
+      chars += text.length
+      if (chars > maxKnownChars) {
+        byName.clear()
+        chars = text.length
+      }
+      const name = lastName(run)
+      byName.set(name, [template, ...(byName.get(name) ?? [])].slice(0, maxAlike))
+      return { template, own }
+    },
+  }
+}
+
+function lastName(run: readonly StoredHeader[]): string {
+  for (let at = run.length - 1; at >= 0; at--) {
+    const [name, value] = run[at]!
+    if (typeof value === 'string' && isName(name, value)) return value
+  }
+  return ''
+}
+
+/** The values of the run that its template, which is to be this one, leaves to a row. Null where it is another one. */
+function ownValues(
+  run: readonly StoredHeader[],
+  { names, values }: Template,
+  columns: FramedColumns,
+): readonly string[] | null {
+  if (run.length !== names.length) return null
+  const own: string[] = []
+  for (let at = 0; at < run.length; at++) {
+    const [name, value] = run[at]!
+    const wanted = values[at]!
+    if (name !== names[at]) return null
+    if (wanted === null || typeof wanted === 'string') {
+      if (value !== wanted) return null
+    } else if (!isSame(templateValue(name, value, { columns, own }), wanted)) return null
+  }
+  return own
+}
 /** Of failure headers: where it begins, and where it is over. */
 function longestRun(headers: readonly StoredHeader[]): { start: number; end: number } {
   let longest = { start: 0, end: 0 }
@@ -80,7 +148,7 @@ function templateValue(
     own.push(value.base64)
     return { own: 'base64' }
   }
-  if (value.length <= maxNameChars && namesSomething.test(name)) return value
+  if (isName(name, value)) return value
   const { error_message: message } = columns
   if (message !== '' && value.endsWith(message)) {
     const before = value.slice(0, value.length - message.length)
@@ -91,6 +159,19 @@ function templateValue(
   if (number !== null) return number
   own.push(value)
   return { own: 'text' }
+}
+
+/** Whether the value is the name of something, and so the same for many rows. */
+function isName(name: string, value: string): boolean {
+  return value.length <= maxNameChars && namesSomething.test(name)
+}
+
+function isSame(a: TemplateValue, b: TemplateValue): boolean {
+  if (a === null || b === null || typeof a === 'string' || typeof b === 'string') return a === b
+  const [one, other]: Record<string, unknown>[] = [a, b]
+  return (
+    one!.own === other!.own && one!.column === other!.column && one!.as === other!.as && one!.before === other!.before
+  )
 }
 
 /** Null where the column does not hold the value. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { fingerprint } from '../grouping/error-fingerprint.ts'
 import { readDeadLetter } from '../message/new-message.ts'
 import { defaultRetryPolicy } from '../retry/retry-policy.ts'
-import { createKnownTraces } from './known-traces.ts'
+import { abridgedTrace, createKnownTraces } from './known-traces.ts'
 import { splitFrames } from './stack-frames.ts'
 import { failureOf } from './stored-failure.ts'
 
@@ -71,7 +71,7 @@ describe('a trace with known frames', () => {
         ...splitFrames(trace),
         whole: trace,
       })
-      expect(found.abridged.length).toBeLessThan(trace.length / 2)
+      expect(abridgedTrace(found).length).toBeLessThan(trace.length / 2)
     }
   })
 
@@ -81,7 +81,7 @@ describe('a trace with known frames', () => {
       expect(quick.trace, message).not.toBeNull()
       expect({ ...quick, trace: null }).toEqual(slow)
       const { message: row, trace } = quick
-      expect(fingerprint(failureOf({ ...row, error_stacktrace: trace!.abridged }))).toEqual(
+      expect(fingerprint(failureOf({ ...row, error_stacktrace: abridgedTrace(trace!) }))).toEqual(
         fingerprint(failureOf(slow.message)),
       )
     }
@@ -132,10 +132,25 @@ describe('a trace with known frames', () => {
 })
 
 test('whatever a trace is, it is read as one that is read whole', () => {
-  const traces = known(traceOf('no stock for 1'), traceOf('no', { place: 'Refunds' }), traceOf('no', { depth: 3 }))
+  const traces = known(
+    ...[traceOf('no stock for 1'), traceOf('no', { place: 'Refunds' }), traceOf('no', { depth: 3 })],
+    // Among whose frames there is no class of the cause.
+    traceOf('no', { cause: 'Timeout' }),
+  )
   const parts = traceOf('MESSAGE').split(/(?<=\n)/)
   const line = fc.oneof(
-    fc.constantFrom(...parts, 'Caused by: ', '\n', '\tat ', '\t⋮\n', 'caused by: a.B: c\n', ' [cause]: x\n', '\0'),
+    fc.constantFrom(
+      ...parts,
+      'Caused by: ',
+      'Caused by: a.B: ',
+      'Caused by: a.B: c\n',
+      '\n',
+      '\tat ',
+      '\t⋮\n',
+      'caused by: a.B: c\n',
+      ' [cause]: x\n',
+      '\0',
+    ),
     fc.string({ unit: 'binary', maxLength: 10 }),
   )
   const changed = fc.tuple(fc.nat({ max: parts.length }), fc.nat({ max: 2 }), fc.array(line, { maxLength: 3 }))
@@ -152,7 +167,8 @@ test('whatever a trace is, it is read as one that is read whole', () => {
         if (quick.trace !== null) recognised++
         const slow = letterOf(trace)
         expect({ ...quick, trace: null }).toEqual(slow)
-        const read = quick.trace === null ? quick.message : { ...quick.message, error_stacktrace: quick.trace.abridged }
+        const read =
+          quick.trace === null ? quick.message : { ...quick.message, error_stacktrace: abridgedTrace(quick.trace) }
         expect(fingerprint(failureOf(read))).toEqual(fingerprint(failureOf(slow.message)))
         if (quick.trace !== null)
           expect(splitFrames(trace)).toEqual({ own: quick.trace.own, frames: quick.trace.frames })

@@ -7,14 +7,22 @@ import { isDeepStrictEqual } from 'node:util'
 import { isJvmLibrary } from '../grouping/library-frame.ts'
 import { rootCause } from '../grouping/stack-trace.ts'
 import { causeChain } from './families/error-of.ts'
-import { framesMark, hasFrameLine, type SplitTrace } from './stack-frames.ts'
+import { causeClassLength, hasFrameLine, type SplitTrace } from './stack-frames.ts'
 
 /** A trace as it was recognised. */
 export type KnownTrace = SplitTrace & {
   /** The whole trace. Its parts are put together when somebody reads it, which seldom happens. */
   whole: string
-  /** The trace with a few frames of each run: causes, messages and places are read from it as from the whole. */
-  abridged: string
+  /** What `abridgedTrace` has of each run of frames. */
+  abridged: readonly string[]
+}
+
+/**
+ * The trace with a few frames of each run: causes, messages and places are read from it as from the whole. It is put
+ * together each time, because it is needed twice, and its letter is kept for longer.
+ */
+export function abridgedTrace({ own, abridged }: Pick<KnownTrace, 'own' | 'abridged'>): string {
+  return joined(own, abridged)
 }
 
 export type KnownTraces = {
@@ -75,7 +83,7 @@ function endOf(bytes: Buffer): string {
   return bytes.toString('latin1', Math.max(0, bytes.length - endBytes))
 }
 
-/** What stands before each of the runs. Null where the trace is not made of them, or has other frames as well. */
+/** What stands before each of the runs, and nothing behind the last. Null where the trace is not made of them, or has other frames as well. */
 function ownParts(trace: Buffer, runs: readonly Buffer[]): string[] | null {
   const last = runs.at(-1)!
   if (!hasAt(trace, last, trace.length - last.length)) return null
@@ -96,9 +104,14 @@ function ownParts(trace: Buffer, runs: readonly Buffer[]): string[] | null {
     const part = ownPart(trace, start, at)
     // Only before the first run may there be nothing: two runs beside each other are one.
     if (part === null || (part === '' && index > 0)) return null
+    // Behind whole lines of frames the class of a cause would be among them.
+    if (index > 0 && trace[start - 1] === newline && causeClassLength(part, 0) > 0) return null
+
     parts.push(part)
     at += run.length
   }
+  // Behind the last run.
+  parts.push('')
   return parts
 }
 
@@ -124,27 +137,28 @@ function ownPart(trace: Buffer, start: number, end: number): string | null {
   return text.includes('\0') || text.includes('⋮') || hasFrameLine(text) ? null : text
 }
 
-function knownTrace(parts: readonly string[], { frames, abridged }: Place): KnownTrace {
-  let [own, whole, short] = ['', '', '']
-  for (let at = 0; at < parts.length; at++) {
-    own += parts[at]! + framesMark
-    whole += parts[at]! + frames[at]!
-    short += parts[at]! + abridged[at]!
-  }
-  return { own, frames, whole, abridged: short }
+function knownTrace(own: readonly string[], { frames, abridged }: Place): KnownTrace {
+  return { own, frames, whole: joined(own, frames), abridged }
+}
+
+function joined(own: readonly string[], runs: readonly string[]): string {
+  let text = ''
+  for (let at = 0; at < runs.length; at++) text += own[at]! + runs[at]!
+  return text
 }
 
 /** Null for a trace that ends in other lines, or that would be read differently where it is abridged. */
 function placeOf(trace: string, { own, frames }: SplitTrace): Place | null {
-  if (trace.length > maxTraceChars || frames.length === 0 || !own.endsWith(framesMark)) return null
+  if (trace.length > maxTraceChars || frames.length === 0 || own.at(-1) !== '') return null
   // Texts of their own: a part of a trace would keep the whole trace in memory.
   const runs = frames.map((run) => Buffer.from(run))
   const place = { frames: runs.map((run) => run.toString()), runs, abridged: frames.map(abridge) }
-  const known = knownTrace(own.split(framesMark).slice(0, -1), place)
+  const known = knownTrace(own, place)
+  const abridged = abridgedTrace(known)
   const isSame =
     known.whole === trace &&
-    isDeepStrictEqual(causeChain(known.abridged), causeChain(trace)) &&
-    isDeepStrictEqual(rootCause(known.abridged), rootCause(trace))
+    isDeepStrictEqual(causeChain(abridged), causeChain(trace)) &&
+    isDeepStrictEqual(rootCause(abridged), rootCause(trace))
   return isSame && runs.at(-1)!.length >= endBytes ? place : null
 }
 

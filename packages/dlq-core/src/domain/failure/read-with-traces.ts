@@ -2,7 +2,8 @@
 // the families are given an abridged trace in its place, and read the same from it.
 
 import type { DeadLetterRecord } from '../record/record.ts'
-import type { KnownTrace, KnownTraces } from './known-traces.ts'
+import { readingAs } from './families/decode.ts'
+import { abridgedTrace, type KnownTrace, type KnownTraces } from './known-traces.ts'
 import { type Failure, readFailure } from './read-failure.ts'
 
 /** `known`: the trace, and the header's value that holds it. Null where it was read whole, or there is none. */
@@ -18,10 +19,12 @@ export function readWithTraces(record: DeadLetterRecord, traces: KnownTraces | u
   const [name, bytes] = headers[at] ?? ['', null]
   const trace = bytes === null || bytes.length < minTraceBytes ? null : traces!.recognise(bytes)
   if (bytes === null || trace === null) return { ...readFailure(record), known: null }
-  const abridged = headers.with(at, [name, Buffer.from(trace.abridged)])
-  const failure = readFailure({ topic, timestamp, value, headers: abridged })
+  const abridged = abridgedTrace(trace)
+  const failure = readingAs(abridged, (bytes) =>
+    readFailure({ topic, timestamp, value, headers: headers.with(at, [name, bytes]) }),
+  )
   // The trace may stand in another header.
-  if (failure.context.errorStacktrace !== trace.abridged) return { ...readFailure(record), known: null }
+  if (failure.context.errorStacktrace !== abridged) return { ...readFailure(record), known: null }
   const context = { ...failure.context, errorStacktrace: trace.whole }
   return { ...failure, context, known: { ...trace, bytes } }
 }

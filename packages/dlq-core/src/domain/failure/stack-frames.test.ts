@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { framesId, framesMark, joinTrace, type RowError, splitFrames, withoutError } from './stack-frames.ts'
+import {
+  framesId,
+  framesMark,
+  joinTrace,
+  type RowError,
+  splitFrames,
+  storedTrace,
+  withoutError,
+} from './stack-frames.ts'
 
 /** A row that names no error. */
 const none = { error_class: null, error_message: 'unknown error' }
@@ -8,7 +16,9 @@ const none = { error_class: null, error_message: 'unknown error' }
 /** As a row has it that names this error. */
 function splitTrace(trace: string, error: RowError) {
   const split = splitFrames(trace)
-  return split && withoutError(split, error)
+  if (split === null) return null
+  const { own, frames } = withoutError(split, error)
+  return { own: storedTrace(own), frames }
 }
 
 const javaFrames = Array.from(
@@ -24,8 +34,22 @@ describe('a split trace', () => {
     expect(splitTrace(java('order-1'), none)!.own).toBe(
       'org.example.ListenerFailed: Listener threw exception\n\t⋮\n' +
         '\tSuppressed: org.example.Restored: order-1\n\t⋮\n' +
-        'Caused by: com.example.OutOfStock: no stock for order-1\n\t⋮\n',
+        'no stock for order-1\n\t⋮\n',
     )
+  })
+
+  test('keeps the line of a cause whose class is no name, or follows no frames', () => {
+    const said = (line: string) =>
+      splitTrace(`a.B: no\n${javaFrames}${line}\n${javaFrames}`, none)!.own.split(framesMark)[1]
+    expect(said('Caused by: com.example.OutOfStock: a: b')).toBe('a: b\n')
+    for (const line of [
+      'Caused by: 4111 1111: no',
+      'Caused by: nothing: no',
+      'Caused by: a.B',
+      `Caused by: ${'a.'.repeat(300)}B: no`,
+    ])
+      expect(said(line)).toBe(`${line}\n`)
+    expect(splitTrace(`Caused by: a.B: no\n${javaFrames}`, none)!.own).toBe(`Caused by: a.B: no\n${framesMark}`)
   })
 
   test('has the frames of every other trace that differs in messages only', () => {
@@ -82,7 +106,7 @@ describe('a split trace', () => {
         const found = splitTrace(trace, none)
         if (found !== null) {
           split++
-          expect(joinTrace(found, none)).toBe(trace)
+          expect(joinTrace(found.own, found.frames, none)).toBe(trace)
         }
       }),
       { numRuns: 500 },
@@ -97,7 +121,11 @@ describe('a split trace', () => {
       'org.example.ListenerFailed: Listener threw exception\n\t⋮\n\tSuppressed: org.example.Restored: order-1\n\t⋮\n',
     )
     expect(framesId(one!.frames)).toBe(framesId(other!.frames))
-    expect(joinTrace(other!, row('order-$&'))).toBe(java('order-$&'))
+    const bare = { error_class: 'Timeout', error_message: 'no' }
+    const timedOut = `a.B: no\n${javaFrames}Caused by: Timeout: no\n${javaFrames}`
+    expect(splitTrace(timedOut, bare)!.own).toBe(`a.B: no\n${framesMark}`)
+    expect(joinTrace(framesMark, splitTrace(timedOut, bare)!.frames, bare)).toBe(timedOut.slice('a.B: no\n'.length))
+    expect(joinTrace(other!.own, other!.frames, row('order-$&'))).toBe(java('order-$&'))
     expect(splitTrace(java('order-1'), row('order-2'))).toEqual(splitTrace(java('order-1'), none))
   })
 
@@ -116,6 +144,6 @@ describe('a split trace', () => {
 
   test('is left alone where somebody has written another text since', () => {
     const { frames } = splitTrace(java('order-1'), none)!
-    expect(joinTrace({ own: 'another', frames }, none)).toBe('another')
+    expect(joinTrace('another', frames, none)).toBe('another')
   })
 })

@@ -7,8 +7,8 @@ import { formatUuid } from '../record/message-id.ts'
 import type { StoredFailure } from './stored-failure.ts'
 
 export type SplitTrace = {
-  /** The trace with `framesMark` instead of each run of frames. */
-  own: string
+  /** The lines before each run of frames, and those behind the last one. */
+  own: readonly string[]
   /** The runs of frames as they stand in the trace, ends of lines included; `errorMark` in place of the row's error. */
   frames: readonly string[]
 }
@@ -38,7 +38,7 @@ export function splitFrames(trace: string): SplitTrace | null {
   if (trace.length < minFramesChars || trace.length > 2 * maxFramesChars) return null
   if (trace.includes(framesMark) || trace.includes(errorMark)) return null
   const frames: string[] = []
-  let own = ''
+  const own: string[] = []
   let framesChars = 0
   /** Where the current run began: of frames where `inFrames`, of other lines otherwise. */
   let runAt = 0
@@ -52,51 +52,58 @@ export function splitFrames(trace: string): SplitTrace | null {
     const isFrame = kind !== 'other' || (afterPlace && isIndented(trace, at))
     afterPlace = kind === 'place'
     if (isFrame !== inFrames) {
-      if (inFrames) framesChars += push(frames, trace.slice(runAt, at))
-      else own += trace.slice(runAt, at) + framesMark
-      runAt = at
+      const runEnd = inFrames ? at + causeClassLength(trace, at) : at
+      if (inFrames) framesChars += push(frames, trace.slice(runAt, runEnd))
+      else own.push(trace.slice(runAt, runEnd))
+      runAt = runEnd
       inFrames = isFrame
     }
     at = next
   }
   if (inFrames) framesChars += push(frames, trace.slice(runAt))
-  else own += trace.slice(runAt)
+  own.push(inFrames ? '' : trace.slice(runAt))
   if (framesChars < minFramesChars || framesChars > maxFramesChars || frames.length > maxRuns) return null
   // A line with a mark's text may also have come about where a line without an end met it.
-  return countMarks(own) === frames.length ? { own, frames } : null
+  return countMarks(storedTrace(own)) === frames.length ? { own, frames } : null
+}
+
+/** The trace as its row has it: with a mark for each run of frames. */
+export function storedTrace(own: readonly string[]): string {
+  return own.join(framesMark)
 }
 
 /** Without the line "Caused by: class: message" of the row's error, where it stands between frames. */
 export function withoutError({ own, frames }: SplitTrace, { error_class, error_message }: RowError): SplitTrace {
   if (error_class === null) return { own, frames }
-  const line = `${causedBy}${error_class}: ${error_message}\n`
-  const at = own.indexOf(framesMark + line + framesMark)
-  if (at === -1) return { own, frames }
-  return {
-    own: own.slice(0, at) + own.slice(at + framesMark.length + line.length),
-    frames: withErrorBehind(frames, countMarks(own.slice(0, at))),
+  const said = `${causedBy}${error_class}: `
+  const [message, line] = [`${error_message}\n`, `${said}${error_message}\n`]
+  for (let at = 1; at < own.length - 1; at++) {
+    const before = frames[at - 1]!.endsWith(said) ? frames[at - 1]!.length - said.length : undefined
+    if (own[at] === (before === undefined ? line : message))
+      return { own: own.toSpliced(at, 1), frames: withErrorBehind(frames, at - 1, before) }
   }
+  return { own, frames }
 }
 
 /** What was made of the same frames before: else each row would make a text of all of its frames. */
 const madeOf = new WeakMap<readonly string[], Map<number, readonly string[]>>()
 
-/** The frames with run number `at`, the error, and the next run as one. */
-function withErrorBehind(frames: readonly string[], at: number): readonly string[] {
+/** The frames with run number `at`, up to `end`, the error, and the next run as one. */
+function withErrorBehind(frames: readonly string[], at: number, end: number | undefined): readonly string[] {
   const made = madeOf.get(frames) ?? new Map<number, readonly string[]>()
   madeOf.set(frames, made)
   const before = made.get(at)
   if (before !== undefined) return before
-  const merged = `${frames[at]}${causedBy}${errorMark}\n${frames[at + 1]}`
+  const merged = `${frames[at]!.slice(0, end)}${causedBy}${errorMark}\n${frames[at + 1]}`
   const all = [...frames.slice(0, at), merged, ...frames.slice(at + 2)]
   made.set(at, all)
   return all
 }
 
-/** The trace that `splitFrames` was given. A text that does not fit the frames is whole. */
-export function joinTrace({ own, frames }: SplitTrace, { error_class, error_message }: RowError): string {
-  const lines = own.split(framesMark)
-  if (lines.length !== frames.length + 1) return own
+/** The trace that `splitFrames` was given. A stored text that does not fit the frames is whole. */
+export function joinTrace(stored: string, frames: readonly string[], { error_class, error_message }: RowError): string {
+  const lines = stored.split(framesMark)
+  if (lines.length !== frames.length + 1) return stored
   const error = () => `${error_class}: ${error_message}`
   return lines.map((line, index) => line + (frames[index] ?? '').replace(errorMark, error)).join('')
 }
@@ -118,6 +125,20 @@ export function hasFrameLine(text: string): boolean {
     at = end + 1
   }
   return false
+}
+
+const causeClass = /Caused by: (?:[\w$]+\.)+[\w$]+: /y
+const maxCauseClassChars = 512
+
+/**
+ * The length of "Caused by: class: " at the beginning of a line; 0 where it begins otherwise. The class belongs to the
+ * frames: it is the same whenever a program fails there, and the message behind it is not.
+ */
+export function causeClassLength(trace: string, at: number): number {
+  if (!trace.startsWith(causedBy, at)) return 0
+  causeClass.lastIndex = at
+  const length = causeClass.exec(trace)?.[0].length ?? 0
+  return length > maxCauseClassChars ? 0 : length
 }
 
 function countMarks(own: string): number {

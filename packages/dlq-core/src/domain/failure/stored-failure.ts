@@ -24,10 +24,9 @@ export function storedFailure({
   errorStacktrace,
   consumerGroup,
 }: Pick<FailureContext, 'errorClass' | 'errorStacktrace' | 'consumerGroup'> & { errorMessage: string }): StoredFailure {
-  const ownText = errorStacktrace === null ? (text: string) => text : withoutWhole
   return {
-    error_message: ownText(textForPostgres(errorMessage, maxErrorMessageBytes)),
-    error_class: errorClass === null ? null : ownText(textForPostgres(errorClass, maxNameBytes)),
+    error_message: withoutWhole(textForPostgres(errorMessage, maxErrorMessageBytes)),
+    error_class: errorClass === null ? null : withoutWhole(textForPostgres(errorClass, maxNameBytes)),
     error_stacktrace: cut(errorStacktrace, maxStacktraceBytes),
     consumer_group: cut(consumerGroup, maxNameBytes),
   }

@@ -71,8 +71,18 @@ function readParts({ errorClass: givenClass, errorMessage: givenMessage, errorSt
  */
 function groupId({ errorClass, location, message }: Parts): string {
   const place = location === null ? `message\n${message}` : `location\n${location}`
-  return formatUuid(hash('sha256', `${fingerprintVersion}\n${errorClass ?? ''}\n${place}`), 8)
+  const text = `${fingerprintVersion}\n${errorClass ?? ''}\n${place}`
+  const before = knownIds.get(text)
+  if (before !== undefined) return before
+  const id = formatUuid(hash('sha256', text), 8)
+  if (knownIds.size >= maxKnownIds) knownIds.clear()
+  knownIds.set(text, id)
+  return id
 }
+
+/** Most failures are like others that came shortly before. */
+const knownIds = new Map<string, string>()
+const maxKnownIds = 1000
 
 function titleOf({ errorClass, location, message }: Parts): string {
   const name = errorClass === null ? null : shortClass(errorClass)

@@ -78,6 +78,8 @@ export async function insertMessages(sql: Sql, messages: readonly NewMessage[]):
  * hold, makes it fail, and the transaction is lost. COPY takes 60 % of the CPU of `insertMessages`, and its text does
  * not differ with the number of rows.
  *
+ * @param beside sends statements of the same transaction, which need not wait for an answer to the COPY; they fail where
+ *   it has failed
  * @param table a copy of the table, for measurements
  * @throws where PostgreSQL refused a row. The error does not always name it: the driver loses PostgreSQL's answer to
  *   the end of a COPY, and then throws that the transaction is aborted (25P02).
@@ -85,9 +87,15 @@ export async function insertMessages(sql: Sql, messages: readonly NewMessage[]):
 export async function copyMessages(
   sql: Sql,
   messages: readonly NewMessage[],
-  table = 'dlq.dlq_messages',
+  {
+    beside = async () => {},
+    table = 'dlq.dlq_messages',
+  }: { beside?: (() => Promise<unknown>) | undefined; table?: string } = {},
 ): Promise<number> {
-  if (messages.length === 0) return 0
+  if (messages.length === 0) {
+    await beside()
+    return 0
+  }
   const stream = await sql`copy ${sql(table)} (${sql(columns)}) from stdin (format binary)`.writable()
   const refused = new Promise<never>((_, reject) => stream.once('error', reject))
   // The writes below await it. It may also reject between them, and must not count as unhandled then.
@@ -102,7 +110,7 @@ export async function copyMessages(
   // The driver accepts the next statement only after the stream has passed on its end. That statement waits for the
   // COPY and fails if the COPY failed. The stream itself does not report that.
   await nextTurn()
-  await Promise.race([refused, sql`select 1`])
+  await Promise.race([refused, Promise.all([sql`select 1`, beside()])])
   return messages.length
 }
 

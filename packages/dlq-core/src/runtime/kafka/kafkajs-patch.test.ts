@@ -4,7 +4,8 @@ import { createRequire } from 'node:module'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { HeaderPair, KafkaMessage, Message } from 'kafkajs'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { readHeaderPairsOnly } from './kafkajs-internals.ts'
 
 const require = createRequire(import.meta.url)
 const Decoder = require('kafkajs/src/protocol/decoder')
@@ -115,6 +116,65 @@ describe('headers', () => {
     const message = { ...(await throughTheWire({ headers: [['a', 'b']] })) }
     expect({ ...message.headers }).toEqual({ a: Buffer.from('b') })
     expect(message.headerPairs).toEqual([['a', Buffer.from('b')]])
+  })
+
+  test('pairs that repeat are the same one, in memory of its own', async () => {
+    const headers: HeaderPair[] = [
+      ['kafka_dlt-original-topic', 'orders'],
+      ['kafka_dlt-exception-message', null],
+    ]
+    const [first, second, third] = [
+      (await throughTheWire({ headers })).headerPairs,
+      (await throughTheWire({ headers: [...headers, ['kafka_dlt-original-topic', 'order']] })).headerPairs,
+      (await throughTheWire({ headers })).headerPairs,
+    ]
+    expect(third).toEqual(first)
+    for (const [at, pair] of third.entries()) expect(pair).toBe(second![at])
+    expect(third[0]![1]!.buffer.byteLength).toBeLessThan(64)
+    expect(second![2]).toEqual(['kafka_dlt-original-topic', Buffer.from('order')])
+  })
+
+  test('whatever was read before, the same bytes are the same headers', async () => {
+    const name = fc.oneof(fc.constantFrom('a', 'b', 'é', 'tenant', 'x'.repeat(300)), fc.string({ unit: 'binary' }))
+    const value = fc.option(
+      fc.oneof(
+        fc.constantFrom('', 'a', 'orders', '\0', 'x'.repeat(300)).map((text) => Buffer.from(text)),
+        fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+      ),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.tuple(name, value), { maxLength: 4 }), { maxLength: 20 }),
+        async (records) => {
+          for (const headers of records) expect((await throughTheWire({ headers })).headerPairs).toEqual(headers)
+        },
+      ),
+    )
+  })
+
+  test('pairs are not mistaken for others that are kept in their places', async () => {
+    const headers = Array.from(
+      { length: 20_000 },
+      (_, at): HeaderPair => [`n-${at >> 1}`, Buffer.from(String(at >> 1))],
+    )
+    expect((await throughTheWire({ headers })).headerPairs).toEqual(headers)
+  })
+
+  test('pairs that all differ leave nothing behind', async () => {
+    const { headerPairs } = await throughTheWire({
+      headers: Array.from({ length: 10_000 }, (_, at): HeaderPair => ['order', String(at)]),
+    })
+    const again = await throughTheWire({ headers: [['order', '77']] })
+    expect(again.headerPairs[0]).not.toBe(headerPairs[77])
+  })
+
+  test('the object form is left out where nobody wants it', async () => {
+    onTestFinished(() => {
+      decodeRecord.options.headersObject = true
+    })
+    readHeaderPairsOnly()
+    const message = await throughTheWire({ headers: [['a', 'b']] })
+    expect(message).toMatchObject({ headers: undefined, headerPairs: [['a', Buffer.from('b')]] })
   })
 
   test('a record without headers has no pairs', async () => {

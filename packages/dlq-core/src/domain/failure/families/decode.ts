@@ -6,7 +6,22 @@ const maxInt64 = 2n ** 63n - 1n
 
 /** UTF-8 text; bytes that are not UTF-8 become U+FFFD. */
 export function text(value: Buffer | null): string | null {
-  return value === null ? null : value.toString('utf8')
+  if (value === null) return null
+  return value === standIn && known !== null ? known : value.toString('utf8')
+}
+
+/** Stands for a text that is known already, in place of its bytes. */
+const standIn = Buffer.alloc(0)
+let known: string | null = null
+
+/** Runs `read`, in which `text` of the bytes that it is given is this text: decoding a stack trace takes long. */
+export function readingAs<T>(decoded: string, read: (bytes: Buffer) => T): T {
+  known = decoded
+  try {
+    return read(standIn)
+  } finally {
+    known = null
+  }
 }
 
 /** As `text`, with the empty text null: for names (topics, groups, classes), which are never empty. */

@@ -27,7 +27,10 @@ begin
     end if;
     select headers into v_template from dlq.dlq_stack_frames where id = p_frames_id;
     if v_template is null then
-        return p_headers;
+        -- A restore has lost it. What is left are the record's other headers.
+        return (select coalesce(json_agg(item order by at), '[]')
+                from json_array_elements(p_headers) with ordinality as stored (item, at)
+                where json_typeof(item) = 'array');
     end if;
     return (
         select json_agg(header order by at, number)

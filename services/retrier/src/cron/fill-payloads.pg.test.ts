@@ -61,7 +61,7 @@ test('while more than a thousand records wait, payloads are stored afterwards, e
 })
 
 test('without a backlog they are stored at once', async () => {
-  await store([big], { behind: 1000n })
+  await store([big], { behind: 500n })
   expect(await payloads()).toEqual(['{"n": 12345678901234567890.12}'])
   expect(await hasDeferredPayloads(service.sql)).toBe(false)
 })

@@ -148,3 +148,19 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     ).toBe(true)
   })
 })
+
+describe.each(planCacheModes)('with %s, and a partition that was never analyzed', (planCacheMode) => {
+  const fresh = useDatabase()
+
+  test('the look for what is being retried reads no row where nothing is', async () => {
+    const { sql } = fresh
+    await sql`
+      insert into dlq.dlq_messages (original_topic, error_message, record_value)
+      select 'topic-' || n % 50, 'failed', convert_to(repeat('x', 200), 'UTF8') from generate_series(1, 20000) n`
+    const [plan] = await plansOf(fresh.url, planCacheMode, (sql) => findTopicsOfUnplaced(sql, ['topic-elsewhere']))
+    const indexes = nodesOf(plan!).map((node) => node['Index Name'] ?? '')
+    expect(indexes.some((name) => /_lease_slot_lease_batch_idx$/.test(name))).toBe(true)
+    // The smallest index of all rows has 80 pages, and the topics' one 200.
+    expect(plan!['Shared Hit Blocks'] + plan!['Shared Read Blocks']).toBeLessThan(60)
+  })
+})

@@ -31,7 +31,7 @@ await runService(
     const kafkaConfig = config.kafka as KafkaConfig
     const kafka = connectKafka(kafkaConfig, log, () => latest().kafka)
     const sql = stack.adopt(
-      connectDatabase(config.database, { applicationName: 'dlq-ingester', log, registry, login }),
+      connectDatabase(config.database, { applicationName: 'dlq-ingester', log, registry, login, genericPlans: true }),
       (sql) => sql.end({ timeout: 5 }),
     )
     const admin = stack.adopt(kafka.admin(), (admin) => admin.disconnect())

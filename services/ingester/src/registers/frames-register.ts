@@ -42,7 +42,7 @@ const maxSeenOnce = 10_000
 type Frames = { frames: readonly string[]; headers: string; signature: number }
 
 /** `found` is what a search found when so many changes had been made. */
-type Sought = Frames & { found?: { known: Known | undefined; changes: number } }
+type Sought = Frames & { found: { known: Known | undefined; changes: number } | null }
 
 /** Frames, and the columns of a message without them. */
 type Part = { frames: Sought; columns: Partial<Pick<NewMessage, 'error_stacktrace' | 'record_headers'>> }
@@ -51,7 +51,7 @@ type Part = { frames: Sought; columns: Partial<Pick<NewMessage, 'error_stacktrac
  * `parts`: what may be left out of a message, the most first. Where names in headers vary from one message to the next,
  * the frames alone still repeat. `unread`: its trace, with all lines of its own, where that was not recognised.
  */
-type Split = { parts: readonly Part[]; unread: SplitTrace | null; chosen?: Chosen | null }
+type Split = { parts: readonly Part[]; unread: SplitTrace | null; chosen: Chosen | null | undefined }
 
 /** The part that the message is stored without, from when somebody asked until its frames are learnt again. */
 type Chosen = Part['columns'] & { frames_id: string }
@@ -79,7 +79,7 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
     const found = known ?? (whole === null ? null : splitFrames(whole))
     const trace = found === null ? null : withoutError(found, message)
     const parts = partsOf(trace, framedHeaders, known === null ? soughtFrames : sharedFrames)
-    const split = { parts, unread: known === null ? found : null }
+    const split: Split = { parts, unread: known === null ? found : null, chosen: undefined }
     splits.set(message, split)
     return split
   }
@@ -122,7 +122,7 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
       const wanted = new Map<string, WantedFrames>()
       for (const letter of letters) {
         const split = splitOf(letter)
-        delete split.chosen
+        split.chosen = undefined
         const sought = soughtOf(split)
         if (sought === null) continue
         const { frames, headers } = sought.frames
@@ -172,7 +172,7 @@ function partsOf(trace: SplitTrace | null, framed: FramedHeaders | null, of: typ
 const noFrames: readonly string[] = []
 
 function soughtFrames(frames: readonly string[], headers: string): Sought {
-  return { frames, headers, signature: signatureOf(frames, headers) }
+  return { frames, headers, signature: signatureOf(frames, headers), found: null }
 }
 
 const shared = new WeakMap<readonly string[], Map<string, Sought>>()

@@ -129,6 +129,20 @@ describe('a split trace', () => {
     expect(splitTrace(java('order-1'), row('order-2'))).toEqual(splitTrace(java('order-1'), none))
   })
 
+  test('gives back its class also where another row with the same frames has another error', () => {
+    const { own, frames } = splitFrames(`a.B: no\n${javaFrames}Caused by: a.B: Caused by: Timeout: no\n${javaFrames}`)!
+    const rows = [
+      { message: 'Caused by: Timeout: no\n', error: { error_class: 'Timeout', error_message: 'no' } },
+      { message: 'gone\n', error: { error_class: 'a.B', error_message: 'gone' } },
+    ]
+    for (const { message, error } of rows) {
+      const split = withoutError({ own: [own[0]!, message, own[2]!], frames }, error)
+      expect(joinTrace(storedTrace(split.own), split.frames, error)).toBe(
+        `a.B: no\n${javaFrames}Caused by: a.B: ${message}${javaFrames}`,
+      )
+    }
+  })
+
   test('has no line of Spring’s that says only which listener failed', () => {
     const failed = (line: string) =>
       splitTrace(`org.springframework.kafka.listener.ListenerExecutionFailedException: ${line}\n${javaFrames}`, none)!

@@ -86,17 +86,18 @@ export function withoutError({ own, frames }: SplitTrace, { error_class, error_m
 }
 
 /** What was made of the same frames before: else each row would make a text of all of its frames. */
-const madeOf = new WeakMap<readonly string[], Map<number, readonly string[]>>()
+const madeOf = new WeakMap<readonly string[], Map<string, readonly string[]>>()
 
 /** The frames with run number `at`, up to `end`, the error, and the next run as one. */
 function withErrorBehind(frames: readonly string[], at: number, end: number | undefined): readonly string[] {
-  const made = madeOf.get(frames) ?? new Map<number, readonly string[]>()
+  const made = madeOf.get(frames) ?? new Map<string, readonly string[]>()
   madeOf.set(frames, made)
-  const before = made.get(at)
+  const key = `${at} ${end}`
+  const before = made.get(key)
   if (before !== undefined) return before
   const merged = `${frames[at]!.slice(0, end)}${causedBy}${errorMark}\n${frames[at + 1]}`
   const all = [...frames.slice(0, at), merged, ...frames.slice(at + 2)]
-  made.set(at, all)
+  made.set(key, all)
   return all
 }
 

@@ -41,7 +41,7 @@ const maxSeenOnce = 10_000
  */
 type Frames = { frames: readonly string[]; headers: string; signature: number }
 
-/** `found` is what a search found when so many changes had been made. */
+/** `found`: what the last search gave. It holds until the known frames change. */
 type Sought = Frames & { found: { known: Known | undefined; changes: number } | null }
 
 /** Frames, and the columns of a message without them. */

@@ -6,18 +6,8 @@ import { insertMessages } from 'dlq-core/queries/ingest/message-insert.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { isDataError } from 'dlq-core/runtime/database/database-errors.ts'
 
-/** Stores every message, whole where possible, and then runs `after`. */
+/** Stores every message, whole where possible. */
 export async function insertReducing(
-  sql: Transaction,
-  messages: readonly NewMessage[],
-  after: () => Promise<void> = async () => {},
-): Promise<{ stored: number; reduced: number }> {
-  const outcome = await insertHalves(sql, messages)
-  await after()
-  return outcome
-}
-
-async function insertHalves(
   sql: Transaction,
   messages: readonly NewMessage[],
 ): Promise<{ stored: number; reduced: number }> {
@@ -31,7 +21,7 @@ async function insertHalves(
     }
   }
   const middle = messages.length >> 1
-  const left = await insertHalves(sql, messages.slice(0, middle))
-  const right = await insertHalves(sql, messages.slice(middle))
+  const left = await insertReducing(sql, messages.slice(0, middle))
+  const right = await insertReducing(sql, messages.slice(middle))
   return { stored: left.stored + right.stored, reduced: left.reduced + right.reduced }
 }

@@ -187,12 +187,17 @@ async function storeLetters(
       isMoved && movePosition(sql, { ...batch, next_offset: batch.nextOffset }),
     ])
   }
-  const store = (messages: readonly NewMessage[], beside?: () => Promise<void>) =>
-    mayRefuse ? insertReducing(sql, messages, beside) : copyShortened(sql, messages, { frames: deps.frames, beside })
+  const store = async (messages: readonly NewMessage[], beside = async () => {}) => {
+    if (!mayRefuse) return { stored: await copyMessages(sql, deps.frames.shorten(messages), { beside }), reduced: 0 }
+    const outcome = await insertReducing(sql, messages)
+    await beside()
+    return outcome
+  }
+  const dropped = letters.length - unseen.length
   if (claiming.length === 0) {
     // What follows is sent behind the rows, without a wait for the answer.
     const outcome = await store(fresh, () => end(fresh))
-    return { kind: 'stored', ...outcome, reopened: 0, dropped: letters.length - unseen.length, messages: fresh }
+    return { kind: 'stored', ...outcome, reopened: 0, dropped, messages: fresh }
   }
   const first = await store(fresh)
   // After the insert: a failure and its re-failure may stand in the same batch.
@@ -207,7 +212,7 @@ async function storeLetters(
     stored: first.stored + second.stored,
     reduced: first.reduced + second.reduced,
     reopened,
-    dropped: letters.length - unseen.length,
+    dropped,
     messages,
   }
 }
@@ -221,14 +226,6 @@ async function deferOf(sql: Transaction, batch: Batch, letters: readonly DeadLet
   if (ids.length === 0) return
   const sorted = ids.toSorted()
   await deferPayloads(sql, { ...batch, from: sorted[0]!, until: sorted.at(-1)! })
-}
-
-async function copyShortened(
-  sql: Transaction,
-  messages: readonly NewMessage[],
-  { frames, beside }: { frames: FramesRegister; beside: (() => Promise<void>) | undefined },
-) {
-  return { stored: await copyMessages(sql, frames.shorten(messages), { beside }), reduced: 0 }
 }
 
 async function makePartitions(sql: Database, letters: readonly DeadLetter[]): Promise<void> {

@@ -124,6 +124,7 @@ function ownValues(
   }
   return own
 }
+
 /** Of failure headers: where it begins, and where it is over. */
 function longestRun(headers: readonly StoredHeader[]): { start: number; end: number } {
   let longest = { start: 0, end: 0 }

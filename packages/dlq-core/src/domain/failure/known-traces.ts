@@ -21,7 +21,7 @@ export type KnownTrace = SplitTrace & {
  * The trace with a few frames of each run: causes, messages and places are read from it as from the whole. It is put
  * together each time, because it is needed twice, and its letter is kept for longer.
  */
-export function abridgedTrace({ own, abridged }: Pick<KnownTrace, 'own' | 'abridged'>): string {
+export function abridgedTrace({ own, abridged }: KnownTrace): string {
   return joined(own, abridged)
 }
 
@@ -83,7 +83,10 @@ function endOf(bytes: Buffer): string {
   return bytes.toString('latin1', Math.max(0, bytes.length - endBytes))
 }
 
-/** What stands before each of the runs, and nothing behind the last. Null where the trace is not made of them, or has other frames as well. */
+/**
+ * What stands before each of the runs, and nothing behind the last. Null where the trace is not made of them, or has other
+ * frames as well.
+ */
 function ownParts(trace: Buffer, runs: readonly Buffer[]): string[] | null {
   const last = runs.at(-1)!
   if (!hasAt(trace, last, trace.length - last.length)) return null
@@ -106,7 +109,6 @@ function ownParts(trace: Buffer, runs: readonly Buffer[]): string[] | null {
     if (part === null || (part === '' && index > 0)) return null
     // Behind whole lines of frames the class of a cause would be among them.
     if (index > 0 && trace[start - 1] === newline && causeClassLength(part, 0) > 0) return null
-
     parts.push(part)
     at += run.length
   }

@@ -43,23 +43,16 @@ export async function findTopicsOfUnplaced(sql: Sql, topics: readonly string[]):
   // Retriers hold what they retry by their slot, programs that claim by SQL by a lease; each has its index. "materialized",
   // because with the topics' names in the same query, the planner may read all messages of these topics. A partition that
   // was never analyzed seems to be full of rows with a slot and a lease, and the planner would look for RETRYING in all of a
-  // larger index. So slots are found one by one, each in the first row of the next one; "offset 0" keeps the status out of
-  // the look for their rows; and leases are looked at only if there is one.
+  // larger index. So rows are sought slot by slot; "offset 0" keeps the status out of that; and leases are looked at only if
+  // there is one.
   const rows = await sql<{ topic: string }[]>`
-    with recursive slots as (
-      (select lease_slot as slot from dlq.dlq_messages where lease_slot is not null order by lease_slot limit 1)
-      union all
-      select next.slot from slots cross join lateral (
-        select m.lease_slot as slot from dlq.dlq_messages m
-        where m.lease_slot > slots.slot order by m.lease_slot limit 1) next
-    ),
-    leased as materialized (
+    with leased as materialized (
       select from dlq.dlq_messages where lease_until is not null order by lease_until limit 1
     ),
     retrying as materialized (
       select held.original_topic, held.target_topic
-      from slots cross join lateral (
-        select m.original_topic, m.target_topic, m.status from dlq.dlq_messages m where m.lease_slot = slots.slot offset 0) held
+      from dlq.dlq_slots s cross join lateral (
+        select m.original_topic, m.target_topic, m.status from dlq.dlq_messages m where m.lease_slot = s.slot offset 0) held
       where held.status = 'RETRYING'
       union all
       select original_topic, target_topic from dlq.dlq_messages

@@ -87,10 +87,7 @@ export async function insertMessages(sql: Sql, messages: readonly NewMessage[]):
 export async function copyMessages(
   sql: Sql,
   messages: readonly NewMessage[],
-  {
-    beside = async () => {},
-    table = 'dlq.dlq_messages',
-  }: { beside?: (() => Promise<unknown>) | undefined; table?: string } = {},
+  { beside = async () => {}, table = 'dlq.dlq_messages' }: { beside?: () => Promise<unknown>; table?: string } = {},
 ): Promise<number> {
   if (messages.length === 0) {
     await beside()

@@ -7,7 +7,7 @@ const maxInt64 = 2n ** 63n - 1n
 /** UTF-8 text; bytes that are not UTF-8 become U+FFFD. */
 export function text(value: Buffer | null): string | null {
   if (value === null) return null
-  return value === standIn && known !== null ? known : value.toString('utf8')
+  return value === standIn ? known : value.toString('utf8')
 }
 
 /** Stands for a text that is known already, in place of its bytes. */

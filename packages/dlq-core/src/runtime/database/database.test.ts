@@ -60,6 +60,6 @@ test('sizes and times are those of the configuration, in seconds where the drive
   expect(options).toMatchObject({
     max: 7,
     max_lifetime: 120,
-    connection: { application_name: 'test', statement_timeout: 5000 },
+    connection: { application_name: 'test', statement_timeout: 5000, jit: 'off' },
   })
 })

@@ -87,6 +87,8 @@ export function connectDatabase(
         statement_timeout: config.statement_timeout,
         // If a process hangs or its machine dies inside a transaction, its locks must not stay for hours.
         idle_in_transaction_session_timeout: idleInTransactionMs,
+        // Statements are short, but seem long where a partition was never analyzed: compiling one takes longer than it.
+        jit: 'off',
         ...(genericPlans && { plan_cache_mode: 'force_generic_plan' }),
       }),
     },

@@ -17,6 +17,7 @@ import { isDatabaseAway, isMissingPartition } from 'dlq-core/runtime/database/da
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { type ComparedOrigin, compareOriginals } from '../read/compare-originals.ts'
 import { type Erasures, ErasuresChanged, forgetErased, requireSameErasures } from '../read/forget-erased.ts'
+import type { Backlog } from '../registers/backlog.ts'
 import { FramesGone, type FramesRegister } from '../registers/frames-register.ts'
 import type { GroupRegister } from '../registers/group-register.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
@@ -56,6 +57,7 @@ export type StoredMessage = Pick<NewMessage, 'id' | 'dlq_offset'>
 export type StoreDeps = {
   sql: Database
   settings: ReadingSettings
+  backlog: Backlog
   groups: GroupRegister
   frames: FramesRegister
   routes: RouteRegister
@@ -71,9 +73,6 @@ export type StoreDeps = {
   now: () => Date
   random: () => number
 }
-
-/** More records than this behind a batch are a backlog. An ingester that keeps up has fewer. */
-const backlogFrom = 500n
 
 /**
  * Stores a batch. `lowOffset` is where the log begins now. The caller gives it when retention may have deleted records
@@ -126,10 +125,10 @@ function byPlace({ batch: a }: Work, { batch: b }: Work): number {
 
 /** What is read, and made known to the database, before the transaction. */
 async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promise<Work> {
-  const { settings, groups, frames, routes, complete, decode, now, random } = deps
+  const { settings, backlog, groups, frames, routes, complete, decode, now, random } = deps
   const reading = {
     ...settings,
-    hasBacklog: batch.highWatermark - batch.nextOffset > backlogFrom,
+    hasBacklog: backlog.isBehind(batch),
     traces: frames.traces,
   }
   const records = await complete(batch.records)

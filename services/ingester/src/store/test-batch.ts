@@ -3,6 +3,7 @@
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { createBacklog } from '../registers/backlog.ts'
 import { createFramesRegister } from '../registers/frames-register.ts'
 import { createGroupRegister } from '../registers/group-register.ts'
 import { createRouteRegister } from '../registers/route-register.ts'
@@ -78,6 +79,7 @@ export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDe
       mappings: [],
       dlqPatterns: ['*.dlq.v1'],
     },
+    backlog: createBacklog({ now: Date.now }),
     groups: createGroupRegister(sql, { now: Date.now }),
     frames: createFramesRegister(sql, { now: Date.now }),
     routes: createRouteRegister(sql, { mappings: [], mode: 'ask', now: Date.now }),

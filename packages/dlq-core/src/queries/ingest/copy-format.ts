@@ -39,7 +39,7 @@ const jsonbVersion = 1
 export type PieceMemory = { buffer: Buffer }
 
 /**
- * All bytes of a COPY, in pieces of `rowsPerPiece` rows. With `memory` all pieces stand in the same buffer, so each is
+ * All bytes of a COPY, in pieces of `rowsPerPiece` rows; each piece wakes PostgreSQL up. With `memory` all pieces stand in the same buffer, so each is
  * valid until the next one is asked for.
  */
 export function* encodeCopy<Row extends object>(
@@ -49,19 +49,23 @@ export function* encodeCopy<Row extends object>(
   memory?: PieceMemory,
 ): Generator<Buffer> {
   const fields = Object.entries<CopyType>(columns) as [keyof Row, CopyType][]
-  yield header
   let bytesPerRow = 2048
-  for (let start = 0; start < rows.length; start += rowsPerPiece) {
+  let start = 0
+  do {
     const ofPiece = rows.slice(start, start + rowsPerPiece)
-    const target = { buffer: memory?.buffer ?? Buffer.allocUnsafe(Math.ceil(ofPiece.length * bytesPerRow)), at: 0 }
+    const isFirst = start === 0
+    start += rowsPerPiece
+    const guessed = header.length + Math.ceil(ofPiece.length * bytesPerRow) + trailer.length
+    const target = { buffer: memory?.buffer ?? Buffer.allocUnsafe(guessed), at: 0 }
+    if (isFirst) append(target, header)
     encodeRows(fields, ofPiece, target)
+    if (start >= rows.length) append(target, trailer)
     if (memory) memory.buffer = target.buffer
     const piece = target.buffer.subarray(0, target.at)
     yield piece
     // The next rows are about as long.
     bytesPerRow = (piece.length / ofPiece.length) * 1.1
-  }
-  yield trailer
+  } while (start < rows.length)
 }
 
 /** Bytes written so far, in a buffer that grows: measuring every text first would take half as long as writing it. */
@@ -84,6 +88,11 @@ function reserve(target: Target, bytes: number): void {
   const larger = Buffer.allocUnsafe(Math.max(target.buffer.length * 2, target.at + bytes))
   target.buffer.copy(larger, 0, 0, target.at)
   target.buffer = larger
+}
+
+function append(target: Target, bytes: Buffer): void {
+  reserve(target, bytes.length)
+  target.at += bytes.copy(target.buffer, target.at)
 }
 
 /** Writes a value's length and the value. */

@@ -113,9 +113,11 @@ export async function claimBatch(
       select topic, run, ordered, "pausedGroups" as paused, paused.topics as paused_topics,
              ordered or (${beginsPaused(sql)}) as windowed,
              case when "maxInFlight" is null then quota
+                  -- Slot by slot: message-correlate.ts says why.
                   else greatest(0, least(quota, "maxInFlight" - (
-                    select count(*)::int from dlq.dlq_messages f
-                    where f.lease_slot is not null and f.original_topic = topic))) end as quota
+                    select count(*)::int from dlq.dlq_slots holder cross join lateral (
+                      select f.original_topic from dlq.dlq_messages f where f.lease_slot = holder.slot offset 0) held
+                    where held.original_topic = topic))) end as quota
       from json_to_recordset(${toJson(shares)}::json) as s
         (topic text, run uuid, quota int, "maxInFlight" int, ordered boolean, "pausedGroups" uuid[])
       cross join paused

@@ -95,15 +95,21 @@ test('each connection asks for its user and its password together', hangs, async
 /** postgres has it without a type. */
 const closeAll = (sql: postgres.Sql) => (sql as unknown as { close(): Promise<void> }).close()
 
-test('the data of a COPY is handed to the socket as it is', async () => {
-  const written: unknown[] = []
+/** A pool whose sockets note what is written to them. */
+function openNotedPool() {
+  const written: Buffer[] = []
   const { sql } = openPool({}, (socket) => {
     const write = socket.write.bind(socket) as (...of: unknown[]) => boolean
-    socket.write = ((chunk: unknown, ...more: unknown[]) => {
+    socket.write = ((chunk: Buffer, ...more: unknown[]) => {
       written.push(chunk)
       return write(chunk, ...more)
     }) as typeof socket.write
   })
+  return { sql, written }
+}
+
+test('the data of a COPY is handed to the socket as it is', async () => {
+  const { sql, written } = openNotedPool()
   await sql.begin(async (sql) => {
     await sql`create temporary table copied (line text) on commit drop`
     const stream = await sql`copy copied (line) from stdin`.writable()
@@ -146,4 +152,25 @@ describe('close()', () => {
     await database.sql.notify('channel', 'news')
     await eventually(async () => expect(heard).toEqual(['news']))
   })
+})
+
+const copyFail = 'f'.charCodeAt(0)
+
+test('a COPY that has ended does not fail behind its end, one that is given up does', async () => {
+  const { sql, written } = openNotedPool()
+  await sql`create temporary table copied (line text)`
+  const isFailed = () => written.some(([type]) => type === copyFail)
+  const whole = await sql`copy copied (line) from stdin`.writable()
+  whole.write('one\n')
+  await new Promise((resolve) => whole.end(() => resolve(null)))
+  expect(await sql`select line from copied`).toEqual([{ line: 'one' }])
+  expect(whole.destroyed).toBe(true)
+  expect(isFailed()).toBe(false)
+
+  const broken = await sql`copy copied (line) from stdin`.writable()
+  broken.on('error', () => {})
+  broken.write('two\n')
+  broken.destroy(new Error('given up'))
+  await eventually(() => expect(isFailed()).toBe(true))
+  expect(await sql`select line from copied`).toEqual([{ line: 'one' }])
 })

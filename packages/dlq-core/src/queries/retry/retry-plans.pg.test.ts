@@ -133,3 +133,25 @@ describe.each([
     })
   })
 })
+
+describe.each(planCacheModes)('in a partition that was never analyzed, with %s', (planCacheMode) => {
+  const fresh = useDatabase()
+
+  test('the claim with a bound on what is in flight reads no more than one without', async () => {
+    await fresh.sql`
+      insert into dlq.dlq_messages (original_topic, error_message, record_value, next_retry_at)
+      select 'topic-' || n % 2, 'failed', convert_to(repeat('x', 200), 'UTF8'), now() - interval '1 hour'
+      from generate_series(1, 20000) n`
+    await fresh.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1), (2, 1)`
+    const blocksOf = async (rest: object) => {
+      const plans = await plansOf(fresh.url, planCacheMode, (sql) =>
+        claimBatch(sql, {
+          ...{ ...slot, token: randomUUID(), maxBytes: 1e9 },
+          shares: [{ topic: 'topic-1', run: null, quota: 50, maxInFlight: null, ordered: false, pausedGroups: [], ...rest }],
+        }),
+      )
+      return plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0)
+    }
+    expect(await blocksOf({ maxInFlight: 1000 })).toBeLessThan((await blocksOf({})) + 200)
+  })
+})

@@ -12,11 +12,12 @@ import type { Consumer, Kafka } from 'kafkajs'
 import { missingAcl } from '../read/missing-acl.ts'
 import { createPositionWatch, followPositions, type PositionWatch } from '../read/watch-positions.ts'
 import { followPauses, type PausedTopics } from '../watch/follow-pauses.ts'
+import { createOffsetCommits } from './commit-offsets.ts'
 import { type HandleDeps, handleBatch, passOver } from './handle-batch.ts'
 import { createStoreAhead } from './store-ahead.ts'
 import { watchForStall } from './watch-for-stall.ts'
 
-export type ConsumeDeps = Omit<HandleDeps, 'consumer' | 'positions' | 'ahead' | 'isPaused'> & {
+export type ConsumeDeps = Omit<HandleDeps, 'consumer' | 'positions' | 'ahead' | 'commits' | 'isPaused'> & {
   kafka: Kafka
   reader: Pick<TopicReader, 'fetchLogBounds' | 'fetchRecords'>
   sql: Database
@@ -85,6 +86,10 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   const watchdog = watchForStall(consumer)
   const positions = createPositionWatch({ ...deps, consumer })
   const ahead = createStoreAhead({ maxBytes: maxFetchBytes })
+  const commits = createOffsetCommits({
+    commit: (offsets) => consumer.commitOffsets(offsets),
+    onFault: (error) => log.debug({ error }, 'commit_failed'),
+  })
   const watching = new AbortController()
   // Awaited below; until then a crash during connect() must not count as unhandled.
   ended.catch(() => {})
@@ -93,6 +98,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     deps.onAssigned(payload.memberAssignment)
     positions.forget()
     ahead.forget()
+    commits.forget()
     seekToPositions(deps, { consumer, watch: positions }, payload.memberAssignment).catch((error) =>
       log.warn({ error }, 'seek_failed'),
     )
@@ -114,7 +120,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
       partitionsConsumedConcurrently: 16,
       eachBatch: (payload) =>
         handleBatch(
-          { ...deps, consumer, positions, ahead, isPaused: (topic) => pauses?.has(topic) ?? false },
+          { ...deps, consumer, positions, ahead, commits, isPaused: (topic) => pauses?.has(topic) ?? false },
           { ...payload, isRunning: () => payload.isRunning() && !isClosing },
         ),
     })
@@ -134,6 +140,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     await pauses?.stop()
     watchdog.stop()
     await ahead.idle()
+    await commits.stop()
     deps.pool.clear()
     await consumer.disconnect()
   }

@@ -10,6 +10,7 @@ import type { Consumer, EachBatchPayload, Batch as KafkaBatch, KafkaMessage } fr
 import { withinBounds } from '../read/value-bounds.ts'
 import type { PositionWatch } from '../read/watch-positions.ts'
 import type { Batch, StoreOutcome } from '../store/store-batch.ts'
+import type { OffsetCommits } from './commit-offsets.ts'
 import { partsOfBatch } from './parts-of-batch.ts'
 import type { StoreAhead } from './store-ahead.ts'
 import { untilStored } from './until-stored.ts'
@@ -23,6 +24,7 @@ export type HandleDeps = {
   isPaused: (topic: string) => boolean
   positions: Pick<PositionWatch, 'stored'>
   ahead: StoreAhead
+  commits: Pick<OffsetCommits, 'note'>
   store: (batch: Batch, options?: { lowOffset: bigint }) => Promise<StoreOutcome>
   /** The topic was deleted and created again, so its offsets begin again. */
   onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
@@ -67,9 +69,7 @@ async function storeOrSeek(deps: HandleDeps, payload: EachBatchPayload, part: Ba
     if (!isStored && !payload.isStale()) deps.consumer.seek({ topic, partition, offset: String(part.fetchedOffset) })
   }
   if (!isStored || !payload.isRunning()) return
-  // For whoever looks at the group's lag, so nothing waits for it. Where it fails, the next one says more.
-  const offsets = { topics: [{ topic, partitions: [{ partition, offset: String(part.nextOffset) }] }] }
-  payload.commitOffsetsIfNecessary(offsets).catch((error) => deps.log.debug({ error }, 'commit_failed'))
+  deps.commits.note({ topic, partition }, part.nextOffset)
 }
 
 type BatchProcessed = {

@@ -143,15 +143,15 @@ describe.each(planCacheModes)('in a partition that was never analyzed, with %s',
       select 'topic-' || n % 2, 'failed', convert_to(repeat('x', 200), 'UTF8'), now() - interval '1 hour'
       from generate_series(1, 20000) n`
     await fresh.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1), (2, 1)`
-    const blocksOf = async (rest: object) => {
+    const blocksOf = async (maxInFlight: number | null) => {
       const plans = await plansOf(fresh.url, planCacheMode, (sql) =>
         claimBatch(sql, {
           ...{ ...slot, token: randomUUID(), maxBytes: 1e9 },
-          shares: [{ topic: 'topic-1', run: null, quota: 50, maxInFlight: null, ordered: false, pausedGroups: [], ...rest }],
+          shares: [{ topic: 'topic-1', quota: 50, maxInFlight, ordered: false, pausedGroups: [] }],
         }),
       )
       return plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0)
     }
-    expect(await blocksOf({ maxInFlight: 1000 })).toBeLessThan((await blocksOf({})) + 200)
+    expect(await blocksOf(1000)).toBeLessThan((await blocksOf(null)) + 200)
   })
 })

@@ -48,7 +48,7 @@ beforeEach(() =>
   ),
 )
 
-test('while more than a thousand records wait, payloads are stored afterwards, exactly, and nobody sees a change', async () => {
+test('while more than 500 records wait, payloads are stored afterwards, exactly, and nobody sees a change', async () => {
   await store([big, 'no json', null, '{"a":1}'])
   const before = await read()
   expect(await payloads()).toEqual([null, null, null, null])

@@ -29,9 +29,9 @@ import type { IngesterMetrics } from './ingester-metrics.ts'
 import { completeRecords } from './read/complete-records.ts'
 import { discoverTopics } from './read/discover-topics.ts'
 import { isRefused } from './read/missing-acl.ts'
-import { createBacklog } from './registers/backlog.ts'
 import { createFramesRegister } from './registers/frames-register.ts'
 import { createGroupRegister } from './registers/group-register.ts'
+import { createLag } from './registers/lag.ts'
 import { createRouteRegister } from './registers/route-register.ts'
 import { createJoinedStore } from './store/join-stores.ts'
 import { logStored } from './store/log-stored.ts'
@@ -89,7 +89,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const complete = (records: readonly DeadLetterRecord[]) => completeRecords({ ...deps, routes }, records)
   const store: StoreDeps = {
     ...{ sql, settings, groups, frames, routes, complete, payloads, maxValueBytes },
-    backlog: createBacklog({ now: Date.now }),
+    lag: createLag({ now: Date.now }),
     decode: async (records, letters) =>
       payloads === null ? letters : decodeLetters({ reader: payloads, policyOf: settings.policyOf }, records, letters),
     fetchOriginals: (places) => fetchOriginals(reader, places, { log }),

@@ -3,13 +3,12 @@
 // transaction was forty requests a second, which Kafka writes to its log.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type PartitionPlace, partitionKey } from 'dlq-core/domain/record/record-place.ts'
 import type { TopicPartitionOffset } from 'kafkajs'
-
-type Place = { topic: string; partition: number }
 
 export type OffsetCommits = {
   /** Notes that all before the offset is stored: it is committed now or soon. */
-  note(place: Place, offset: bigint): void
+  note(place: PartitionPlace, offset: bigint): void
   /** Other partitions are ours now: what was noted of former ones is for their new owners to say. */
   forget(): void
   /** Commits what is left, if Kafka answers soon. */
@@ -53,7 +52,7 @@ export function createOffsetCommits({
 
   return {
     note(place, offset) {
-      noted.set(JSON.stringify([place.topic, place.partition]), { ...place, offset: String(offset) })
+      noted.set(partitionKey(place), { ...place, offset: String(offset) })
       if (timer === null) begin()
     },
     forget: () => noted.clear(),

@@ -2,6 +2,7 @@
 // change a running consumer's topics and does not restart after every fault, so a consumer here is
 // something that is built, runs, ends, and is built again by its caller.
 
+import { partitionKey } from 'dlq-core/domain/record/record-place.ts'
 import { listPositions } from 'dlq-core/queries/ingest/positions.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
@@ -176,7 +177,7 @@ async function seekToPositions(
   const { reader, sql, cluster, log } = deps
   const topics = Object.keys(assignment).filter((topic) => deps.topics.includes(topic))
   const positions = new Map(
-    (await listPositions(sql, { cluster, topics })).map((row) => [`${row.topic}:${row.partition}`, row.next_offset]),
+    (await listPositions(sql, { cluster, topics })).map((row) => [partitionKey(row), row.next_offset]),
   )
   for (const { topic, partition, log_start_offset, log_end_offset } of await askTogether(
     topics,
@@ -184,7 +185,7 @@ async function seekToPositions(
     log,
   )) {
     if (!assignment[topic]!.includes(partition)) continue
-    const position = positions.get(`${topic}:${partition}`) ?? 0n
+    const position = positions.get(partitionKey({ topic, partition })) ?? 0n
     // A position beyond the end means that the topic was created again; kafkajs would silently start anywhere.
     const isInLog = position > log_start_offset && position <= log_end_offset
     consumer.seek({ topic, partition, offset: String(isInLog ? position : log_start_offset) })

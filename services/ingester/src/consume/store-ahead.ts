@@ -3,7 +3,7 @@
 // soon as its storing has begun, while few bytes are under way. Whether it may be stored is decided by the position in
 // the database alone, so a batch that was fetched for nothing is only read again.
 
-type Place = { topic: string; partition: number }
+import { type PartitionPlace, partitionKey } from 'dlq-core/domain/record/record-place.ts'
 
 export type StoreAhead = {
   /**
@@ -12,7 +12,7 @@ export type StoreAhead = {
    *
    * @throws what this work, or earlier work of the partition whose caller had gone on, has thrown
    */
-  begin(place: Place, bytes: number | null, work: () => Promise<void>): Promise<void>
+  begin(place: PartitionPlace, bytes: number | null, work: () => Promise<void>): Promise<void>
   /** Other partitions are ours now: what earlier work throws concerns nobody any more. */
   forget(): void
   /** Resolves when no work is under way, and none waits. */
@@ -40,8 +40,8 @@ export function createStoreAhead({ maxBytes }: { maxBytes: number }): StoreAhead
   }
 
   return {
-    async begin({ topic, partition }, bytes, work) {
-      const key = JSON.stringify([topic, partition])
+    async begin(place, bytes, work) {
+      const key = partitionKey(place)
       const isAlone = bytes === null || bytes > maxBytes
       const room = isAlone ? maxBytes : bytes
       const of = last

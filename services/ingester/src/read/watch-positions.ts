@@ -2,6 +2,7 @@
 // taken over, or somebody has set the position. A partition that gets records finds that out by its next batch; this is
 // for those that get none.
 
+import { type PartitionPlace, partitionKey } from 'dlq-core/domain/record/record-place.ts'
 import { listPositions } from 'dlq-core/queries/ingest/positions.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -17,11 +18,9 @@ type WatchDeps = {
   onBehind: () => void
 }
 
-type Place = { topic: string; partition: number }
-
 export type PositionWatch = {
   /** All records before the offset are stored. */
-  stored(place: Place, nextOffset: bigint): void
+  stored(place: PartitionPlace, nextOffset: bigint): void
   /** Other partitions are ours now: what was stored before says nothing. */
   forget(): void
   /** One pass. */
@@ -31,10 +30,10 @@ export type PositionWatch = {
 const lookEveryMs = 5000
 
 export function createPositionWatch({ sql, log, cluster, consumer, onBehind }: WatchDeps): PositionWatch {
-  const storedTo = new Map<string, Place & { nextOffset: bigint }>()
+  const storedTo = new Map<string, PartitionPlace & { nextOffset: bigint }>()
   return {
     stored({ topic, partition }, nextOffset) {
-      storedTo.set(keyOf({ topic, partition }), { topic, partition, nextOffset })
+      storedTo.set(partitionKey({ topic, partition }), { topic, partition, nextOffset })
     },
     forget: () => storedTo.clear(),
     async look() {
@@ -43,14 +42,14 @@ export function createPositionWatch({ sql, log, cluster, consumer, onBehind }: W
       if (before.length === 0) return { more: false }
       const topics = [...new Set(before.map(({ topic }) => topic))]
       const rows = await listPositions(sql, { cluster, topics })
-      const positions = new Map(rows.map((row) => [keyOf(row), row.next_offset]))
-      const behind = before.filter((place) => (positions.get(keyOf(place)) ?? 0n) < place.nextOffset)
+      const positions = new Map(rows.map((row) => [partitionKey(row), row.next_offset]))
+      const behind = before.filter((place) => (positions.get(partitionKey(place)) ?? 0n) < place.nextOffset)
       if (behind.length === 0) return { more: false }
       onBehind()
       for (const { topic, partition, nextOffset } of behind) {
-        const position = positions.get(keyOf({ topic, partition })) ?? 0n
+        const position = positions.get(partitionKey({ topic, partition })) ?? 0n
         log.warn({ topic, partition, position, storedTo: nextOffset }, 'position_behind')
-        storedTo.delete(keyOf({ topic, partition }))
+        storedTo.delete(partitionKey({ topic, partition }))
         consumer.seek({ topic, partition, offset: String(position) })
       }
       return { more: false }
@@ -61,8 +60,4 @@ export function createPositionWatch({ sql, log, cluster, consumer, onBehind }: W
 /** Looks until the signal aborts. */
 export function followPositions(watch: PositionWatch, { log, signal }: { log: Log; signal: AbortSignal }) {
   return runLoop(watch.look, { name: 'positions', intervalMs: lookEveryMs, signal, log })
-}
-
-function keyOf({ topic, partition }: Place): string {
-  return `${topic}:${partition}`
 }

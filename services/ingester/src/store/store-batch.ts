@@ -17,9 +17,9 @@ import { isDatabaseAway, isMissingPartition } from 'dlq-core/runtime/database/da
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { type ComparedOrigin, compareOriginals } from '../read/compare-originals.ts'
 import { type Erasures, ErasuresChanged, forgetErased, requireSameErasures } from '../read/forget-erased.ts'
-import type { Backlog } from '../registers/backlog.ts'
 import { FramesGone, type FramesRegister } from '../registers/frames-register.ts'
 import type { GroupRegister } from '../registers/group-register.ts'
+import type { Lag } from '../registers/lag.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
 import { type CorrelateDeps, correlateByAttempt } from './correlate-by-attempt.ts'
 import { correlateByPlace } from './correlate-by-place.ts'
@@ -57,7 +57,7 @@ export type StoredMessage = Pick<NewMessage, 'id' | 'dlq_offset'>
 export type StoreDeps = {
   sql: Database
   settings: ReadingSettings
-  backlog: Backlog
+  lag: Lag
   groups: GroupRegister
   frames: FramesRegister
   routes: RouteRegister
@@ -125,10 +125,10 @@ function byPlace({ batch: a }: Work, { batch: b }: Work): number {
 
 /** What is read, and made known to the database, before the transaction. */
 async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promise<Work> {
-  const { settings, backlog, groups, frames, routes, complete, decode, now, random } = deps
+  const { settings, lag, groups, frames, routes, complete, decode, now, random } = deps
   const reading = {
     ...settings,
-    hasBacklog: backlog.isBehind(batch),
+    hasBacklog: lag.isBehind(batch),
     traces: frames.traces,
   }
   const records = await complete(batch.records)

@@ -3,9 +3,9 @@
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
-import { createBacklog } from '../registers/backlog.ts'
 import { createFramesRegister } from '../registers/frames-register.ts'
 import { createGroupRegister } from '../registers/group-register.ts'
+import { createLag } from '../registers/lag.ts'
 import { createRouteRegister } from '../registers/route-register.ts'
 import type { Batch, StoreDeps } from './store-batch.ts'
 
@@ -79,7 +79,7 @@ export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDe
       mappings: [],
       dlqPatterns: ['*.dlq.v1'],
     },
-    backlog: createBacklog({ now: Date.now }),
+    lag: createLag({ now: Date.now }),
     groups: createGroupRegister(sql, { now: Date.now }),
     frames: createFramesRegister(sql, { now: Date.now }),
     routes: createRouteRegister(sql, { mappings: [], mode: 'ask', now: Date.now }),

@@ -3,6 +3,7 @@
 // headers.
 
 import type { RecordPlace } from '../../domain/record/record-place.ts'
+import { heldBySlots } from '../held-by-slots.ts'
 import { type Sql, toJson } from '../sql.ts'
 
 export type Correlated = RecordPlace & { message_id: string; number: number }
@@ -41,19 +42,14 @@ const retentionDays = 7
  */
 export async function findTopicsOfUnplaced(sql: Sql, topics: readonly string[]): Promise<Set<string>> {
   // Retriers hold what they retry by their slot, programs that claim by SQL by a lease; each has its index. "materialized",
-  // because with the topics' names in the same query, the planner may read all messages of these topics. A partition that
-  // was never analyzed seems to be full of rows with a slot and a lease, and the planner would look for RETRYING in all of a
-  // larger index. So rows are sought slot by slot; "offset 0" keeps the status out of that; and leases are looked at only if
-  // there is one.
+  // because with the topics' names in the same query, the planner may read all messages of these topics. In a partition that
+  // was never analyzed many rows seem to have a lease, too (held-by-slots.ts), so they are looked at only if there is one.
   const rows = await sql<{ topic: string }[]>`
     with leased as materialized (
       select from dlq.dlq_messages where lease_until is not null order by lease_until limit 1
     ),
     retrying as materialized (
-      select held.original_topic, held.target_topic
-      from dlq.dlq_slots s cross join lateral (
-        select m.original_topic, m.target_topic, m.status from dlq.dlq_messages m where m.lease_slot = s.slot offset 0) held
-      where held.status = 'RETRYING'
+      select original_topic, target_topic from ${heldBySlots(sql)} held where status = 'RETRYING'
       union all
       select original_topic, target_topic from dlq.dlq_messages
       where lease_until is not null and lease_slot is null and status = 'RETRYING' and exists (select from leased)

@@ -2,6 +2,7 @@
 // same statement. Settling also checks slot and batch. So a late statement of a dead process, or of one that lost its
 // slot, changes no row.
 
+import { heldBySlots } from '../held-by-slots.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { type Sql, toArray, toJson } from '../sql.ts'
 import { beginsPaused, bytesOf, dueMessages } from './due-messages.ts'
@@ -109,15 +110,16 @@ export async function claimBatch(
       select coalesce(array_agg(topic), '{}') as topics from dlq.dlq_topic_pauses
       where what = 'retries' and (until is null or until > now())
     ),
+    -- Once for all topics, and not at all where none has such a bound.
+    in_flight as materialized (
+      select original_topic, count(*)::int as messages from ${heldBySlots(sql)} held group by original_topic
+    ),
     share as materialized (
       select topic, run, ordered, "pausedGroups" as paused, paused.topics as paused_topics,
              ordered or (${beginsPaused(sql)}) as windowed,
              case when "maxInFlight" is null then quota
-                  -- Slot by slot: message-correlate.ts says why.
-                  else greatest(0, least(quota, "maxInFlight" - (
-                    select count(*)::int from dlq.dlq_slots holder cross join lateral (
-                      select f.original_topic from dlq.dlq_messages f where f.lease_slot = holder.slot offset 0) held
-                    where held.original_topic = topic))) end as quota
+                  else greatest(0, least(quota, "maxInFlight" - coalesce(
+                    (select messages from in_flight where original_topic = topic), 0))) end as quota
       from json_to_recordset(${toJson(shares)}::json) as s
         (topic text, run uuid, quota int, "maxInFlight" int, ordered boolean, "pausedGroups" uuid[])
       cross join paused

@@ -4,7 +4,7 @@
 
 import type { KafkaMessage } from 'kafkajs'
 import type { FetchedOriginal, OriginalRecord } from '../../domain/origin/compare-origin.ts'
-import { placeKey, type RecordPlace } from '../../domain/record/record-place.ts'
+import { partitionKey, placeKey, type RecordPlace } from '../../domain/record/record-place.ts'
 import { refusalOf } from '../kafka/refusals.ts'
 import type { TopicReader } from '../kafka/topic-reader.ts'
 import type { Log } from '../log.ts'
@@ -79,7 +79,7 @@ type Fetching = { reader: Pick<TopicReader, 'fetchRecords'>; budget: Budget; ori
 type PartitionOffsets = { topic: string; partition: number; offsets: bigint[] }
 
 function byPartition(wanted: readonly RecordPlace[]): PartitionOffsets[] {
-  const partitions = Map.groupBy(wanted, ({ topic, partition }) => `${topic}:${partition}`)
+  const partitions = Map.groupBy(wanted, partitionKey)
   return [...partitions.values()].map((places) => ({
     topic: places[0]!.topic,
     partition: places[0]!.partition,

@@ -1,6 +1,7 @@
 // Where the logs of many topics begin and end, in two requests per broker; kafkajs asks topic by topic, and
 // makes each one a target topic (fetch-records.ts says why that must not be).
 
+import { partitionKey } from '../../domain/record/record-place.ts'
 import type { LogBounds } from '../../queries/ingest/topic-partitions.ts'
 import {
   anyBroker,
@@ -95,13 +96,13 @@ async function askLeader(
     })
     return new Map(
       responses.flatMap(({ topic, partitions }) =>
-        partitions.map(({ partition, offset }) => [`${topic}:${partition}`, BigInt(String(offset))]),
+        partitions.map(({ partition, offset }) => [partitionKey({ topic, partition }), BigInt(String(offset))]),
       ),
     )
   }
   const answers = await Promise.all(timestamps.map(ask))
   return led.map((place) => ({
     ...place,
-    offsets: answers.map((answer) => answer.get(`${place.topic}:${place.partition}`)!),
+    offsets: answers.map((answer) => answer.get(partitionKey(place))!),
   }))
 }

@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest'
-import { createBacklog } from './backlog.ts'
+import { createLag } from './lag.ts'
 
 const place = (partition: number, behind: bigint) => ({
   ...{ topic: 'orders.dlq.v1', partition },
   ...{ nextOffset: 1000n, highWatermark: 1000n + behind },
 })
 
-function backlogAt() {
+function lagAt() {
   let time = 0
-  const backlog = createBacklog({ now: () => time })
-  return { isBehind: backlog.isBehind, passes: (ms: number) => (time += ms) }
+  const lag = createLag({ now: () => time })
+  return { isBehind: lag.isBehind, passes: (ms: number) => (time += ms) }
 }
 
-test('a few records behind a batch are no backlog, more are one', () => {
-  const { isBehind } = backlogAt()
+test('a few records behind a batch are left by an ingester that keeps up, more are not', () => {
+  const { isBehind } = lagAt()
   expect(isBehind(place(0, 0n))).toBe(false)
   expect(isBehind(place(0, 500n))).toBe(false)
   expect(isBehind(place(0, 501n))).toBe(true)
   expect(isBehind(place(0, 400n))).toBe(false)
 })
 
-test('the partitions of an ingester are one backlog', () => {
-  const { isBehind } = backlogAt()
+test('the lags of an ingester’s partitions add up', () => {
+  const { isBehind } = lagAt()
   expect(isBehind(place(0, 300n))).toBe(false)
   expect(isBehind(place(1, 300n))).toBe(true)
   expect(isBehind({ ...place(0, 300n), topic: 'payments.dlq.v1' })).toBe(true)
@@ -30,7 +30,7 @@ test('the partitions of an ingester are one backlog', () => {
 })
 
 test('a partition that is read no more does not count for ever', () => {
-  const { isBehind, passes } = backlogAt()
+  const { isBehind, passes } = lagAt()
   expect(isBehind(place(0, 1_000_000n))).toBe(true)
   passes(5000)
   expect(isBehind(place(1, 0n))).toBe(true)

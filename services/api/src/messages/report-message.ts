@@ -64,7 +64,7 @@ export function toReportedMessage(
     }),
     original_partition: report.original_partition ?? null,
     original_offset: report.original_offset ?? null,
-    original_timestamp: report.original_timestamp?.toISOString() ?? null,
+    original_timestamp: report.original_timestamp ?? null,
     max_retries: report.max_retries ?? policy.maxRetries,
     next_retry_at: wanted === undefined ? byPolicy : wanted,
     payload: policy.payload === 'derived' ? null : projectPayload(value),

@@ -177,17 +177,19 @@ function startOf(batch: KafkaMessage, fetchedOffset: string): bigint {
 
 function toRecord(
   message: KafkaMessage,
-  place: { cluster: string; topic: string; partition: number },
+  { cluster, topic, partition }: { cluster: string; topic: string; partition: number },
 ): DeadLetterRecord {
-  const { offset, timestamp, timestampType, key, value, headerPairs, undecodable } = message
-  return {
-    ...place,
+  const { offset, timestamp, timestampType, key, value, headerPairs: headers, undecodable } = message
+  const record = {
+    cluster,
+    topic,
+    partition,
     offset: BigInt(offset),
     timestamp: BigInt(timestamp),
     timestampType,
     key,
     value,
-    headers: headerPairs,
-    ...(undecodable && { undecodable: undecodable.reason }),
+    headers,
   }
+  return undecodable ? { ...record, undecodable: undecodable.reason } : record
 }

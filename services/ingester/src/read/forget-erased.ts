@@ -77,7 +77,7 @@ function isBefore(
 ): boolean {
   if (topics !== null && !topics.includes(original_topic)) return false
   const time = original_timestamp ?? record_timestamp
-  return time === null || new Date(time) <= cutoff
+  return time === null || time <= cutoff
 }
 
 function emptied(message: NewMessage): NewMessage {

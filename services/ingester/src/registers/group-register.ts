@@ -4,6 +4,7 @@
 import { abridgedTrace } from 'dlq-core/domain/failure/known-traces.ts'
 import { failureOf } from 'dlq-core/domain/failure/stored-failure.ts'
 import { fingerprint, fingerprintId, overflowGroup } from 'dlq-core/domain/grouping/error-fingerprint.ts'
+import { knownFingerprintId } from 'dlq-core/domain/grouping/known-fingerprint.ts'
 import { type DeadLetter, recognisedTrace } from 'dlq-core/domain/message/new-message.ts'
 import {
   admitGroups,
@@ -44,9 +45,9 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
       seen.clear()
     },
     async assign(letters) {
-      const ids = letters.map((letter) => fingerprintId(readableFailure(letter)))
+      const ids = letters.map(groupIdOf)
       const keys = letters.map(({ message }, index) => keyOf(message.dlq_topic, ids[index]!))
-      const spans = spansOf(letters, keys, new Date(now()).toISOString())
+      const spans = spansOf(letters, keys, new Date(now()))
       const unknown = new Map<string, WantedGroup>()
       letters.forEach((letter, index) => {
         const { message } = letter
@@ -76,14 +77,22 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
   }
 }
 
+function groupIdOf(letter: DeadLetter): string {
+  const trace = recognisedTrace(letter)
+  const { error_class: errorClass, error_message: errorMessage } = letter.message
+  return trace === null || errorClass === null
+    ? fingerprintId(failureOf(letter.message))
+    : knownFingerprintId({ errorClass, errorMessage }, trace)
+}
+
 /** The failure, with an abridged stack trace where there is one: it tells the same place. */
 function readableFailure(letter: DeadLetter) {
   const trace = recognisedTrace(letter)
   return failureOf(trace === null ? letter.message : { ...letter.message, error_stacktrace: abridgedTrace(trace) })
 }
 
-/** When the letters of each key failed, and the place of one of them. Times as text, because a batch has thousands. */
-function spansOf(letters: readonly DeadLetter[], keys: readonly string[], now: string) {
+/** When the letters of each key failed, and the place of one of them. */
+function spansOf(letters: readonly DeadLetter[], keys: readonly string[], now: Date) {
   const spans = new Map<string, FailedAt & { at: number }>()
   letters.forEach(({ message }, at) => {
     const time = message.record_timestamp ?? now
@@ -97,7 +106,7 @@ function spansOf(letters: readonly DeadLetter[], keys: readonly string[], now: s
 
 /** Both spans of time together. */
 function widened(a: FailedAt, b: FailedAt): FailedAt {
-  const [first, , , last] = [a.first, a.last, b.first, b.last].toSorted()
+  const [first, , , last] = [a.first, a.last, b.first, b.last].toSorted((one, other) => +one - +other)
   return { first: first!, last: last! }
 }
 

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fingerprint } from '../grouping/error-fingerprint.ts'
-import { readDeadLetter } from '../message/new-message.ts'
+import { fingerprint, fingerprintId } from '../grouping/error-fingerprint.ts'
+import { knownFingerprintId } from '../grouping/known-fingerprint.ts'
+import { type DeadLetter, readDeadLetter } from '../message/new-message.ts'
+import { writtenText } from '../record/header-json.ts'
 import { defaultRetryPolicy } from '../retry/retry-policy.ts'
 import { abridgedTrace, createKnownTraces } from './known-traces.ts'
 import { splitFrames } from './stack-frames.ts'
@@ -60,6 +62,13 @@ const letterOf = (trace: string, traces?: ReturnType<typeof createKnownTraces>) 
     0,
   )
 
+/** All that was read, whatever it was read from. */
+const readOf = ({ message, ...others }: DeadLetter) => ({
+  ...others,
+  message: { ...message, record_headers: writtenText(message.record_headers!) },
+  trace: null,
+})
+
 describe('a trace with known frames', () => {
   const traces = known(traceOf('no stock for 1'), traceOf('no stock for 1', { place: 'Refunds' }))
 
@@ -79,11 +88,28 @@ describe('a trace with known frames', () => {
     for (const message of ['no stock for 2', 'a\nmessage of\ntwo lines', '', ': ', 'x'.repeat(1000)]) {
       const [quick, slow] = [letterOf(traceOf(message), traces), letterOf(traceOf(message))]
       expect(quick.trace, message).not.toBeNull()
-      expect({ ...quick, trace: null }).toEqual(slow)
+      expect(readOf(quick)).toEqual(readOf(slow))
       const { message: row, trace } = quick
       expect(fingerprint(failureOf({ ...row, error_stacktrace: abridgedTrace(trace!) }))).toEqual(
         fingerprint(failureOf(slow.message)),
       )
+    }
+  })
+
+  test.each([
+    'no stock for 3',
+    '',
+    'of two\nlines',
+    'x\nCaused by: a.B: c',
+    'x [cause]: a.B: c',
+    'x --- End of inner exception stack trace ---',
+    'x\r',
+    'x\u2028y',
+  ])('is of the same group as one that is read whole, with the message %j', (message) => {
+    for (const said of ['no stock for 2', message]) {
+      const trace = traces.recognise(Buffer.from(traceOf(said)))!
+      const named = { errorClass: 'com.example.OutOfStock', errorMessage: said }
+      expect(knownFingerprintId(named, trace)).toBe(fingerprintId({ ...named, errorStacktrace: trace.whole }))
     }
   })
 
@@ -98,7 +124,7 @@ describe('a trace with known frames', () => {
     ['17 KB', traceOf('x', { depth: 17 * 30 })],
   ])('is none with %s: it is read whole', (_, trace) => {
     expect(traces.recognise(Buffer.from(trace))).toBeNull()
-    expect({ ...letterOf(trace, traces), trace: null }).toEqual(letterOf(trace))
+    expect(readOf(letterOf(trace, traces))).toEqual(readOf(letterOf(trace)))
   })
 
   test('is none where its bytes are no text', () => {
@@ -127,7 +153,7 @@ describe('a trace with known frames', () => {
     const trace = `Traceback:\n${'  File "/app/a.py", line 10, in take\n    take()\n'.repeat(30)}`
     const quick = letterOf(trace, known(trace))
     expect(quick.trace).not.toBeNull()
-    expect({ ...quick, trace: null }).toEqual(letterOf(trace))
+    expect(readOf(quick)).toEqual(readOf(letterOf(trace)))
   })
 })
 
@@ -166,12 +192,16 @@ test('whatever a trace is, it is read as one that is read whole', () => {
         const quick = letterOf(trace, traces)
         if (quick.trace !== null) recognised++
         const slow = letterOf(trace)
-        expect({ ...quick, trace: null }).toEqual(slow)
+        expect(readOf(quick)).toEqual(readOf(slow))
         const read =
           quick.trace === null ? quick.message : { ...quick.message, error_stacktrace: abridgedTrace(quick.trace) }
         expect(fingerprint(failureOf(read))).toEqual(fingerprint(failureOf(slow.message)))
-        if (quick.trace !== null)
-          expect(splitFrames(trace)).toEqual({ own: quick.trace.own, frames: quick.trace.frames })
+        if (quick.trace === null) return
+        expect(splitFrames(trace)).toEqual({ own: quick.trace.own, frames: quick.trace.frames })
+        for (const failure of [failureOf(slow.message), { ...failureOf(slow.message), errorClass: 'a.B' }])
+          expect(knownFingerprintId({ ...failure, errorClass: failure.errorClass! }, quick.trace)).toBe(
+            fingerprintId(failure),
+          )
       },
     ),
     { numRuns: 2000 },

@@ -77,9 +77,9 @@ export function readFailure(record: Pick<DeadLetterRecord, 'topic' | 'timestamp'
   const ours = readOurs(index)
   const present = parsers.filter((parser) => parser.isPresent(index))
   const families = present.map((parser) => parser.family)
-  const [first, ...others] = present.filter((parser) => parser !== plainError)
-  if (first !== undefined) {
-    const newest = others.length === 0 ? first : newestOf([first, ...others], index, record)
+  const named = present.filter((parser) => parser !== plainError)
+  const newest = named.length > 1 ? newestOf(named, index, record) : named[0]
+  if (newest !== undefined) {
     return { family: newest.family, context: newest.parse(index, record), ours, families }
   }
   const logEntry = readKsqldbLogEntry(record.value)

@@ -25,8 +25,14 @@ export function readWithTraces(record: DeadLetterRecord, traces: KnownTraces | u
   )
   // The trace may stand in another header.
   if (failure.context.errorStacktrace !== abridged) return { ...readFailure(record), known: null }
-  const context = { ...failure.context, errorStacktrace: trace.whole }
-  return { ...failure, context, known: { ...trace, bytes } }
+  const { family, ours, families } = failure
+  return {
+    family,
+    ours,
+    families,
+    context: { ...failure.context, errorStacktrace: trace.whole },
+    known: { ...trace, bytes },
+  }
 }
 
 /** Where the longest value stands; −1 where there are no headers. */

@@ -61,8 +61,19 @@ const karafkaSets: readonly ReadonlySet<string>[] = [
 
 /** Whether a header of this name is always removed. */
 export function isFailureHeader(name: string): boolean {
-  return exactNames.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+  const before = toldNames.get(name)
+  if (before !== undefined) return before
+  const isOne = exactNames.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+  if (toldNames.size >= maxToldNames) toldNames.clear()
+  if (name.length <= maxToldChars) toldNames.set(name, isOne)
+  return isOne
 }
+
+/** Most records have the same names. */
+const toldNames = new Map<string, boolean>()
+const maxToldNames = 1000
+/** Whoever writes a DLQ topic chooses the names, and so what is remembered. */
+const maxToldChars = 128
 
 /**
  * The headers, decoded or as they are stored, without those that describe a failure. The `error` header is removed

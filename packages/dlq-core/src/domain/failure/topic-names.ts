@@ -93,6 +93,19 @@ export function replayHazard(
   if (source === 'guessed') return 'guessed'
   if (isUuid(target) || (family === 'share-group' && isKafkaUuid(target))) return 'uuid'
   if (partition !== null && partition < 0) return 'negative-partition'
+  const before = namedHazards.get(target)
+  if (before?.dlqPatterns === dlqPatterns) return before.hazard
+  const hazard = hazardOfName(target, dlqPatterns)
+  if (namedHazards.size >= maxNamedHazards) namedHazards.clear()
+  namedHazards.set(target, { dlqPatterns, hazard })
+  return hazard
+}
+
+/** What was told of names before: a topic has many records. */
+const namedHazards = new Map<string, { dlqPatterns: TopicGlobs; hazard: ReplayHazard | null }>()
+const maxNamedHazards = 1000
+
+function hazardOfName(target: string, dlqPatterns: TopicGlobs): ReplayHazard | null {
   if (looksInternal(target)) return 'internal'
   if (matchesTopicGlobs(dlqPatterns, target) || looksLikeDlqTopic(target)) return 'dlq-topic'
   return looksLikeRetryTopic(target) ? 'retry-topic' : null

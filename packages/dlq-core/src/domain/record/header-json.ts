@@ -40,12 +40,27 @@ export function storedHeaders(
   mayRefer: (name: string) => boolean = () => true,
   known: { value: Buffer; column: string } | null = null,
 ): StoredHeader[] {
-  return headers.map(([name, value]) =>
-    known !== null && value === known.value && mayRefer(name)
-      ? [name, { column: known.column }]
-      : [name, storedValue(name, value, { inColumns, mayRefer })],
-  )
+  return headers.map((header) => {
+    const before = sharedForms.get(header)
+    if (before !== undefined) return before
+    const [name, value] = header
+    if (known !== null && value === known.value && mayRefer(name)) return [name, { column: known.column }]
+    const stored = [name, storedValue(name, value, { inColumns, mayRefer })] as const
+    // A longer value may stand in a column of one row only.
+    if (header.repeats && (value?.length ?? 0) < minReferredBytes) sharedForms.set(header, stored)
+    return stored
+  })
 }
+
+/** JSON text, or what writes it where somebody needs it. */
+export type JsonText = string | (() => string)
+
+export function writtenText(json: JsonText): string {
+  return typeof json === 'function' ? json() : json
+}
+
+/** Of pairs that many records share. */
+const sharedForms = new WeakMap<Header, StoredHeader>()
 
 function storedValue(
   name: string,

@@ -4,7 +4,10 @@
 import type { RecordPlace } from './record-place.ts'
 
 /** One header in wire order. Names may repeat; a value may be null or any bytes. */
-export type Header = readonly [name: string, value: Buffer | null]
+export type Header = readonly [name: string, value: Buffer | null] & {
+  /** Many records have the same pair, and not only an equal one: what is made of it may be kept. */
+  readonly repeats?: true
+}
 
 /** A record of a DLQ topic, byte for byte. */
 export type DeadLetterRecord = RecordPlace & {

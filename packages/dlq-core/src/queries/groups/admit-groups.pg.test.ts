@@ -99,7 +99,7 @@ test('a thousand groups on each of eight topics are touched at once, without com
 })
 
 test('a group has failed since the first of its records, and last when the last was written, but never in the future', async () => {
-  const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString()
+  const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000)
   const times = async () => {
     const [row] = await database.sql<{ since: number; topic_since: number; last: number }[]>`
       select round(extract(epoch from now() - g.first_seen_at) / 60)::int as since,

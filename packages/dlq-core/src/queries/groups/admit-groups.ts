@@ -23,8 +23,8 @@ export type WantedGroup = {
   failed?: FailedAt | undefined
 }
 
-/** ISO 8601, in UTC. Times of records may lie in the future, where a clock is wrong: they count as now. */
-export type FailedAt = { first: string; last: string }
+/** Times of records may lie in the future, where a clock is wrong: they count as now. */
+export type FailedAt = { first: Date; last: Date }
 
 /**
  * Creates the missing groups, and adds them to their topics. Returns the id of the group to use for each wanted one,
@@ -71,7 +71,7 @@ export async function admitGroups(sql: Sql, wanted: readonly WantedGroup[]): Pro
 
 /** Leaves the other columns of existing rows alone, because they belong to people. */
 async function createGroups(sql: Sql, groups: readonly Fingerprint[], wanted: readonly WantedGroup[]): Promise<void> {
-  const firsts = new Map<string, string>()
+  const firsts = new Map<string, Date>()
   for (const { group, failed } of wanted) {
     const known = firsts.get(group.id)
     if (failed && (known === undefined || failed.first < known)) firsts.set(group.id, failed.first)

@@ -73,8 +73,8 @@ describe('a row that is copied', () => {
       'with values of no length',
       { record_key: Buffer.alloc(0), record_value: Buffer.alloc(0), error_message: '', record_headers: '[]' },
     ],
-    ['of the first year', { original_timestamp: '0001-01-01T00:00:00.000Z' }],
-    ['of the last year', { original_timestamp: '9999-12-31T23:59:59.999Z', original_offset: 2n ** 63n - 1n }],
+    ['of the first year', { original_timestamp: new Date('0001-01-01T00:00:00.000Z') }],
+    ['of the last year', { original_timestamp: new Date('9999-12-31T23:59:59.999Z'), original_offset: 2n ** 63n - 1n }],
   ]
   test.each(cases)('%s is the row that an insert stores', async (_, changes) => {
     const same = message(1, changes)

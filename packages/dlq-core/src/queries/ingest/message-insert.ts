@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { NewMessage } from '../../domain/message/new-message.ts'
+import { writtenText } from '../../domain/record/header-json.ts'
 import type { Sql } from '../sql.ts'
 import { type CopyColumns, encodeCopy, type PieceMemory } from './copy-format.ts'
 
@@ -63,7 +64,7 @@ const maxKeptBytes = 2 * 1024 * 1024
 export async function insertMessages(sql: Sql, messages: readonly NewMessage[]): Promise<number> {
   let inserted = 0
   for (let start = 0; start < messages.length; start += rowsPerStatement) {
-    const rows = messages.slice(start, start + rowsPerStatement)
+    const rows = messages.slice(start, start + rowsPerStatement).map(withHeadersWritten)
     // The id is derived from the record, so a record that is read again meets its own id.
     const result = await sql`
       insert into dlq.dlq_messages ${sql(rows, ...columns)}
@@ -71,6 +72,11 @@ export async function insertMessages(sql: Sql, messages: readonly NewMessage[]):
     inserted += result.count
   }
   return inserted
+}
+
+function withHeadersWritten(message: NewMessage) {
+  const { record_headers: headers } = message
+  return { ...message, record_headers: headers && writtenText(headers) }
 }
 
 /**

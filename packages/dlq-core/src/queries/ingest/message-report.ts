@@ -19,7 +19,8 @@ export type ReportedMessage = Omit<
   | 'held_by_route'
   | 'frames_id'
   | 'original_topic_source'
-> & { original_topic_source: 'caller' }
+  | 'record_headers'
+> & { original_topic_source: 'caller'; record_headers: string }
 
 /** Stores the message under an id made of the present time. Returns the id. */
 export async function insertReport(sql: Sql, message: ReportedMessage): Promise<string> {

@@ -60,7 +60,7 @@ async function allUp(
   }
   for (const set of fileSets.filter((set) => only === undefined || only.set === set)) {
     await refuseChangedFiles(client, set)
-    const names = await runFiles(client, set, 'up', only?.count ?? Number.POSITIVE_INFINITY)
+    const names = await runAllUp(client, set, { count: only?.count ?? Number.POSITIVE_INFINITY, log })
     await rememberChecksums(client, set)
     note(names, set)
   }
@@ -184,6 +184,45 @@ async function withLock<T>(options: MigrateOptions, work: (client: pg.Client) =>
 async function tryLock(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [advisoryLockKey])
   return rows[0].locked
+}
+
+const maxLostLocks = 20
+
+/**
+ * As `runFiles`, while services store messages: a migration that lost a lock to one of them is rolled back, and run again.
+ * Each file can be run again (load-migrations.ts).
+ */
+async function runAllUp(
+  client: pg.Client,
+  set: FileSet,
+  { count, log }: { count: number; log: MigrateOptions['log'] },
+): Promise<string[]> {
+  const before = await ranFiles(client, set)
+  for (let lost = 0; ; lost += 1) {
+    const ran = (await ranFiles(client, set)).filter((name) => !before.includes(name))
+    try {
+      return [...ran, ...(await runFiles(client, set, 'up', count - ran.length))]
+    } catch (error) {
+      if (!hasLostLock(error) || lost === maxLostLocks) throw error
+      await client.query('rollback')
+      await client.query('reset lock_timeout')
+      log?.(`a migration lost a lock to a service that runs: ${(error as Error).message}; once more`)
+      await sleep(100 + Math.random() * 400)
+    }
+  }
+}
+
+/** deadlock_detected, lock_not_available */
+function hasLostLock(error: unknown): boolean {
+  return ['40P01', '55P03'].includes((error as { code?: string }).code ?? '')
+}
+
+async function ranFiles(client: pg.Client, set: FileSet): Promise<string[]> {
+  const table = `migrations.${set}`
+  const { rows: known } = await client.query('select to_regclass($1) is not null as there', [table])
+  if (!known[0].there) return []
+  const { rows } = await client.query(`select name from ${table} order by id`)
+  return rows.map(({ name }) => name)
 }
 
 /** Applies or reverts the next `count` migrations of a set. Returns their names. It looks after no checksums and no rights. */

@@ -2,11 +2,13 @@
 // of a million, one after the other in the same call.
 
 import { randomUUID } from 'node:crypto'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { claimBatch } from 'dlq-core/queries/retry/batches.ts'
 import { listDueTopics } from 'dlq-core/queries/retry/due-topics.ts'
 import { takeSlot } from 'dlq-core/queries/retry/slots.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
+import { archiveSettled } from '../../../../services/retrier/src/cron/archive-settled.ts'
 import { casesOf, connections } from '../api/api-bench.ts'
 import type { Case } from '../api/steady-load.ts'
 import { loadSteadily } from '../api/steady-load.ts'
@@ -15,7 +17,9 @@ import { type BenchRun, settleDatabase, startBenchService } from '../measure/ben
 import type { Measurement } from '../measure/measure.ts'
 import { median, medianRatio } from '../measure/statistics.ts'
 import { formatNumber, formatTable } from '../measure/table.ts'
-import { openSizeDatabase, type SizeDatabase } from './size-database.ts'
+import { openSizeDatabase, type SizeDatabase, spoilDatabase } from './size-database.ts'
+import { months } from './size-rows.ts'
+import { storingBeside } from './storing-beside.ts'
 
 /** Requests per second, few enough for the machine, so that the latency is that of an answer and not of a queue. */
 const evenRate = 50
@@ -37,6 +41,7 @@ export async function benchSize(run: BenchRun): Promise<void> {
   await benchCounts(run, sizes)
   await benchClaims(run, sizes)
   await benchIngestion(run, sizes)
+  await benchArchive(run, sizes)
 }
 
 function titles([small, large]: Sizes, what: string): string[] {
@@ -174,4 +179,28 @@ async function benchIngestion(run: BenchRun, sizes: Sizes): Promise<void> {
   const rates = rounds.map((of) => of.map(({ rowsPerSecond }) => rowsPerSecond))
   const cells = [...rates.map((of) => formatNumber(median(of))), formatNumber(medianRatio(rates[1]!, rates[0]!), 2)]
   run.print(formatTable(['', ...titles(sizes, 'rows/s')], [['one ingester', ...cells]]))
+}
+
+/** Moves the oldest quarter of the messages into the archive, as the retrier's job does. It comes last: they are gone then. */
+async function benchArchive(run: BenchRun, sizes: Sizes): Promise<void> {
+  const retentionMs = (months - months / 4) * (365.25 / 12) * 86_400_000
+  const policyOf = () => ({ ...defaultRetryPolicy, retentionMs })
+  const rows: string[][] = []
+  for (const database of sizes) {
+    await spoilDatabase(database)
+    let moved = 0
+    const { seconds, longestMs } = await storingBeside(database.sql, database, async () => {
+      const { archived } = await archiveSettled(
+        { sql: database.sql, policyOf },
+        { now: new Date(), signal: new AbortController().signal },
+      )
+      moved = archived
+    })
+    rows.push([
+      formatNumber(database.rows),
+      ...[moved, seconds, moved / seconds, longestMs].map((value) => formatNumber(value)),
+    ])
+  }
+  const columns = ['a quarter archived, of', 'messages', 's', 'messages/s', 'longest wait of one stored meanwhile, ms']
+  run.print(formatTable(columns, rows))
 }

@@ -1,8 +1,9 @@
-// Creates a database of many millions of rows once, and keeps it until the migrations change. It copies first and
-// creates indexes afterwards, because sorting an index at once costs a third of growing it row by row. It copies with
+// Creates a database of many millions of rows once, and keeps it until the migrations change. It is filled with the schema
+// of an earlier version and then migrated, as an old database is. It copies first and creates indexes afterwards, because sorting an index at once costs a third of growing it row by row. It copies with
 // "freeze" into partitions that the same transaction has emptied. So nothing is written to the WAL where wal_level is
 // minimal, and no vacuum has to read all rows again.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeCopy } from 'dlq-core/queries/ingest/copy-format.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { withMaintenance } from 'dlq-testing/postgres/maintenance.ts'
@@ -11,11 +12,14 @@ import { storeTopicsAndGroups } from '../api/api-rows.ts'
 import { type BenchDatabase, type BenchRun, connectBench } from '../measure/bench-run.ts'
 import { formatNumber } from '../measure/table.ts'
 import { cluster, months, sizeColumns, sizeRow } from './size-rows.ts'
+import { storingBeside } from './storing-beside.ts'
 
 /** Partitions that are filled at once. */
 const writers = 2
 const rowsPerCopy = 20_000
 const rowsPerPiece = 250
+/** The migrations of the version that `versions` is run against (commit 6c977d9). */
+const earlierMigrations = 15
 
 export type SizeDatabase = BenchDatabase & AsyncDisposable & { rows: number }
 
@@ -29,6 +33,11 @@ export async function openSizeDatabase(run: BenchRun, rows: number): Promise<Siz
   else await makeDatabase(run, { name, url: url.href, rows })
   const sql = connectBench(url.href)
   return { url: url.href, sql, rows, [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) }
+}
+
+/** Whoever has changed much of it says so: it is made again. */
+export async function spoilDatabase({ sql, url }: SizeDatabase): Promise<void> {
+  await sql`comment on database ${sql(new URL(url).pathname.slice(1))} is null`
 }
 
 /** Written last. A database without it was interrupted, and is created again. */
@@ -52,7 +61,7 @@ async function makeDatabase(
     await sql`drop database if exists ${sql(name)} with (force)`
     await sql`create database ${sql(name)}`
   })
-  await migrateUp({ databaseUrl: url })
+  await migrateUp({ databaseUrl: url, only: { set: 'dlq', count: earlierMigrations } })
   const sql = connectBench(url)
   try {
     const step = timer(print)
@@ -63,19 +72,31 @@ async function makeDatabase(
     step(`${formatNumber(rows)} rows copied`)
     for (const statement of rebuild) await withoutTimeout(sql, (sql) => sql.unsafe(statement))
     step('indexes built')
-    await fillOtherTables(sql, rows)
     await withoutTimeout(sql, (sql) => sql`analyze dlq.dlq_messages`)
-    step('other tables, statistics')
+    const log = (line: string) => print(`    ${line}`)
+    const { seconds, longestMs } = await storingBeside(sql, { rows }, () => migrateUp({ databaseUrl: url, log }))
+    print(
+      `  migrated from version ${earlierMigrations} in ${formatNumber(seconds)} s; a message that was stored meanwhile waited ${formatNumber(longestMs)} ms at most`,
+    )
+    step('all migrations')
+    await fillOtherTables(sql, rows)
+    step('other tables')
     // As for a table that existed before its triggers.
     await sql`update dlq.dlq_summary_state set counted_at = null`
     await withoutTimeout(sql, async (sql) => {
-      await sql`select dlq.reconcile_summary()`
+      // A migration that has counted holds the lock for a second longer.
+      for (let isCounted = false; !isCounted; await sleep(100)) {
+        const [row] = await sql`select dlq.reconcile_summary() is not null as counted`
+        isCounted = row!.counted
+      }
       for (let more = true; more; ) {
         const [row] = await sql`select dlq.fold_summary() as folded`
         more = row!.folded > 0
       }
     })
     step('counted for the first time')
+    await withoutTimeout(sql, (sql) => sql`analyze`)
+    step('statistics')
     const [size] = await sql<{ bytes: number }[]>`select pg_database_size(current_database())::float8 as bytes`
     print(`  ${formatNumber(size!.bytes / 2 ** 30, 1)} GiB, ${formatNumber(size!.bytes / rows)} bytes a row`)
     await sql`checkpoint`

@@ -132,7 +132,8 @@ async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promi
     traces: frames.traces,
   }
   const records = await complete(batch.records)
-  const read = records.map((record) => readDeadLetter(record, reading, now(), random()))
+  const at = now()
+  const read = records.map((record) => readDeadLetter(record, reading, at, random()))
   const correlated = await correlateByAttempt(deps, await decode(records, read))
   const { letters, erasures } = await forgetErased(deps.sql, correlated)
   const compared = await compareOriginals(deps, letters)

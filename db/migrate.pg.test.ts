@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type TestDatabase, useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type FileSet, fileSets, migrateDown, migrateUp, migrationSets, migrationStatus, runFiles } from './migrate.ts'
 import { schemaOf } from './schema-of.ts'
 
@@ -182,6 +182,30 @@ describe('five processes that start at once', () => {
     const status = await migrationStatus({ databaseUrl: database.url })
     expect(lines.toSorted()).toEqual(status.map(({ set, name }) => `up ${set}/${name}`).toSorted())
     expect(status.every(({ appliedAt }) => appliedAt !== null)).toBe(true)
+  })
+})
+
+describe('a service that stores messages meanwhile', () => {
+  const database = useDatabase({ empty: true })
+
+  test('may take a lock that a migration needs: the migration is run again', async () => {
+    const { url } = database
+    const before = 37
+    await migrateUp({ databaseUrl: url, only: { set: 'dlq', count: before } })
+    const service = new pg.Client({ connectionString: url })
+    await service.connect()
+    const lines: string[] = []
+    try {
+      // Migration 038 replaces a trigger of the messages, for which it waits five seconds at most.
+      await service.query('begin; lock table dlq.dlq_messages in row exclusive mode')
+      const migrating = migrateUp({ databaseUrl: url, log: (line) => lines.push(line) })
+      await vi.waitFor(() => expect(lines.join()).toContain('lost a lock'), { timeout: 30_000 })
+      await service.query('commit')
+      expect(await migrating).toContain('dlq/038_set_updated_at_once')
+    } finally {
+      await service.end()
+    }
+    expect(await migrateUp({ databaseUrl: url })).toEqual([])
   })
 })
 

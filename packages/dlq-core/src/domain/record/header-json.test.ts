@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeHeaders, encodeHeaders } from './header-json.ts'
+import { decodeHeaders, encodeHeaders, storedHeaders } from './header-json.ts'
 import type { Header } from './record.ts'
 
 const stacktrace = `java.lang.IllegalStateException: größer\n${'\tat com.acme.Orders.process(Orders.java:7)\n'.repeat(5)}`
@@ -57,6 +57,26 @@ describe('the stored form', () => {
       const json = encodeHeaders([['m', Buffer.from(text)]], new Map([['error_message', text]]))
       expect(JSON.parse(json)).toEqual([['m', stored]])
     }
+  })
+
+  test('of a pair that repeats is the same for all records, but for a value that a column may hold', () => {
+    const [short, long] = ['orders', stacktrace].map(
+      (text): Header =>
+        Object.assign(['kafka_dlt-exception-stacktrace', Buffer.from(text)] as const, { repeats: true } as const),
+    )
+    const inColumns = new Map([['error_stacktrace', stacktrace]])
+    const [first, second, third] = [
+      storedHeaders([short!, long!]),
+      storedHeaders([short!, long!], inColumns),
+      storedHeaders([short!, long!]),
+    ]
+    expect(first).toEqual([
+      ['kafka_dlt-exception-stacktrace', 'orders'],
+      ['kafka_dlt-exception-stacktrace', stacktrace],
+    ])
+    expect(second[0]).toBe(first[0])
+    expect(second[1]).toEqual(['kafka_dlt-exception-stacktrace', { column: 'error_stacktrace' }])
+    expect(third).toEqual(first)
   })
 
   test('names with a meaning in JavaScript or JSON are read back unchanged', () => {

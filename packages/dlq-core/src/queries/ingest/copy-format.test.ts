@@ -28,3 +28,35 @@ test('a memory that was large enough is used for every piece', () => {
   expect(pieces.every((piece) => piece.buffer === buffer.buffer)).toBe(true)
   expect(memory.buffer).toBe(buffer)
 })
+
+test('times are the microseconds since 2000, in the years 1 to 9999', () => {
+  const epoch = Date.UTC(2000, 0, 1)
+  const times = [
+    0,
+    1,
+    -1,
+    2 ** 32,
+    -(2 ** 32),
+    253_402_300_799_999 - epoch,
+    -62_135_596_800_000 - epoch,
+    Date.now() - epoch,
+  ]
+  const columns: CopyColumns<{ at: Date }> = { at: 'timestamptz' }
+  const [copy] = [
+    ...encodeCopy(
+      columns,
+      times.map((ms) => ({ at: new Date(epoch + ms) })),
+      100,
+    ),
+  ]
+  const rowsAt = 'PGCOPY\n\xff\r\n\0'.length + 8
+  // Each row: the number of its columns, and the value behind its length.
+  const written = times.map((_, at) => copy!.readBigInt64BE(rowsAt + at * (2 + 4 + 8) + 2 + 4))
+  expect(written).toEqual(times.map((ms) => BigInt(ms) * 1000n))
+})
+
+test('JSON text that is still to be written is written', () => {
+  const columns: CopyColumns<{ json: string | (() => string) }> = { json: 'json' }
+  const copyOf = (json: string | (() => string)) => Buffer.concat([...encodeCopy(columns, [{ json }], 1)])
+  expect(copyOf(() => '["é"]')).toEqual(copyOf('["é"]'))
+})

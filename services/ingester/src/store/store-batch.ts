@@ -128,7 +128,7 @@ async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promi
   const { settings, lag, groups, frames, routes, complete, decode, now, random } = deps
   const reading = {
     ...settings,
-    hasBacklog: lag.isBehind(batch),
+    isBehind: lag.isBehind(batch),
     traces: frames.traces,
   }
   const records = await complete(batch.records)

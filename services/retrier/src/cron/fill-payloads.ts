@@ -1,4 +1,4 @@
-// Stores the payloads of messages that came in while a backlog was worked off ("payload: auto"), once it is worked off:
+// Stores the payloads of messages that came in while the ingester was behind ("payload: auto"), once it has caught up:
 // JSON as it is, and with schemas also what has to be decoded.
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,7 +28,7 @@ export type FillDeps = {
   quiet?: number
 }
 
-/** A range that was widened within this time belongs to a backlog that is not worked off yet. */
+/** A range that was widened within this time is that of an ingester that is still behind. */
 const quietMs = 30_000
 /** Messages of one transaction: what they hold locked, no retrier claims meanwhile. */
 const examine = 500

@@ -111,8 +111,8 @@ export type ReadingSettings = {
   mappings: readonly TopicMapping[]
   /** Globs of the topics that are DLQ topics; nothing is republished to one. */
   dlqPatterns: readonly string[]
-  /** There is a backlog: payloads of policies that say `auto` are stored later. */
-  hasBacklog?: boolean
+  /** The ingester is behind: payloads of policies that say `auto` are stored later. */
+  isBehind?: boolean
   /** Absent: every stack trace is read whole. */
   traces?: KnownTraces
 }
@@ -124,7 +124,7 @@ export type ReadingSettings = {
  */
 export function readDeadLetter(
   record: DeadLetterRecord,
-  { policyOf, mappings, dlqPatterns, hasBacklog = false, traces }: ReadingSettings,
+  { policyOf, mappings, dlqPatterns, isBehind = false, traces }: ReadingSettings,
   now: Date,
   random: number,
 ): DeadLetter {
@@ -135,7 +135,7 @@ export function readDeadLetter(
   const policy = policyOf({ original_topic: topic, dlq_topic: record.topic })
   // An application that claims by SQL reads the column.
   const mayDefer = policy.payload === 'auto' && policy.delivery !== 'pull'
-  const isPayloadDeferred = hasBacklog && mayDefer && record.value !== null
+  const isPayloadDeferred = isBehind && mayDefer && record.value !== null
   const said =
     policy.scrub.length === 0
       ? null

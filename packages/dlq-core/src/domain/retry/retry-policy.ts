@@ -45,8 +45,8 @@ export type RetryPolicy = {
   /** The topic's share of a batch, compared with other topics that have something due. */
   readonly weight: number
   /**
-   * Whether `payload` is stored, or derived from the bytes when it is read. `auto`: stored, but while a backlog is worked
-   * off only afterwards.
+   * Whether `payload` is stored, or derived from the bytes when it is read. `auto`: stored, but while the ingester is
+   * behind only afterwards.
    */
   readonly payload: (typeof payloadChoices)[number]
   /**

@@ -1,4 +1,4 @@
-// dlq_deferred_payloads: which messages were stored without their payload, because there was a backlog, and are to get it.
+// dlq_deferred_payloads: which messages were stored without their payload, because the ingester was behind, and are to get it.
 
 import type { PartitionOf } from '../ingest/positions.ts'
 import { type Sql, toJson } from '../sql.ts'

@@ -3,7 +3,7 @@
 
 import { type DeadLetter, type NewMessage, readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
-import { copyMessages } from 'dlq-core/queries/ingest/message-insert.ts'
+import { copyMessages, withHeadersWritten } from 'dlq-core/queries/ingest/message-insert.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { BenchDatabase } from '../measure/bench-run.ts'
 import { type Measurement, measureFloor } from '../measure/measure.ts'
@@ -52,7 +52,7 @@ export async function measureWholeRows(
   await createMessageTable(sql)
   const columns = Object.keys(rows[0]!) as (keyof NewMessage)[]
   return measureInserts({ total, rows, postgresPid }, async (chunk) => {
-    await sql`insert into bench.messages ${sql(chunk, ...columns)}`
+    await sql`insert into bench.messages ${sql(chunk.map(withHeadersWritten), ...columns)}`
   })
 }
 

@@ -74,7 +74,8 @@ export async function insertMessages(sql: Sql, messages: readonly NewMessage[]):
   return inserted
 }
 
-function withHeadersWritten(message: NewMessage) {
+/** As the driver takes it. */
+export function withHeadersWritten(message: NewMessage) {
   const { record_headers: headers } = message
   return { ...message, record_headers: headers && writtenText(headers) }
 }

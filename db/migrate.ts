@@ -279,8 +279,7 @@ function changedFiles(set: FileSet, applied: AppliedMigration[]): string[] {
 }
 
 async function rememberChecksums(client: pg.Client, set: FileSet): Promise<void> {
-  const { rows } = await client.query(`select name from migrations.${set}`)
-  for (const { name } of rows) {
+  for (const name of await ranFiles(client, set)) {
     // run_on has no time zone: it is this session's, so PostgreSQL converts it and not the client.
     await client.query(
       `insert into migrations.checksums select $1, name, $3, run_on::timestamptz from migrations.${set} where name = $2

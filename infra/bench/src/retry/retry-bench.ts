@@ -2,8 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewMessage } from 'dlq-core/domain/message/new-message.ts'
-import { writtenText } from 'dlq-core/domain/record/header-json.ts'
-import { insertMessages } from 'dlq-core/queries/ingest/message-insert.ts'
+import { insertMessages, withHeadersWritten } from 'dlq-core/queries/ingest/message-insert.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
 import { createTopicsNamed } from 'dlq-testing/kafka/create-topics.ts'
@@ -126,9 +125,7 @@ function dueRow(rows: readonly NewMessage[], index: number, topics: readonly str
 
 function floorRecords(total: number, topics: readonly string[]): FloorRecord[] {
   const rows = floorRows(total, { topic: 'bench.dlq.v1', originalTopic: topics[0]! })
-  const records = rows.map(({ message }) =>
-    toRepublishedRecord({ ...message, record_headers: writtenText(message.record_headers!), retry_count: 1 }),
-  )
+  const records = rows.map(({ message }) => toRepublishedRecord({ ...withHeadersWritten(message), retry_count: 1 }))
   return Array.from({ length: total }, (_, index) => {
     const { key, value, headers } = records[index % records.length]!
     return {

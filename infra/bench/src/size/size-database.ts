@@ -1,7 +1,8 @@
 // Creates a database of many millions of rows once, and keeps it until the migrations change. It is filled with the schema
-// of an earlier version and then migrated, as an old database is. It copies first and creates indexes afterwards, because sorting an index at once costs a third of growing it row by row. It copies with
-// "freeze" into partitions that the same transaction has emptied. So nothing is written to the WAL where wal_level is
-// minimal, and no vacuum has to read all rows again.
+// of an earlier version and then migrated, as an old database is. It copies first and creates indexes afterwards, because
+// sorting an index at once costs a third of growing it row by row. It copies with "freeze" into partitions that the same
+// transaction has emptied. So nothing is written to the WAL where wal_level is minimal, and no vacuum has to read all rows
+// again.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeCopy } from 'dlq-core/queries/ingest/copy-format.ts'

@@ -62,7 +62,7 @@ const letterOf = (trace: string, traces?: ReturnType<typeof createKnownTraces>) 
     0,
   )
 
-/** All that was read, whatever it was read from. */
+/** What both ways of reading must agree on: all but the recognised trace. Headers as their text. */
 const readOf = ({ message, ...others }: DeadLetter) => ({
   ...others,
   message: { ...message, record_headers: writtenText(message.record_headers!) },

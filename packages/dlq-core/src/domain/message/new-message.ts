@@ -160,7 +160,7 @@ export function readDeadLetter(
       trace && { value: trace.bytes, column: 'error_stacktrace' },
     )
 
-  // Field by field: to spread objects among so many fields takes ten times as long, and leaves several times the garbage.
+  // One literal. Spreading objects into it takes ten times as long, and leaves several times the garbage.
   const message: NewMessage = {
     id: deriveMessageId(record),
     original_topic: topic,

@@ -21,7 +21,7 @@ import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Admin, Kafka } from 'kafkajs'
 import { consumeTopics } from './consume/consume-topics.ts'
-import { decodeLetters } from './decode/decode-letters.ts'
+import { createDecoder } from './decode/decode-letters.ts'
 import { checkOrigins } from './discovery/check-origins.ts'
 import { lookAtCandidates } from './discovery/look-at-candidates.ts'
 import { answerSamples } from './discovery/sample-topics.ts'
@@ -33,6 +33,7 @@ import { createFramesRegister } from './registers/frames-register.ts'
 import { createGroupRegister } from './registers/group-register.ts'
 import { createLag } from './registers/lag.ts'
 import { createRouteRegister } from './registers/route-register.ts'
+import { createSetbacks } from './registers/setbacks.ts'
 import { createJoinedStore } from './store/join-stores.ts'
 import { logStored } from './store/log-stored.ts'
 import { spanDeadLetters } from './store/span-dead-letters.ts'
@@ -90,8 +91,8 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const store: StoreDeps = {
     ...{ sql, settings, groups, frames, routes, complete, payloads, maxValueBytes },
     lag: createLag({ now: Date.now }),
-    decode: async (records, letters) =>
-      payloads === null ? letters : decodeLetters({ reader: payloads, policyOf: settings.policyOf }, records, letters),
+    setbacks: createSetbacks(),
+    decoder: payloads && createDecoder({ reader: payloads, policyOf: settings.policyOf }),
     fetchOriginals: (places) => fetchOriginals(reader, places, { log }),
     now: () => new Date(),
     random: Math.random,

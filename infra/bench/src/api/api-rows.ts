@@ -11,7 +11,6 @@ export const topicCount = 200
 export const groupCount = 500
 const groupsPerTopic = 25
 const rowsPerCopy = 5000
-const rowsPerPiece = 250
 /** The rows are spread over this many days, up to now. */
 const days = 60
 
@@ -86,8 +85,7 @@ export async function storeApiRows({ sql }: BenchDatabase, total: number): Promi
       const names = Object.keys(apiColumns)
       const stream =
         await connection`copy dlq.dlq_messages (${connection(names)}) from stdin (format binary)`.writable()
-      for (const piece of encodeCopy(apiColumns, rows, rowsPerPiece))
-        await new Promise<void>((resolve) => stream.write(piece, () => resolve()))
+      stream.write(encodeCopy(apiColumns, rows))
       await new Promise<void>((resolve, reject) => stream.once('error', reject).end(() => resolve()))
       await connection`select 1`
     }

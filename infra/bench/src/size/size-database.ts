@@ -18,7 +18,6 @@ import { storingBeside } from './storing-beside.ts'
 /** Partitions that are filled at once. */
 const writers = 2
 const rowsPerCopy = 20_000
-const rowsPerPiece = 250
 /** The migrations of the version that `versions` is run against (commit 6c977d9). */
 const earlierMigrations = 15
 
@@ -192,8 +191,7 @@ async function fill(sql: Database, { rows, now }: { rows: number; now: number })
           )
           const stream = await sql`
             copy dlq.${sql(partition)} (${sql(Object.keys(sizeColumns))}) from stdin (format binary, freeze)`.writable()
-          for (const piece of encodeCopy(sizeColumns, copied, rowsPerPiece))
-            await new Promise<void>((resolve) => stream.write(piece, () => resolve()))
+          stream.write(encodeCopy(sizeColumns, copied))
           await new Promise<void>((resolve, reject) => stream.once('error', reject).end(() => resolve()))
           await sql`select 1`
         }

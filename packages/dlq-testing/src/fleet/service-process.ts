@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { leanNodeOptions } from 'dlq-core/runtime/run-service.ts'
 import { freePort } from '../process/free-port.ts'
 import type { Reaper } from '../process/reaper.ts'
 import { startWatchedProcess, type WatchedProcess } from '../process/watched-process.ts'
@@ -37,9 +38,6 @@ export type ServiceOptions = {
 export type ServiceCommand = (name: ServiceName) => string[]
 
 const readyMs = 120_000
-/** The options with which a service restarts itself (run-service.ts), beside one in its environment. Given at once, they save half of the start. */
-const nodeFlags = ['--max-semi-space-size=4', '--v8-pool-size=1']
-
 const clone = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /** The program of a service; of another version's where its folder is given. */
@@ -53,8 +51,8 @@ export function testedMain(name: ServiceName): string {
   return bundles ? join(bundles, `${name}.mjs`) : serviceMain(name)
 }
 
-/** The Node that runs this, with the program that tests start. */
-const runHere: ServiceCommand = (name) => [process.execPath, ...nodeFlags, testedMain(name)]
+/** The Node that runs this, with the program that tests start. Options that are given at once save half of the start. */
+const runHere: ServiceCommand = (name) => [process.execPath, ...leanNodeOptions, testedMain(name)]
 
 /** The Node that runs this, with the sources of that folder: a service restarts itself with the options of its version. */
 export function runFrom(root: string): ServiceCommand {

@@ -13,7 +13,7 @@ import { schemasSection } from 'dlq-testing/schemas/schemas-section.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { storeBatch } from '../store/store-batch.ts'
 import { batchOf, recordAt, storeDeps } from '../store/test-batch.ts'
-import { decodeLetters } from './decode-letters.ts'
+import { createDecoder } from './decode-letters.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -30,7 +30,7 @@ async function store(records: readonly DeadLetterRecord[], payload: 'stored' | '
   const settings = { policyOf, mappings: [], dlqPatterns: ['*.dlq.v1'] }
   const deps = storeDeps(service.sql, {
     settings,
-    decode: (records, letters) => decodeLetters({ reader, policyOf }, records, letters),
+    decoder: createDecoder({ reader, policyOf }),
   })
   return storeBatch(deps, batchOf(records))
 }

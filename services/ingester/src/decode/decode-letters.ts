@@ -6,29 +6,36 @@ import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
-import { decodeProjected } from 'dlq-core/runtime/schemas/decode-projected.ts'
+import { decodeProjected, mayDiffer, type Projected } from 'dlq-core/runtime/schemas/decode-projected.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 
-export type DecodeDeps = { reader: PayloadReader; policyOf: PolicyOf }
+export type Decoder = {
+  /** The letters of the records, in their order. It asks the database for schemas, and never a registry. */
+  decode(records: readonly DeadLetterRecord[], letters: readonly DeadLetter[]): Promise<readonly DeadLetter[]>
+  /** Whether `decode` may have something to do for the letter of this record. */
+  concerns(record: DeadLetterRecord, letter: DeadLetter): boolean
+}
 
-/** The letters of the records, in their order. It asks the database for schemas, and never a registry. */
-export async function decodeLetters(
-  { reader, policyOf }: DecodeDeps,
-  records: readonly DeadLetterRecord[],
-  letters: readonly DeadLetter[],
-): Promise<readonly DeadLetter[]> {
-  await reader.noteKeys(records.map(({ headers }, at) => ({ headers, topics: letters[at]!.message })))
-  const stored = [...letters.keys()].filter((at) => {
-    const { message, isPayloadDeferred } = letters[at]!
-    return !isPayloadDeferred && policyOf(message).payload !== 'derived'
+export function createDecoder({ reader, policyOf }: { reader: PayloadReader; policyOf: PolicyOf }): Decoder {
+  const isStored = ({ message, isPayloadDeferred }: DeadLetter) =>
+    !isPayloadDeferred && policyOf(message).payload !== 'derived'
+  const projectedOf = ({ value, headers }: DeadLetterRecord, { message }: DeadLetter): Projected => ({
+    readable: { bytes: value, part: 'value', headers, topics: message },
+    payload: message.payload,
   })
-  const values = stored.map((at) => {
-    const { value: bytes, headers } = records[at]!
-    const { message } = letters[at]!
-    return { readable: { bytes, part: 'value' as const, headers, topics: message }, payload: message.payload }
-  })
-  const decoded = await decodeProjected(reader, values, { maxBytes: maxEncodedBytes })
-  if (decoded.size === 0) return letters
-  const columns = new Map([...decoded].map(([index, columns]) => [stored[index]!, columns]))
-  return letters.map((letter, at) => ({ ...letter, message: { ...letter.message, ...columns.get(at) } }))
+  return {
+    async decode(records, letters) {
+      await reader.noteKeys(records.map(({ headers }, at) => ({ headers, topics: letters[at]!.message })))
+      const stored = [...letters.keys()].filter((at) => isStored(letters[at]!))
+      const values = stored.map((at) => projectedOf(records[at]!, letters[at]!))
+      const decoded = await decodeProjected(reader, values, { maxBytes: maxEncodedBytes })
+      if (decoded.size === 0) return letters
+      const columns = new Map([...decoded].map(([index, columns]) => [stored[index]!, columns]))
+      return letters.map((letter, at) => ({ ...letter, message: { ...letter.message, ...columns.get(at) } }))
+    },
+    concerns(record, letter) {
+      if (!reader.isKeyNoted({ headers: record.headers, topics: letter.message })) return true
+      return isStored(letter) && mayDiffer(reader, projectedOf(record, letter))
+    },
+  }
 }

@@ -13,6 +13,9 @@ export class ErasuresChanged extends Error {}
 /** What was asked, to see in the transaction whether it still holds. */
 export type Erasures = { readonly marker: string; readonly erased: ReadonlySet<string> }
 
+/** Where nobody has ever erased anything. */
+export const nothingErased: Erasures = { marker: markerOf([]), erased: new Set() }
+
 /** Empties the letters that are erased. Call it before anything else of them is stored, such as their groups. */
 export async function forgetErased(
   sql: Sql,
@@ -20,9 +23,9 @@ export async function forgetErased(
 ): Promise<{ letters: readonly DeadLetter[]; erasures: Erasures }> {
   const keys = await readErasureKeys(sql)
   const marker = markerOf(keys)
-  if (keys.length === 0) return { letters: read, erasures: { marker, erased: new Set() } }
+  if (marker === nothingErased.marker) return { letters: read, erasures: nothingErased }
   // Failures of erased messages are known by their ids, also where the consumer's framework has dropped our headers.
-  const letters = await correlateByPlace(sql, read)
+  const { letters } = await correlateByPlace(sql, read)
   const digests = letters.map((letter) => digestsOf(letter, keys))
   const found = new Map(
     (

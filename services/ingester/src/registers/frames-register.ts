@@ -22,8 +22,14 @@ export type FramesRegister = {
   learn(letters: readonly Letter[]): Promise<void>
   /** The messages as they are stored: those whose frames are stored refer to them. */
   shorten(messages: readonly NewMessage[]): NewMessage[]
-  /** In the transaction that stores them shortened. @throws FramesGone where the database has lost their frames */
-  confirm(sql: Transaction, messages: readonly NewMessage[]): Promise<void>
+  /** Shortens the letter's message in place, where its frames are known. False where they have to be learnt first. */
+  shortenKnown(letter: Letter): boolean
+  /**
+   * In the transaction that stores them shortened. `others`: frames of further rows.
+   *
+   * @throws FramesGone where the database has lost their frames
+   */
+  confirm(sql: Transaction, messages: readonly NewMessage[], others?: ReadonlySet<string>): Promise<void>
 }
 
 type Letter = Pick<DeadLetter, 'message' | 'framedHeaders' | 'trace'>
@@ -71,16 +77,10 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
   const splits = new WeakMap<NewMessage, Split>()
 
   function splitOf(letter: Letter): Split {
-    const { message, framedHeaders } = letter
-    const before = splits.get(message)
+    const before = splits.get(letter.message)
     if (before !== undefined) return before
-    const { error_stacktrace: whole } = message
-    const known = recognisedTrace(letter)
-    const found = known ?? (whole === null ? null : splitFrames(whole))
-    const trace = found === null ? null : withoutError(found, message)
-    const parts = partsOf(trace, framedHeaders, known === null ? soughtFrames : sharedFrames)
-    const split: Split = { parts, unread: known === null ? found : null, chosen: undefined }
-    splits.set(message, split)
+    const split = splitLetter(letter)
+    splits.set(letter.message, split)
     return split
   }
 
@@ -144,8 +144,24 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
       })
     },
 
-    async confirm(sql, messages) {
-      const ids = new Set<string>()
+    shortenKnown(letter) {
+      const { parts } = splitLetter(letter)
+      let isKnown = parts.length === 0
+      for (const { frames, columns } of parts) {
+        const found = known.find(frames)
+        if (!isKnown) {
+          if (found === undefined || now() - found.askedAt >= framesUsedForMs) return false
+          isKnown = true
+        }
+        if (!found?.admitted) continue
+        Object.assign(letter.message, columns, { frames_id: found.id })
+        return true
+      }
+      return true
+    },
+
+    async confirm(sql, messages, others = new Set()) {
+      const ids = new Set(others)
       for (const message of messages) {
         const chosen = chosenOf(message)
         if (chosen !== null) ids.add(chosen.frames_id)
@@ -155,6 +171,16 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
       throw new FramesGone('the database does not have the frames of stack traces that it had')
     },
   }
+}
+
+function splitLetter(letter: Letter): Split {
+  const { message, framedHeaders } = letter
+  const { error_stacktrace: whole } = message
+  const known = recognisedTrace(letter)
+  const found = known ?? (whole === null ? null : splitFrames(whole))
+  const trace = found === null ? null : withoutError(found, message)
+  const parts = partsOf(trace, framedHeaders, known === null ? soughtFrames : sharedFrames)
+  return { parts, unread: known === null ? found : null, chosen: undefined }
 }
 
 function partsOf(trace: SplitTrace | null, framed: FramedHeaders | null, of: typeof soughtFrames): Part[] {

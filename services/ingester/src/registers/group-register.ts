@@ -20,23 +20,59 @@ import type { Database } from 'dlq-core/runtime/database/database.ts'
 export type GroupRegister = {
   /** Sets `group_id` of every letter's message. */
   assign(letters: readonly DeadLetter[]): Promise<void>
+  /** Sets it where the group is known. False where the database has to be told of it. */
+  assignKnown(letter: DeadLetter): boolean
+  /** Tells the database now and then when the groups were seen. */
+  touch(): Promise<void>
   /** The database may not have what it was told: each group is made known again. */
   forget(): void
 }
 
 const maxRemembered = 50_000
 
+/** `failed`: when its messages failed that `assignKnown` has seen, and nobody was told of yet. In milliseconds. */
+type Remembered = { topic: string; id: string; usedAt: number; failed: { first: number; last: number } | null }
+
 export function createGroupRegister(sql: Database, { now }: { now: () => number }): GroupRegister {
   /** "topic group" → the group to use, itself or the overflow group of a topic that has too many, and its last use. */
-  const known = new Map<string, { id: string; usedAt: number }>()
+  const known = new Map<string, Remembered>()
   const seen = new Map<string, GroupOfTopic>()
   let touchedAt = now()
 
   async function admit(unknown: ReadonlyMap<string, WantedGroup>): Promise<void> {
     const groupIds = await admitGroups(sql, [...unknown.values()])
     // A plain bound: forgetting all of it now and then costs one query per group.
-    if (known.size + unknown.size > maxRemembered) known.clear()
-    for (const [index, key] of [...unknown.keys()].entries()) known.set(key, { id: groupIds[index]!, usedAt: now() })
+    if (known.size + unknown.size > maxRemembered) {
+      seeKnown()
+      known.clear()
+    }
+    for (const [index, [key, { topic }]] of [...unknown].entries()) {
+      const failed = known.get(key)?.failed ?? null
+      known.set(key, { topic, id: groupIds[index]!, usedAt: now(), failed })
+    }
+  }
+
+  function see(topic: string, groupId: string, failed: FailedAt): void {
+    const key = keyOf(topic, groupId)
+    const before = seen.get(key)?.failed
+    seen.set(key, { topic, group_id: groupId, failed: before === undefined ? failed : widened(before, failed) })
+  }
+
+  /** What `assignKnown` has noted. */
+  function seeKnown(): void {
+    for (const one of known.values()) {
+      if (one.failed === null) continue
+      see(one.topic, one.id, { first: new Date(one.failed.first), last: new Date(one.failed.last) })
+      one.failed = null
+    }
+  }
+
+  async function touch(): Promise<void> {
+    if (now() - touchedAt < touchEveryMs) return
+    touchedAt = now()
+    seeKnown()
+    await touchGroups(sql, [...seen.values()])
+    seen.clear()
   }
 
   return {
@@ -65,15 +101,24 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
       })
       for (const failed of spans.values()) {
         const { dlq_topic: topic, group_id } = letters[failed.at]!.message
-        const key = keyOf(topic, group_id!)
-        const before = seen.get(key)?.failed
-        seen.set(key, { topic, group_id: group_id!, failed: before === undefined ? failed : widened(before, failed) })
+        see(topic, group_id!, failed)
       }
-      if (now() - touchedAt < touchEveryMs) return
-      touchedAt = now()
-      await touchGroups(sql, [...seen.values()])
-      seen.clear()
+      await touch()
     },
+    assignKnown(letter) {
+      const { message } = letter
+      const one = known.get(keyOf(message.dlq_topic, groupIdOf(letter)))
+      const at = now()
+      if (one === undefined || at - one.usedAt >= admittedForMs) return false
+      one.usedAt = at
+      message.group_id = one.id
+      const time = message.record_timestamp?.getTime() ?? at
+      if (one.failed === null) one.failed = { first: time, last: time }
+      else if (time < one.failed.first) one.failed.first = time
+      else if (time > one.failed.last) one.failed.last = time
+      return true
+    },
+    touch,
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type RouteState,
   stateByConfiguration,
 } from 'dlq-core/domain/failure/topic-routes.ts'
-import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import {
   admitRoutes,
   findDecisions,
@@ -23,6 +23,8 @@ export type RouteTest = (route: Route) => boolean
 export type RouteRegister = {
   /** Holds the letters whose DLQ topic may not send to their original topic: they are not scheduled. */
   admit(letters: readonly DeadLetter[]): Promise<void>
+  /** Holds the message, or not, where its route is known. False where the database has to be asked. */
+  admitKnown(message: NewMessage): boolean
   /** Tells which of the routes are open. */
   testOf(sql: Sql, routes: readonly Route[]): Promise<RouteTest>
   /** The database may not have what it was told: each route is looked up again. */
@@ -70,11 +72,14 @@ export function createRouteRegister(
         states.set(keyOf(route), state)
         known.set(keyOf(route), state)
       }
-      for (const { message } of claiming) {
-        if (isOpen(states.get(keyOf(message))!)) continue
-        message.held_by_route = true
-        message.next_retry_at = null
-      }
+      for (const { message } of claiming) hold(message, states.get(keyOf(message))!)
+    },
+    admitKnown(message) {
+      if (!needsRoute(message)) return true
+      const state = known.get(keyOf(message))
+      if (state === undefined) return false
+      hold(message, state)
+      return true
     },
     async testOf(sql, routes) {
       const { states, unknown } = split(routes.filter(needsRoute))
@@ -94,6 +99,12 @@ export function createRouteRegister(
       return { more: false }
     },
   }
+}
+
+function hold(message: NewMessage, state: RouteState): void {
+  if (isOpen(state)) return
+  message.held_by_route = true
+  message.next_retry_at = null
 }
 
 /** Of a dead letter whose original topic nobody knows, the DLQ topic's own name stands for it. */

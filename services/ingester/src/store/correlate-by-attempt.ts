@@ -7,6 +7,7 @@ import { claimOf, type DeadLetter } from 'dlq-core/domain/message/new-message.ts
 import type { FetchedOriginal } from 'dlq-core/domain/origin/compare-origin.ts'
 import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
 import { findAttemptsByPlace, findTopicsOfUnplaced } from 'dlq-core/queries/ingest/message-correlate.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
 import { originOf } from './correlate-by-place.ts'
@@ -18,15 +19,32 @@ export type CorrelateDeps = {
   routes: RouteRegister
 }
 
+/** The topics of the letters' records, and of these places, in which one of ours may stand whose place is not recorded. */
+export async function findUnplaced(
+  sql: Sql,
+  letters: readonly DeadLetter[],
+  places: readonly RecordPlace[] = [],
+): Promise<Set<string>> {
+  const topics = new Set(places.map(({ topic }) => topic))
+  for (const letter of letters) {
+    const origin = originOf(letter)
+    if (origin !== null) topics.add(origin.topic)
+  }
+  return topics.size === 0 ? topics : findTopicsOfUnplaced(sql, [...topics])
+}
+
 /**
  * Returns the same letters; a letter whose failed record we republished says so. It asks Kafka, so it runs before the
  * transaction; attempts that are settled in between are found there by their place.
+ *
+ * @param unplaced what `findUnplaced` has returned
  */
 export async function correlateByAttempt(
   deps: CorrelateDeps,
   letters: readonly DeadLetter[],
+  unplaced: ReadonlySet<string>,
 ): Promise<readonly DeadLetter[]> {
-  const places = await unplacedOf(deps, letters)
+  const places = unplaced.size === 0 ? [] : await unplacedOf(deps, letters, unplaced)
   if (places.length === 0) return letters
   const originals = await deps.fetchOriginals(places)
   return letters.map((letter) => {
@@ -39,11 +57,11 @@ export async function correlateByAttempt(
 }
 
 /** The places of the letters' records at which one of ours may stand whose place is not recorded. */
-async function unplacedOf({ sql, routes }: CorrelateDeps, letters: readonly DeadLetter[]): Promise<RecordPlace[]> {
-  const origins = letters.flatMap((letter) => originOf(letter) ?? [])
-  if (origins.length === 0) return []
-  const topics = await findTopicsOfUnplaced(sql, [...new Set(origins.map(({ topic }) => topic))])
-  if (topics.size === 0) return []
+async function unplacedOf(
+  { sql, routes }: CorrelateDeps,
+  letters: readonly DeadLetter[],
+  topics: ReadonlySet<string>,
+): Promise<RecordPlace[]> {
   const named = letters.filter((letter) => topics.has(originOf(letter)?.topic ?? ''))
   const isOpen = await routes.testOf(
     sql,

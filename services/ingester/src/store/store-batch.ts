@@ -8,21 +8,35 @@ import {
   readDeadLetter,
 } from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
-import { markErased } from 'dlq-core/queries/erase/erasures.ts'
-import { copyMessages, ensureMessagePartition } from 'dlq-core/queries/ingest/message-insert.ts'
+import { markErased, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
+import {
+  copyMessages,
+  type EncodedMessages,
+  ensureMessagePartition,
+  forgetEncoded,
+} from 'dlq-core/queries/ingest/message-insert.ts'
 import { lockPosition, movePosition, type PartitionOf } from 'dlq-core/queries/ingest/positions.ts'
-import { deferPayloads } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
+import { deferPayloads, type IdRange } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import { isDatabaseAway, isMissingPartition } from 'dlq-core/runtime/database/database-errors.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
+import type { Decoder } from '../decode/decode-letters.ts'
 import { type ComparedOrigin, compareOriginals } from '../read/compare-originals.ts'
-import { type Erasures, ErasuresChanged, forgetErased, requireSameErasures } from '../read/forget-erased.ts'
+import {
+  type Erasures,
+  ErasuresChanged,
+  forgetErased,
+  nothingErased,
+  requireSameErasures,
+} from '../read/forget-erased.ts'
 import { FramesGone, type FramesRegister } from '../registers/frames-register.ts'
 import type { GroupRegister } from '../registers/group-register.ts'
 import type { Lag } from '../registers/lag.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
-import { type CorrelateDeps, correlateByAttempt } from './correlate-by-attempt.ts'
+import type { Setbacks } from '../registers/setbacks.ts'
+import { type CorrelateDeps, correlateByAttempt, findUnplaced } from './correlate-by-attempt.ts'
 import { correlateByPlace } from './correlate-by-place.ts'
+import { type EarlyRows, EarlyRowsOutdated, readEarly, widened } from './early-rows.ts'
 import { insertReducing } from './insert-reducing.ts'
 import { reopenRepublished } from './reopen-republished.ts'
 import { storeOrigins } from './store-origins.ts'
@@ -61,10 +75,11 @@ export type StoreDeps = {
   groups: GroupRegister
   frames: FramesRegister
   routes: RouteRegister
+  setbacks: Setbacks
   /** Fetches the originals of dead letters without bytes. */
   complete: (records: readonly DeadLetterRecord[]) => Promise<readonly DeadLetterRecord[]>
-  /** Decodes values that are not JSON. */
-  decode: (records: readonly DeadLetterRecord[], letters: readonly DeadLetter[]) => Promise<readonly DeadLetter[]>
+  /** Decodes values that are not JSON. Null where only JSON is read. */
+  decoder: Decoder | null
   fetchOriginals: CorrelateDeps['fetchOriginals']
   /** Null where only JSON is read. */
   payloads: PayloadReader | null
@@ -79,21 +94,28 @@ export type StoreDeps = {
  * before they were read: a position below it is then no hole.
  */
 export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n } = {}): Promise<StoreOutcome> {
-  let work = await readWork(deps, batch, lowOffset)
+  const read = (options = { isEarly: deps.setbacks.mayTry(batch) }) => readWork(deps, batch, lowOffset, options)
+  let work = await read()
   for (let partitionsMade = false, framesStored = false; ; ) {
     try {
-      return await deps.sql.begin((sql) => storeLetters(sql, work))
+      const outcome = await deps.sql.begin((sql) => storeLetters(sql, work))
+      if (work.early !== null) forgetEncoded(work.early.encoded)
+      return outcome
     } catch (error) {
       if (isMissingPartition(error) && !partitionsMade) {
-        await makePartitions(deps.sql, work.letters)
+        await makePartitions(deps.sql, work)
         partitionsMade = true
+      } else if (error instanceof EarlyRowsOutdated) {
+        deps.setbacks.note(batch)
+        work = await read({ isEarly: false })
       } else if (error instanceof FramesGone && !framesStored) {
-        await deps.frames.learn(work.letters)
+        work = await read()
         framesStored = true
       } else if (error instanceof ErasuresChanged) {
-        work = await readWork(deps, batch, lowOffset)
+        work = await read()
       } else if (!isDatabaseAway(error) && !work.mayRefuse) {
         // Rare: PostgreSQL refuses a row, or has it already. COPY does not say which; inserting finds out.
+        if (work.early !== null) work = await read({ isEarly: false })
         work.mayRefuse = true
       } else throw error
     }
@@ -110,7 +132,9 @@ export async function storeTogether(
   batches: readonly { batch: Batch; options: { lowOffset?: bigint } }[],
 ): Promise<StoreOutcome[]> {
   const works: Work[] = []
-  for (const { batch, options } of batches) works.push(await readWork(deps, batch, options.lowOffset ?? 0n))
+  // Small ones: memory for the rows of each would be larger than they are.
+  for (const { batch, options } of batches)
+    works.push(await readWork(deps, batch, options.lowOffset ?? 0n, { isEarly: false }))
   const outcomes = new Map<Work, StoreOutcome>()
   await deps.sql.begin(async (sql) => {
     // Positions are locked in one order, because another ingester may store the same partitions for a moment.
@@ -123,29 +147,52 @@ function byPlace({ batch: a }: Work, { batch: b }: Work): number {
   return a.topic === b.topic ? a.partition - b.partition : a.topic < b.topic ? -1 : 1
 }
 
-/** What is read, and made known to the database, before the transaction. */
-async function readWork(deps: StoreDeps, batch: Batch, lowOffset: bigint): Promise<Work> {
-  const { settings, lag, groups, frames, routes, complete, decode, now, random } = deps
-  const reading = {
-    ...settings,
-    isBehind: lag.isBehind(batch),
-    traces: frames.traces,
-  }
+/**
+ * What is read, and made known to the database, before the transaction. `isEarly`: rows that can be are written at once.
+ */
+async function readWork(
+  deps: StoreDeps,
+  batch: Batch,
+  lowOffset: bigint,
+  { isEarly }: { isEarly: boolean },
+): Promise<Work> {
+  const { sql, settings, lag, groups, frames, routes, complete, decoder, now, random } = deps
+  const reading = { ...settings, isBehind: lag.isBehind(batch), traces: frames.traces }
   const records = await complete(batch.records)
+  // Where something was erased, each row has to be looked up.
+  const mayBeEarly = isEarly && (await readErasureKeys(sql)).length === 0
   const at = now()
-  const read = records.map((record) => readDeadLetter(record, reading, at, random()))
-  const correlated = await correlateByAttempt(deps, await decode(records, read))
-  const { letters, erasures } = await forgetErased(deps.sql, correlated)
+  const read = (record: DeadLetterRecord) => readDeadLetter(record, reading, at, random())
+  const {
+    early,
+    left,
+    letters: whole,
+  } = mayBeEarly ? readEarly(deps, records, read) : { early: null, left: records, letters: records.map(read) }
+  const unplaced = await findUnplaced(sql, whole, early?.places)
+  const decoded = decoder === null ? whole : await decoder.decode(left, whole)
+  const correlated = await correlateByAttempt(deps, decoded, unplaced)
+  const { letters, erasures } =
+    early !== null && correlated.length === 0
+      ? { letters: correlated, erasures: nothingErased }
+      : await forgetErased(sql, correlated)
+  if (early?.places.some(({ topic }) => unplaced.has(topic)) || (early && erasures !== nothingErased)) {
+    forgetEncoded(early.encoded)
+    deps.setbacks.note(batch)
+    return readWork(deps, batch, lowOffset, { isEarly: false })
+  }
   const compared = await compareOriginals(deps, letters)
   await groups.assign(letters)
+  await groups.touch()
   await routes.admit(letters)
   await frames.learn(letters)
-  return { deps, batch, letters, compared, erasures, lowOffset, mayRefuse: false }
+  return { deps, batch, early, letters, compared, erasures, lowOffset, mayRefuse: false }
 }
 
 type Work = {
   deps: StoreDeps
   batch: Batch
+  early: EarlyRows | null
+  /** Of the records whose rows are not among the early ones. */
   letters: readonly DeadLetter[]
   compared: ReadonlyMap<string, ComparedOrigin>
   erasures: Erasures
@@ -155,20 +202,25 @@ type Work = {
 
 async function storeLetters(
   sql: Transaction,
-  { deps, batch, letters, compared, erasures, lowOffset, mayRefuse }: Work,
+  { deps, batch, early, letters, compared, erasures, lowOffset, mayRefuse }: Work,
 ): Promise<StoreOutcome> {
   // Sent together.
-  const [{ next_offset: position, manual_below: manualBelow }, correlated] = await Promise.all([
+  const [{ next_offset: position, manual_below: manualBelow }, { letters: correlated, isSent }] = await Promise.all([
     lockPosition(sql, batch),
-    correlateByPlace(sql, letters),
+    correlateByPlace(sql, letters, early?.places),
     requireSameErasures(sql, erasures),
     // A row in its reduced form has another message, which framed headers would refer to.
-    mayRefuse || deps.frames.confirm(sql, messagesOf(letters)),
+    mayRefuse || deps.frames.confirm(sql, messagesOf(letters), early?.framesIds),
   ])
   if (position > batch.highWatermark) return { kind: 'recreated', seenOffset: position }
   const expectedOffset = lowOffset > position ? lowOffset : position
   if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
 
+  if (early !== null) {
+    const { dlq_offset: first } = early.messages[0]!
+    if (isSent || first < position || (manualBelow !== null && first < manualBelow))
+      throw new EarlyRowsOutdated('some are stored already, are to be sent by hand only, or failed again')
+  }
   const unseen = correlated.filter(({ message }) => message.dlq_offset >= position)
   // From before the topic's subscription: nothing of it is sent unless somebody asks.
   if (manualBelow !== null)
@@ -182,57 +234,74 @@ async function storeLetters(
     )
     await storeOrigins(sql, messages, { ...deps, ...deps.settings, compared })
     const isMoved = batch.nextOffset > position
+    const deferred = deferredOf(early, unseen)
     await Promise.all([
-      deferOf(sql, batch, unseen),
+      deferred && deferPayloads(sql, { ...batch, ...deferred }),
       isMoved && movePosition(sql, { ...batch, next_offset: batch.nextOffset }),
     ])
   }
-  const store = async (messages: readonly NewMessage[], beside = async () => {}) => {
-    if (!mayRefuse) return { stored: await copyMessages(sql, deps.frames.shorten(messages), { beside }), reduced: 0 }
+  const store = async (
+    messages: readonly NewMessage[],
+    {
+      encoded = null,
+      beside = async () => {},
+    }: { encoded?: EncodedMessages | null; beside?: () => Promise<void> } = {},
+  ) => {
+    if (!mayRefuse) {
+      const stored = await copyMessages(sql, deps.frames.shorten(messages), { encoded, beside })
+      return { stored, reduced: 0 }
+    }
     const outcome = await insertReducing(sql, messages)
     await beside()
     return outcome
   }
+  const encoded = early?.encoded ?? null
   const dropped = letters.length - unseen.length
   if (claiming.length === 0) {
     // What follows is sent behind the rows, without a wait for the answer.
-    const outcome = await store(fresh, () => end(fresh))
-    return { kind: 'stored', ...outcome, reopened: 0, dropped, messages: fresh }
+    const outcome = await store(fresh, { encoded, beside: () => end(fresh) })
+    return { kind: 'stored', ...outcome, reopened: 0, dropped, messages: inOrder(early, fresh) }
   }
-  const first = await store(fresh)
+  const first = await store(fresh, { encoded })
   // After the insert: a failure and its re-failure may stand in the same batch.
   const { reopened, added } = await reopenRepublished(sql, claiming, {
     ...{ policyOf: deps.settings.policyOf, routes: deps.routes, now: deps.now(), random: deps.random, manualBelow },
   })
   if (!mayRefuse) await deps.frames.confirm(sql, added)
   const messages = [...fresh, ...added]
-  const second = await store(added, () => end(messages))
+  const second = await store(added, { beside: () => end(messages) })
   return {
     kind: 'stored',
     stored: first.stored + second.stored,
     reduced: first.reduced + second.reduced,
     reopened,
     dropped,
-    messages,
+    messages: inOrder(early, messages),
   }
+}
+
+/** All new messages, in the order of their records. */
+function inOrder(early: EarlyRows | null, others: readonly NewMessage[]): readonly StoredMessage[] {
+  if (early === null) return others
+  if (others.length === 0) return early.messages
+  return [...early.messages, ...others].sort((a, b) => Number(a.dlq_offset - b.dlq_offset))
 }
 
 function messagesOf(letters: readonly DeadLetter[]): NewMessage[] {
   return letters.map(({ message }) => message)
 }
 
-async function deferOf(sql: Transaction, batch: Batch, letters: readonly DeadLetter[]): Promise<void> {
-  const ids = letters.filter(({ isPayloadDeferred }) => isPayloadDeferred).map(({ message }) => message.id)
-  if (ids.length === 0) return
-  const sorted = ids.toSorted()
-  await deferPayloads(sql, { ...batch, from: sorted[0]!, until: sorted.at(-1)! })
+function deferredOf(early: EarlyRows | null, letters: readonly DeadLetter[]): IdRange | null {
+  const deferred = letters.filter(({ isPayloadDeferred }) => isPayloadDeferred)
+  return deferred.reduce((range, { message }) => widened(range, message.id), early?.deferred ?? null)
 }
 
-async function makePartitions(sql: Database, letters: readonly DeadLetter[]): Promise<void> {
+async function makePartitions(sql: Database, { early, letters }: Work): Promise<void> {
   // A restored message may need a month whose partition was dropped.
   const ids = letters.flatMap(({ message, republished }) =>
     republished ? [message.id, republished.messageId] : [message.id],
   )
+  for (const { id } of early?.messages ?? []) ids.push(id)
   const months = new Map(ids.map((id) => [monthOf(id), id]))
   for (const id of months.values()) await ensureMessagePartition(sql, id)
 }

@@ -1,12 +1,15 @@
 // Shared by the tests of storing: records made by hand, and batches of them.
 
+import { readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { createFramesRegister } from '../registers/frames-register.ts'
 import { createGroupRegister } from '../registers/group-register.ts'
 import { createLag } from '../registers/lag.ts'
 import { createRouteRegister } from '../registers/route-register.ts'
+import { createSetbacks } from '../registers/setbacks.ts'
 import type { Batch, StoreDeps } from './store-batch.ts'
 
 export const partition = { cluster: 'c', topic: 'orders.dlq.v1', partition: 0 }
@@ -70,8 +73,15 @@ export function batchOf(records: readonly DeadLetterRecord[], more: Partial<Batc
   }
 }
 
+let isWarm = false
+
+/** From now on, groups, routes and frames of records are known before a batch is read, so that rows are written early. */
+export function warmUp(): void {
+  isWarm = true
+}
+
 export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDeps {
-  return {
+  const deps: StoreDeps = {
     ...{ sql, payloads: null, maxValueBytes: 1024 * 1024 },
     // The batches of these tests look as if a backlog followed.
     settings: {
@@ -83,12 +93,28 @@ export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDe
     groups: createGroupRegister(sql, { now: Date.now }),
     frames: createFramesRegister(sql, { now: Date.now }),
     routes: createRouteRegister(sql, { mappings: [], mode: 'ask', now: Date.now }),
+    setbacks: createSetbacks(),
     // Every record here says itself where it came from.
-    complete: async (records) => [...records],
-    decode: async (_, letters) => letters,
+    complete: async (records) => {
+      if (isWarm) await makeKnown(deps, records)
+      return [...records]
+    },
+    decoder: null,
     fetchOriginals: async () => new Map(),
     now: () => new Date(),
     random: () => 0,
     ...more,
   }
+  return deps
+}
+
+async function makeKnown({ sql, settings, groups, frames, routes }: StoreDeps, records: readonly DeadLetterRecord[]) {
+  // What is erased must not become known.
+  if ((await readErasureKeys(sql)).length > 0) return
+  const reading = { ...settings, traces: frames.traces }
+  const letters = records.map((record) => readDeadLetter(record, reading, new Date(), 0))
+  await groups.assign(letters)
+  await routes.admit(letters)
+  // Frames are stored when they are seen for the second time.
+  for (const _ of [1, 2]) await frames.learn(letters)
 }

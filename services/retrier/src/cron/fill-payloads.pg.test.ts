@@ -10,7 +10,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { orderBytes, orderSchema } from 'dlq-testing/schemas/avro-orders.ts'
 import { schemasSection } from 'dlq-testing/schemas/schemas-section.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { decodeLetters } from '../../../ingester/src/decode/decode-letters.ts'
+import { createDecoder } from '../../../ingester/src/decode/decode-letters.ts'
 import { storeBatch } from '../../../ingester/src/store/store-batch.ts'
 import { batchOf, recordAt, storeDeps } from '../../../ingester/src/store/test-batch.ts'
 import { fillPayloads } from './fill-payloads.ts'
@@ -73,7 +73,7 @@ test('with schemas, what has to be decoded waits as JSON does; what nobody can r
   const policyOf = () => ({ ...defaultRetryPolicy, payload: 'auto' as const })
   const reader = createPayloadReader({ sql: service.sql, schemas: schemasSection(), now: Date.now })
   const deps = storeDeps(service.sql, {
-    decode: (records, letters) => decodeLetters({ reader, policyOf }, records, letters),
+    decoder: createDecoder({ reader, policyOf }),
   })
   const values = [big, orderBytes(5, 'order-1', 42), orderBytes(6, 'order-2', 1), Buffer.from('text')]
   const records = values.map((value, offset) => recordAt(offset, { value }))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CopyColumns, encodeCopy } from './copy-format.ts'
+import { type CopyColumns, createCopyEncoder, encodeCopy } from './copy-format.ts'
 
 type Row = { id: bigint; name: string | null; bytes: Buffer | null }
 
@@ -10,23 +10,31 @@ const rows: Row[] = [0, 300, 40_000, 7, 0, 90_000, 1].map((bytes, at) => ({
   bytes: bytes === 0 ? null : Buffer.alloc(bytes, at),
 }))
 
-test.each([1, 64, 2 ** 20])(
-  'pieces in a memory of %i bytes at first are those that have memory of their own',
-  (size) => {
-    const memory = { buffer: Buffer.alloc(size) }
-    // Each is copied before the next one is asked for.
-    const shared = Array.from(encodeCopy(columns, rows, 2, memory), (piece) => Buffer.from(piece))
-    expect(shared).toEqual([...encodeCopy(columns, rows, 2)])
-  },
-)
+test.each([21, 64, 2 ** 20])('a memory of %i bytes at first gives the same bytes', (size) => {
+  const encoder = createCopyEncoder(columns, Buffer.alloc(size))
+  for (const row of rows) encoder.add(row)
+  expect(encoder.bytes()).toEqual(encodeCopy(columns, rows))
+  expect(encoder.count).toBe(rows.length)
+})
 
-test('a memory that was large enough is used for every piece', () => {
-  const memory = { buffer: Buffer.alloc(2 ** 20) }
-  const { buffer } = memory
-  const pieces = [...encodeCopy(columns, rows, 2, memory)]
-  expect(pieces).toHaveLength(4)
-  expect(pieces.every((piece) => piece.buffer === buffer.buffer)).toBe(true)
-  expect(memory.buffer).toBe(buffer)
+test('a memory that was large enough is the one that is used', () => {
+  const memory = Buffer.alloc(2 ** 20)
+  const encoder = createCopyEncoder(columns, memory)
+  for (const row of rows) encoder.add(row)
+  expect(encoder.bytes().buffer).toBe(memory.buffer)
+  expect(encoder.memory).toBe(memory)
+})
+
+test('rows are added behind those whose bytes were asked for, and forgotten again', () => {
+  const encoder = createCopyEncoder(columns)
+  encoder.add(rows[0]!)
+  const first = Buffer.from(encoder.bytes())
+  const mark = encoder.mark()
+  for (const row of rows.slice(1)) encoder.add(row)
+  expect(encoder.bytes()).toEqual(encodeCopy(columns, rows))
+  encoder.back(mark)
+  expect(encoder.bytes()).toEqual(first)
+  expect(encoder.count).toBe(1)
 })
 
 test('times are the microseconds since 2000, in the years 1 to 9999', () => {
@@ -42,21 +50,18 @@ test('times are the microseconds since 2000, in the years 1 to 9999', () => {
     Date.now() - epoch,
   ]
   const columns: CopyColumns<{ at: Date }> = { at: 'timestamptz' }
-  const [copy] = [
-    ...encodeCopy(
-      columns,
-      times.map((ms) => ({ at: new Date(epoch + ms) })),
-      100,
-    ),
-  ]
+  const copy = encodeCopy(
+    columns,
+    times.map((ms) => ({ at: new Date(epoch + ms) })),
+  )
   const rowsAt = 'PGCOPY\n\xff\r\n\0'.length + 8
   // Each row: the number of its columns, and the value behind its length.
-  const written = times.map((_, at) => copy!.readBigInt64BE(rowsAt + at * (2 + 4 + 8) + 2 + 4))
+  const written = times.map((_, at) => copy.readBigInt64BE(rowsAt + at * (2 + 4 + 8) + 2 + 4))
   expect(written).toEqual(times.map((ms) => BigInt(ms) * 1000n))
 })
 
 test('JSON text that is still to be written is written', () => {
   const columns: CopyColumns<{ json: string | (() => string) }> = { json: 'json' }
-  const copyOf = (json: string | (() => string)) => Buffer.concat([...encodeCopy(columns, [{ json }], 1)])
+  const copyOf = (json: string | (() => string)) => encodeCopy(columns, [{ json }])
   expect(copyOf(() => '["é"]')).toEqual(copyOf('["é"]'))
 })

@@ -35,38 +35,66 @@ const trailer = Buffer.from([0xff, 0xff])
 const epochMs = 946_684_800_000
 const jsonbVersion = 1
 
-/** Memory for the pieces of a COPY, one after the other. */
-export type PieceMemory = { buffer: Buffer }
-
-/**
- * All bytes of a COPY, in pieces of `rowsPerPiece` rows; each piece wakes PostgreSQL up. With `memory` all pieces stand in the same buffer, so each is
- * valid until the next one is asked for.
- */
-export function* encodeCopy<Row extends object>(
-  columns: CopyColumns<Row>,
-  rows: readonly Row[],
-  rowsPerPiece: number,
-  memory?: PieceMemory,
-): Generator<Buffer> {
-  const fields = Object.entries<CopyType>(columns) as [keyof Row, CopyType][]
-  let bytesPerRow = 2048
-  let start = 0
-  do {
-    const ofPiece = rows.slice(start, start + rowsPerPiece)
-    const isFirst = start === 0
-    start += rowsPerPiece
-    const guessed = header.length + Math.ceil(ofPiece.length * bytesPerRow) + trailer.length
-    const target = targetIn(memory?.buffer ?? Buffer.allocUnsafe(guessed))
-    if (isFirst) append(target, header)
-    encodeRows(fields, ofPiece, target)
-    if (start >= rows.length) append(target, trailer)
-    if (memory) memory.buffer = target.buffer
-    const piece = target.buffer.subarray(0, target.at)
-    yield piece
-    // The next rows are about as long.
-    bytesPerRow = (piece.length / ofPiece.length) * 1.1
-  } while (start < rows.length)
+export type CopyEncoder<Row> = {
+  /** The row's values are not needed afterwards. */
+  add(row: Row): void
+  /** The number of rows. */
+  readonly count: number
+  /** All bytes of a COPY of the rows so far. They stand in the encoder's memory: `add` and `back` may change them. */
+  bytes(): Buffer
+  /** Forgets the rows behind the first `count`, which were there when `mark` was taken. */
+  back(mark: CopyMark): void
+  mark(): CopyMark
+  /** The memory, which is larger than at first where it was too small. */
+  readonly memory: Buffer
 }
+
+/** How far an encoder has come. */
+export type CopyMark = Readonly<{ count: number; at: number }>
+
+/** Encodes the rows of a COPY one by one, as they come. */
+export function createCopyEncoder<Row extends object>(
+  columns: CopyColumns<Row>,
+  memory: Buffer = Buffer.allocUnsafe(64 * 1024),
+): CopyEncoder<Row> {
+  const fields = Object.entries<CopyType>(columns) as [keyof Row, CopyType][]
+  const target: Target = { buffer: memory, view: viewOf(memory), at: 0 }
+  let count = 0
+  append(target, header)
+  return {
+    add(row) {
+      encodeRow(fields, row, target)
+      count++
+    },
+    get count() {
+      return count
+    },
+    bytes() {
+      const { at } = target
+      append(target, trailer)
+      // More rows may come.
+      target.at = at
+      return target.buffer.subarray(0, at + trailer.length)
+    },
+    mark: () => ({ count, at: target.at }),
+    back(mark) {
+      count = mark.count
+      target.at = mark.at
+    },
+    get memory() {
+      return target.buffer
+    },
+  }
+}
+
+/** All bytes of a COPY of the rows. */
+export function encodeCopy<Row extends object>(columns: CopyColumns<Row>, rows: readonly Row[]): Buffer {
+  const encoder = createCopyEncoder(columns)
+  for (const row of rows) encoder.add(row)
+  return encoder.bytes()
+}
+
+type Field<Row> = readonly [column: keyof Row, type: CopyType]
 
 /**
  * Bytes written so far, in a buffer that grows: measuring every text first would take half as long as writing it. `view`:
@@ -74,27 +102,17 @@ export function* encodeCopy<Row extends object>(
  */
 type Target = { buffer: Buffer; view: DataView; at: number }
 
-function targetIn(buffer: Buffer): Target {
-  return { buffer, view: viewOf(buffer), at: 0 }
-}
-
 function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
   return new DataView(buffer, byteOffset, byteLength)
 }
 
-function encodeRows<Row>(
-  fields: readonly (readonly [keyof Row, CopyType])[],
-  rows: readonly Row[],
-  target: Target,
-): void {
-  for (const row of rows) {
-    reserve(target, 2)
-    target.view.setInt16(target.at, fields.length)
-    target.at += 2
-    for (const [column, type] of fields) {
-      const value: unknown = row[column]
-      writeField(target, type, type === 'json' && value !== null ? writtenText(value as JsonText) : value)
-    }
+function encodeRow<Row>(fields: readonly Field<Row>[], row: Row, target: Target): void {
+  reserve(target, 2)
+  target.view.setInt16(target.at, fields.length)
+  target.at += 2
+  for (const [column, type] of fields) {
+    const value: unknown = row[column]
+    writeField(target, type, type === 'json' && value !== null ? writtenText(value as JsonText) : value)
   }
 }
 

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { NewMessage } from '../../domain/message/new-message.ts'
 import { writtenText } from '../../domain/record/header-json.ts'
 import type { Sql } from '../sql.ts'
-import { type CopyColumns, encodeCopy, type PieceMemory } from './copy-format.ts'
+import { type CopyColumns, type CopyEncoder, createCopyEncoder } from './copy-format.ts'
 
 const columnTypes: CopyColumns<NewMessage> = {
   id: 'uuid',
@@ -48,17 +48,29 @@ const columns = Object.keys(columnTypes) as (keyof NewMessage)[]
 const rowsPerStatement = 500
 
 /** One piece is written to the socket while PostgreSQL stores the previous one. */
-const rowsPerPiece = 100
+const pieceBytes = 160 * 1024
+
+/** Rows that are encoded for `copyMessages` as they are read, so that nothing else of them has to be kept. */
+export type EncodedMessages = CopyEncoder<NewMessage>
 
 /**
- * Kept from one COPY to the next. New buffers for each piece were 3 KB a row that only the collector of all garbage
- * gave back. A few are in use at once: as many as batches are stored.
+ * Memory of encoded rows, used again and again: new buffers were 3 KB a row that only the collector of all garbage gave
+ * back. A few are in use at once: as many as batches are stored.
  */
-const pieceMemory: PieceMemory[] = []
-const pieceBytes = 512 * 1024
+const memories: Buffer[] = []
+const memoryBytes = 512 * 1024
 const maxKept = 3
-/** A buffer that has grown for large values is not kept. */
+/** Memory that has grown for large values is not kept. */
 const maxKeptBytes = 2 * 1024 * 1024
+
+export function encodeMessages(): EncodedMessages {
+  return createCopyEncoder(columnTypes, memories.pop() ?? Buffer.allocUnsafeSlow(memoryBytes))
+}
+
+/** Gives the memory back. Call it only once the rows are stored: after a fault the socket may still read from it. */
+export function forgetEncoded({ memory }: EncodedMessages): void {
+  if (memory.length <= maxKeptBytes && memories.length < maxKept) memories.push(memory)
+}
 
 /** Stores the messages, except those whose ids are stored already. Returns how many are new. */
 export async function insertMessages(sql: Sql, messages: readonly NewMessage[]): Promise<number> {
@@ -85,6 +97,7 @@ export function withHeadersWritten(message: NewMessage) {
  * hold, makes it fail, and the transaction is lost. COPY takes 60 % of the CPU of `insertMessages`, and its text does
  * not differ with the number of rows.
  *
+ * @param encoded rows that are stored before the messages
  * @param beside sends statements of the same transaction, which need not wait for an answer to the COPY; they fail where
  *   it has failed
  * @param table a copy of the table, for measurements
@@ -94,28 +107,37 @@ export function withHeadersWritten(message: NewMessage) {
 export async function copyMessages(
   sql: Sql,
   messages: readonly NewMessage[],
-  { beside = async () => {}, table = 'dlq.dlq_messages' }: { beside?: () => Promise<unknown>; table?: string } = {},
+  {
+    encoded = null,
+    beside = async () => {},
+    table = 'dlq.dlq_messages',
+  }: { encoded?: EncodedMessages | null; beside?: () => Promise<unknown>; table?: string } = {},
 ): Promise<number> {
-  if (messages.length === 0) {
+  const count = messages.length + (encoded?.count ?? 0)
+  if (count === 0) {
     await beside()
     return 0
   }
+  const rows = encoded ?? encodeMessages()
+  const before = rows.mark()
+  for (const message of messages) rows.add(message)
+  const bytes = rows.bytes()
+  rows.back(before)
   const stream = await sql`copy ${sql(table)} (${sql(columns)}) from stdin (format binary)`.writable()
   const refused = new Promise<never>((_, reject) => stream.once('error', reject))
   // The writes below await it. It may also reject between them, and must not count as unhandled then.
   refused.catch(() => {})
-  const memory = pieceMemory.pop() ?? { buffer: Buffer.allocUnsafeSlow(pieceBytes) }
-  for (const piece of encodeCopy(columnTypes, messages, rowsPerPiece, memory)) {
+  for (let start = 0; start < bytes.length; start += pieceBytes) {
+    const piece = bytes.subarray(start, start + pieceBytes)
     await Promise.race([refused, new Promise<void>((resolve) => stream.write(piece, () => resolve()))])
   }
-  // Here the socket has taken all. After a fault it may still read from the buffer, which is not used again then.
-  if (memory.buffer.length <= maxKeptBytes && pieceMemory.length < maxKept) pieceMemory.push(memory)
+  if (encoded === null) forgetEncoded(rows)
   stream.end()
   // The driver accepts the next statement only after the stream has passed on its end. That statement waits for the
   // COPY and fails if the COPY failed. The stream itself does not report that.
   await nextTurn()
   await Promise.race([refused, Promise.all([sql`select 1`, beside()])])
-  return messages.length
+  return count
 }
 
 /** Creates the partition of this id, for a record of a month that was dropped, or skipped while no upkeep ran. */

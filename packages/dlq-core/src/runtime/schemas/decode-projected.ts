@@ -1,6 +1,5 @@
 // Decodes values that are projected as JSON already, where that is not all: for the columns of dlq_messages.
 
-import type { PartRule } from '../../domain/payload/payload-settings.ts'
 import { hasSchemaHeader } from '../../domain/payload/schema-frames.ts'
 import { type StoredDecoding, storedDecoding } from '../../domain/payload/stored-decoding.ts'
 import type { PayloadReader, Readable } from './payload-reader.ts'
@@ -17,9 +16,7 @@ export async function decodeProjected(
   values: readonly Projected[],
   options: Parameters<PayloadReader['readAll']>[1],
 ): Promise<Map<number, StoredDecoding>> {
-  const others = [...values.entries()].filter(([, { readable, payload }]) =>
-    mayDiffer(payload, reader.planOf(readable.topics).value, hasSchemaHeader(readable.headers, 'value')),
-  )
+  const others = [...values.entries()].filter(([, value]) => mayDiffer(reader, value))
   if (others.length === 0) return new Map()
   const readings = await reader.readAll(
     others.map(([, { readable }]) => readable),
@@ -28,6 +25,8 @@ export async function decodeProjected(
   return new Map(others.map(([at], index) => [at, storedDecoding(readings[index]!, true)]))
 }
 
-function mayDiffer(payload: string | null, { format }: PartRule, hasSchema: boolean): boolean {
-  return payload === null || hasSchema || (format !== 'auto' && format !== 'json')
+/** Whether the value may be something else than its projection says. */
+export function mayDiffer(reader: Pick<PayloadReader, 'planOf'>, { readable, payload }: Projected): boolean {
+  const { format } = reader.planOf(readable.topics).value
+  return payload === null || (format !== 'auto' && format !== 'json') || hasSchemaHeader(readable.headers, 'value')
 }

@@ -47,6 +47,8 @@ type ReadOptions = {
   sql?: Sql
 }
 
+type KeyOfRecord = Pick<Readable, 'headers' | 'topics'>
+
 export type PayloadReader = {
   planOf: (topics: MessageTopics) => PayloadPlan
   source: SchemaSource
@@ -64,7 +66,9 @@ export type PayloadReader = {
    */
   encodeKey(json: string, options: { topic: string | null; frames: readonly Buffer[] }): Promise<Buffer[]>
   /** Notes the schemas that headers of keys name, so that `encodeKey` knows them: such a key does not begin with a frame. */
-  noteKeys(keys: readonly Pick<Readable, 'headers' | 'topics'>[]): Promise<void>
+  noteKeys(keys: readonly KeyOfRecord[]): Promise<void>
+  /** Whether `noteKeys` would have nothing to do for this key. */
+  isKeyNoted(key: KeyOfRecord): boolean
   /** Waits a moment for a schema that somebody has just asked for. */
   readOne(readable: Readable, options: { maxBytes: number; waitMs: number }): Promise<Reading>
 }
@@ -163,16 +167,21 @@ export function createPayloadReader({
   }
 
   const noted = new Set<string>()
-  async function noteKeys(keys: readonly Pick<Readable, 'headers' | 'topics'>[]): Promise<void> {
+  /** The schema that a header of the key names, if it was not noted yet, and its name here. */
+  function unnotedOf({ headers, topics }: KeyOfRecord): { name: string; ref: SchemaRef } | null {
+    if (!hasSchemaHeader(headers, 'key')) return null
+    const { key: rule, registry } = planOf(topics)
+    const ref = rule.format === 'auto' && registry !== null ? frameOfHeaders(headers, 'key', registry)?.ref : undefined
+    if (ref === undefined) return null
+    const name = `${ref.registry} ${ref.kind} ${ref.id}`
+    return noted.has(name) ? null : { name, ref }
+  }
+
+  async function noteKeys(keys: readonly KeyOfRecord[]): Promise<void> {
     const fresh = new Map<string, SchemaRef>()
-    for (const { headers, topics } of keys) {
-      if (!hasSchemaHeader(headers, 'key')) continue
-      const { key: rule, registry } = planOf(topics)
-      const ref =
-        rule.format === 'auto' && registry !== null ? frameOfHeaders(headers, 'key', registry)?.ref : undefined
-      if (ref === undefined) continue
-      const name = `${ref.registry} ${ref.kind} ${ref.id}`
-      if (!noted.has(name)) fresh.set(name, ref)
+    for (const key of keys) {
+      const unnoted = unnotedOf(key)
+      if (unnoted !== null) fresh.set(unnoted.name, unnoted.ref)
     }
     if (fresh.size === 0) return
     await noteKeySchemas(sql, [...fresh.values()])
@@ -218,6 +227,7 @@ export function createPayloadReader({
     },
     readAll,
     noteKeys,
+    isKeyNoted: (key) => unnotedOf(key) === null,
     projectFor: (topics) => (value, headers) => {
       const readable = readableValue({ record_headers: headers }, value, topics)
       const context = { ...readable, plan: planOf(topics), schemaOf, maxBytes: maxEncodedBytes }

@@ -1,0 +1,79 @@
+// Writes rows for COPY as soon as their records are read. Letters that wait for the database's answers outlive several
+// collections of young garbage, and were most of what these had to copy. Nearly every row can be written at once: its
+// group, its route and its frames are known, and nothing of it has to be fetched, compared or decoded. Of these rows only
+// what the transaction asks about is kept; the others stay letters until they are stored.
+
+import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import type { RecordPlace } from 'dlq-core/domain/record/record-place.ts'
+import { type EncodedMessages, encodeMessages } from 'dlq-core/queries/ingest/message-insert.ts'
+import type { IdRange } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
+import { originOf } from './correlate-by-place.ts'
+import type { StoreDeps, StoredMessage } from './store-batch.ts'
+
+/** Rows that are written already, and what has to be known of them to store them. */
+export type EarlyRows = {
+  encoded: EncodedMessages
+  /** In the order of their records. */
+  messages: StoredMessage[]
+  /** Where their original records stand. */
+  places: RecordPlace[]
+  framesIds: Set<string>
+  /** From the first to the last whose payload is to be stored later. */
+  deferred: IdRange | null
+}
+
+/** What the transaction found is not what the rows were written for: the batch is read again, without early rows. */
+export class EarlyRowsOutdated extends Error {}
+
+type Deps = Pick<StoreDeps, 'decoder' | 'groups' | 'frames' | 'routes'>
+
+/**
+ * Reads the records with `read`. `letters`: of those whose rows cannot be written yet, which are `left`. `early`: null
+ * where no row was written.
+ */
+export function readEarly(
+  deps: Deps,
+  records: readonly DeadLetterRecord[],
+  read: (record: DeadLetterRecord) => DeadLetter,
+): { early: EarlyRows | null; left: DeadLetterRecord[]; letters: DeadLetter[] } {
+  const left: DeadLetterRecord[] = []
+  const letters: DeadLetter[] = []
+  let early: EarlyRows | null = null
+  for (const record of records) {
+    const letter = read(record)
+    if (isComplete(deps, record, letter)) {
+      early ??= { encoded: encodeMessages(), messages: [], places: [], framesIds: new Set(), deferred: null }
+      add(early, letter)
+    } else {
+      left.push(record)
+      letters.push(letter)
+    }
+  }
+  return { early, left, letters }
+}
+
+/** Whether all columns of its row are known; then they are set. */
+function isComplete({ decoder, groups, frames, routes }: Deps, record: DeadLetterRecord, letter: DeadLetter): boolean {
+  if (letter.republished !== null || letter.originWanted !== null || decoder?.concerns(record, letter)) return false
+  // Frames last: only they change what the others read.
+  return groups.assignKnown(letter) && routes.admitKnown(letter.message) && frames.shortenKnown(letter)
+}
+
+function add(early: EarlyRows, letter: DeadLetter): void {
+  const { message } = letter
+  const { id, dlq_offset, frames_id: framesId } = message
+  const place = originOf(letter)
+  if (place !== null) early.places.push(place)
+  if (framesId !== null) early.framesIds.add(framesId)
+  if (letter.isPayloadDeferred) early.deferred = widened(early.deferred, id)
+  early.messages.push({ id, dlq_offset })
+  early.encoded.add(message)
+}
+
+/** The range of ids with one more. */
+export function widened(range: IdRange | null, id: string): IdRange {
+  if (range === null) return { from: id, until: id }
+  if (id < range.from) return { from: id, until: range.until }
+  return id > range.until ? { from: range.from, until: id } : range
+}

@@ -74,14 +74,11 @@ export function createIngesterMetrics(registry: Registry) {
     recreated: (topic: string) => recreated.inc({ topic: labelOf(topic) }),
     seconds,
     stored(
-      { topic: name, records: read }: Batch,
-      { stored, reopened, dropped, reduced }: StoreOutcome & { kind: 'stored' },
+      { topic: name }: Pick<Batch, 'topic'>,
+      { stored, reopened, dropped, reduced, bytes: read }: StoreOutcome & { kind: 'stored' },
     ) {
       const topic = labelOf(name)
-      bytes.inc(
-        { topic },
-        read.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0),
-      )
+      bytes.inc({ topic }, read)
       for (const [outcome, count] of Object.entries({ stored, reopened, dropped, reduced })) {
         if (count > 0) records.inc({ topic, outcome }, count)
       }

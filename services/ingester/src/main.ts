@@ -9,7 +9,7 @@ import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
 import { createDecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
 import { registerCodecs } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import { connectKafka } from 'dlq-core/runtime/kafka/kafka.ts'
-import { readHeaderPairsOnly } from 'dlq-core/runtime/kafka/kafkajs-internals.ts'
+import { readMessagesLate } from 'dlq-core/runtime/kafka/kafkajs-internals.ts'
 import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
@@ -27,7 +27,7 @@ await runService(
     const { max_value_bytes: maxValueBytes } = config.ingest
     const pools = createDecodePools({ maxValueBytes })
     registerCodecs({ maxBatchBytes: pools.fetches.maxBytes })
-    readHeaderPairsOnly()
+    readMessagesLate()
     const kafkaConfig = config.kafka as KafkaConfig
     const kafka = connectKafka(kafkaConfig, log, () => latest().kafka)
     const sql = stack.adopt(

@@ -47,7 +47,7 @@ const maxSpans = 500
 /** Starts a span for every record that carries a trace. Does nothing while tracing is off. */
 export function traceRecords<T extends { headers: readonly Header[] }>(
   tracing: Tracing,
-  records: readonly T[],
+  records: Iterable<T>,
   describe: (record: T) => Omit<SpanSpec, 'parent'>,
 ): Map<T, Span> {
   const spans = new Map<T, Span>()

@@ -1,17 +1,16 @@
 // What happens to one batch of kafkajs: it is split into parts, each is stored with the position after it, and what cannot
 // be stored now is read again from where the database says.
 
-import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import type { LogBounds } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import { noRoomNow } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Consumer, EachBatchPayload, Batch as KafkaBatch, KafkaMessage } from 'kafkajs'
-import { withinBounds } from '../read/value-bounds.ts'
 import type { PositionWatch } from '../read/watch-positions.ts'
 import type { Batch, StoreOutcome } from '../store/store-batch.ts'
 import type { OffsetCommits } from './commit-offsets.ts'
-import { partsOfBatch } from './parts-of-batch.ts'
+import { fetchedRecords } from './fetched-records.ts'
+import { type FetchedPart, partsOfBatch } from './parts-of-batch.ts'
 import type { StoreAhead } from './store-ahead.ts'
 import { untilStored } from './until-stored.ts'
 
@@ -154,7 +153,7 @@ function toBatch(
   fetched: KafkaBatch,
   { cluster, maxValueBytes }: Pick<HandleDeps, 'cluster' | 'maxValueBytes'>,
   left: KafkaMessage | undefined,
-): Batch {
+): FetchedPart<KafkaMessage> {
   const { topic, partition, messages, fetchedOffset } = fetched as FetchedBatch
   return {
     cluster,
@@ -163,9 +162,8 @@ function toBatch(
     fetchedOffset: BigInt(fetchedOffset),
     nextOffset: left ? startOf(left, fetchedOffset) : BigInt(fetched.lastOffset()) + 1n,
     highWatermark: BigInt(fetched.highWatermark),
-    records: (left ? messages.slice(0, messages.indexOf(left)) : messages).map((message) =>
-      withinBounds(toRecord(message, { cluster, topic, partition }), maxValueBytes),
-    ),
+    messages: left ? messages.slice(0, messages.indexOf(left)) : messages,
+    recordsOf: (messages) => fetchedRecords(messages, { cluster, topic, partition, maxValueBytes }),
   }
 }
 
@@ -173,23 +171,4 @@ function toBatch(
 function startOf(batch: KafkaMessage, fetchedOffset: string): bigint {
   const first = BigInt(batch.undecodable!.firstOffset)
   return first > BigInt(fetchedOffset) ? first : BigInt(fetchedOffset)
-}
-
-function toRecord(
-  message: KafkaMessage,
-  { cluster, topic, partition }: { cluster: string; topic: string; partition: number },
-): DeadLetterRecord {
-  const { offset, timestamp, timestampType, key, value, headerPairs: headers, undecodable } = message
-  const record = {
-    cluster,
-    topic,
-    partition,
-    offset: BigInt(offset),
-    timestamp: BigInt(timestamp),
-    timestampType,
-    key,
-    value,
-    headers,
-  }
-  return undecodable ? { ...record, undecodable: undecodable.reason } : record
 }

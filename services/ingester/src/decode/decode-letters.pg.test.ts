@@ -11,8 +11,7 @@ import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { orderBytes, orderSchema } from 'dlq-testing/schemas/avro-orders.ts'
 import { schemasSection } from 'dlq-testing/schemas/schemas-section.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { storeBatch } from '../store/store-batch.ts'
-import { batchOf, recordAt, storeDeps } from '../store/test-batch.ts'
+import { batchOf, recordAt, storeBatch, storeDeps } from '../store/test-batch.ts'
 import { createDecoder } from './decode-letters.ts'
 
 const database = useDatabase()

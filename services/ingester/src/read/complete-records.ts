@@ -10,7 +10,7 @@ import { fetchOriginals } from 'dlq-core/runtime/fetching/fetch-originals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
-import { needsOriginal } from './needs-original.ts'
+import { lacksBytes, needsOriginal } from './needs-original.ts'
 import { withinBounds } from './value-bounds.ts'
 
 /** The same records; those that only pointed to their original carry its key, value and headers. */
@@ -32,9 +32,7 @@ export async function completeRecords(
 ): Promise<readonly DeadLetterRecord[]> {
   const origins = new Map<DeadLetterRecord, RecordPlace>()
   for (const record of records) {
-    // Checked first: nearly every record then needs no second reading of its headers.
-    if (record.key !== null || record.value !== null) continue
-    if (record.undecodable !== undefined || record.unstoredValueBytes !== undefined) continue
+    if (!lacksBytes(record)) continue
     const origin = needsOriginal(record, readFailure(record))
     if (origin) origins.set(record, origin)
   }

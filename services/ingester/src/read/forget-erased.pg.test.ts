@@ -7,8 +7,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { expect, test } from 'vitest'
-import { storeBatch } from '../store/store-batch.ts'
-import { batchOf, partition, recordAt, refailureAt, storeDeps } from '../store/test-batch.ts'
+import { batchOf, partition, recordAt, refailureAt, storeBatch, storeDeps } from '../store/test-batch.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)

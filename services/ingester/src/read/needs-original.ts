@@ -6,6 +6,11 @@ import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import type { RecordPlace } from 'dlq-core/domain/record/record-place.ts'
 
+/** Whether `needsOriginal` may say so, by the bytes alone: nearly every record then needs no second reading of its headers. */
+export function lacksBytes({ key, value, undecodable, unstoredValueBytes }: DeadLetterRecord): boolean {
+  return key === null && value === null && undecodable === undefined && unstoredValueBytes === undefined
+}
+
 /**
  * The coordinates of a dead letter's original record. Null where nothing is missing, or where the coordinates name no
  * record: they are incomplete, or have a topic id in place of the topic's name.

@@ -9,8 +9,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { storeBatch } from './store-batch.ts'
-import { batchOf, recordAt, refailureAt, storeDeps } from './test-batch.ts'
+import { batchOf, recordAt, refailureAt, storeBatch, storeDeps } from './test-batch.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)

@@ -8,8 +8,8 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createFramesRegister } from '../registers/frames-register.ts'
-import { type StoreDeps, storeBatch } from './store-batch.ts'
-import { batchOf, recordAt, storeDeps, warmUp } from './test-batch.ts'
+import type { StoreDeps } from './store-batch.ts'
+import { batchOf, recordAt, storeBatch, storeDeps, warmUp } from './test-batch.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -67,7 +67,7 @@ describe('a row that is written early', () => {
   const various: DeadLetterRecord[] = [
     recordAt(0),
     recordAt(1, { key: Buffer.from('key'), value: Buffer.from([0xff, 0]), headers: place }),
-    recordAt(2, { value: null }),
+    recordAt(2, { key: Buffer.from('deleted'), value: null }),
     recordAt(3, { headers: { 'dlq-original-topic': 'payments.events.v1' } }),
     recordAt(4, { headers: { 'dlq-error-message': 'é\0🚚', 'dlq-original-timestamp': '1771583400000' } }),
     ...[5, 6, 7].map(traced),

@@ -4,10 +4,11 @@
 // what the transaction asks about is kept; the others stay letters until they are stored.
 
 import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
-import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import type { DeadLetterRecord, Records } from 'dlq-core/domain/record/record.ts'
 import type { RecordPlace } from 'dlq-core/domain/record/record-place.ts'
 import { type EncodedMessages, encodeMessages } from 'dlq-core/queries/ingest/message-insert.ts'
 import type { IdRange } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
+import { lacksBytes } from '../read/needs-original.ts'
 import { originOf } from './correlate-by-place.ts'
 import type { StoreDeps, StoredMessage } from './store-batch.ts'
 
@@ -31,16 +32,18 @@ type Deps = Pick<StoreDeps, 'decoder' | 'groups' | 'frames' | 'routes'>
 /**
  * Reads the records with `read`. `letters`: of those whose rows cannot be written yet, which are `left`. `early`: null
  * where no row was written.
+ * Null where a record's original may have to be fetched first.
  */
 export function readEarly(
   deps: Deps,
-  records: readonly DeadLetterRecord[],
+  records: Records,
   read: (record: DeadLetterRecord) => DeadLetter,
-): { early: EarlyRows | null; left: DeadLetterRecord[]; letters: DeadLetter[] } {
+): { early: EarlyRows | null; left: DeadLetterRecord[]; letters: DeadLetter[] } | null {
   const left: DeadLetterRecord[] = []
   const letters: DeadLetter[] = []
   let early: EarlyRows | null = null
   for (const record of records) {
+    if (lacksBytes(record)) return null
     const letter = read(record)
     if (isComplete(deps, record, letter)) {
       early ??= { encoded: encodeMessages(), messages: [], places: [], framesIds: new Set(), deferred: null }

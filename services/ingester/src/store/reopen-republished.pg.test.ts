@@ -11,8 +11,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { claimDue } from 'dlq-testing/rows/claim-due.ts'
 import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { storeBatch } from './store-batch.ts'
-import { batchOf, recordAt, refailureAt, storeDeps } from './test-batch.ts'
+import { batchOf, recordAt, refailureAt, storeBatch, storeDeps } from './test-batch.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)

@@ -9,8 +9,8 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type StoreOutcome, storeBatch } from './store-batch.ts'
-import { batchOf, partition, recordAt, storeDeps } from './test-batch.ts'
+import type { StoreOutcome } from './store-batch.ts'
+import { batchOf, partition, recordAt, storeBatch, storeDeps } from './test-batch.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -28,6 +28,7 @@ const stored = (counts: Partial<StoreOutcome> = {}) => ({
   reopened: 0,
   dropped: 0,
   reduced: 0,
+  bytes: expect.any(Number),
   messages: expect.any(Array),
   ...counts,
 })

@@ -7,7 +7,7 @@ import {
   type ReadingSettings,
   readDeadLetter,
 } from 'dlq-core/domain/message/new-message.ts'
-import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import type { DeadLetterRecord, Records } from 'dlq-core/domain/record/record.ts'
 import { markErased, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import {
   copyMessages,
@@ -48,7 +48,7 @@ export type Batch = PartitionOf & {
   nextOffset: bigint
   /** Where the log ended when this was fetched. */
   highWatermark: bigint
-  records: readonly DeadLetterRecord[]
+  records: Records
 }
 
 export type StoreOutcome =
@@ -58,6 +58,8 @@ export type StoreOutcome =
       reopened: number
       dropped: number
       reduced: number
+      /** Of all keys and values that were read. */
+      bytes: number
       /** The new messages, in the order of their records. */
       messages: readonly StoredMessage[]
     }
@@ -158,16 +160,18 @@ async function readWork(
 ): Promise<Work> {
   const { sql, settings, lag, groups, frames, routes, complete, decoder, now, random } = deps
   const reading = { ...settings, isBehind: lag.isBehind(batch), traces: frames.traces }
-  const records = await complete(batch.records)
-  // Where something was erased, each row has to be looked up.
-  const mayBeEarly = isEarly && (await readErasureKeys(sql)).length === 0
   const at = now()
-  const read = (record: DeadLetterRecord) => readDeadLetter(record, reading, at, random())
-  const {
-    early,
-    left,
-    letters: whole,
-  } = mayBeEarly ? readEarly(deps, records, read) : { early: null, left: records, letters: records.map(read) }
+  let bytes = 0
+  const read = (record: DeadLetterRecord) => {
+    bytes += (record.key?.length ?? 0) + (record.value?.length ?? 0)
+    return readDeadLetter(record, reading, at, random())
+  }
+  // Where something was erased, each row has to be looked up.
+  const some = isEarly && (await readErasureKeys(sql)).length === 0 ? readEarly(deps, batch.records, read) : null
+  if (isEarly && some === null) return readWork(deps, batch, lowOffset, { isEarly: false })
+  const early = some?.early ?? null
+  const left = some?.left ?? (await complete([...batch.records]))
+  const whole = some?.letters ?? left.map(read)
   const unplaced = await findUnplaced(sql, whole, early?.places)
   const decoded = decoder === null ? whole : await decoder.decode(left, whole)
   const correlated = await correlateByAttempt(deps, decoded, unplaced)
@@ -185,12 +189,13 @@ async function readWork(
   await groups.touch()
   await routes.admit(letters)
   await frames.learn(letters)
-  return { deps, batch, early, letters, compared, erasures, lowOffset, mayRefuse: false }
+  return { deps, batch, bytes, early, letters, compared, erasures, lowOffset, mayRefuse: false }
 }
 
 type Work = {
   deps: StoreDeps
   batch: Batch
+  bytes: number
   early: EarlyRows | null
   /** Of the records whose rows are not among the early ones. */
   letters: readonly DeadLetter[]
@@ -202,7 +207,7 @@ type Work = {
 
 async function storeLetters(
   sql: Transaction,
-  { deps, batch, early, letters, compared, erasures, lowOffset, mayRefuse }: Work,
+  { deps, batch, bytes, early, letters, compared, erasures, lowOffset, mayRefuse }: Work,
 ): Promise<StoreOutcome> {
   // Sent together.
   const [{ next_offset: position, manual_below: manualBelow }, { letters: correlated, isSent }] = await Promise.all([
@@ -260,7 +265,7 @@ async function storeLetters(
   if (claiming.length === 0) {
     // What follows is sent behind the rows, without a wait for the answer.
     const outcome = await store(fresh, { encoded, beside: () => end(fresh) })
-    return { kind: 'stored', ...outcome, reopened: 0, dropped, messages: inOrder(early, fresh) }
+    return { kind: 'stored', ...outcome, reopened: 0, dropped, bytes, messages: inOrder(early, fresh) }
   }
   const first = await store(fresh, { encoded })
   // After the insert: a failure and its re-failure may stand in the same batch.
@@ -276,6 +281,7 @@ async function storeLetters(
     reduced: first.reduced + second.reduced,
     reopened,
     dropped,
+    bytes,
     messages: inOrder(early, messages),
   }
 }

@@ -10,7 +10,7 @@ import { createGroupRegister } from '../registers/group-register.ts'
 import { createLag } from '../registers/lag.ts'
 import { createRouteRegister } from '../registers/route-register.ts'
 import { createSetbacks } from '../registers/setbacks.ts'
-import type { Batch, StoreDeps } from './store-batch.ts'
+import { type Batch, type StoreDeps, storeBatch as storeCold } from './store-batch.ts'
 
 export const partition = { cluster: 'c', topic: 'orders.dlq.v1', partition: 0 }
 
@@ -75,13 +75,18 @@ export function batchOf(records: readonly DeadLetterRecord[], more: Partial<Batc
 
 let isWarm = false
 
-/** From now on, groups, routes and frames of records are known before a batch is read, so that rows are written early. */
+/** From now on, groups, routes and frames of records are known before `storeBatch` reads them, so that rows are written early. */
 export function warmUp(): void {
   isWarm = true
 }
 
+export const storeBatch: typeof storeCold = async (deps, batch, options) => {
+  if (isWarm) await makeKnown(deps, [...batch.records])
+  return storeCold(deps, batch, options)
+}
+
 export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDeps {
-  const deps: StoreDeps = {
+  return {
     ...{ sql, payloads: null, maxValueBytes: 1024 * 1024 },
     // The batches of these tests look as if a backlog followed.
     settings: {
@@ -95,17 +100,13 @@ export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDe
     routes: createRouteRegister(sql, { mappings: [], mode: 'ask', now: Date.now }),
     setbacks: createSetbacks(),
     // Every record here says itself where it came from.
-    complete: async (records) => {
-      if (isWarm) await makeKnown(deps, records)
-      return [...records]
-    },
+    complete: async (records) => [...records],
     decoder: null,
     fetchOriginals: async () => new Map(),
     now: () => new Date(),
     random: () => 0,
     ...more,
   }
-  return deps
 }
 
 async function makeKnown({ sql, settings, groups, frames, routes }: StoreDeps, records: readonly DeadLetterRecord[]) {

@@ -9,6 +9,9 @@ export type Header = readonly [name: string, value: Buffer | null] & {
   readonly repeats?: true
 }
 
+/** Records in their order. Each may be another object, equal to the one before, when it is read again. */
+export type Records = Iterable<DeadLetterRecord> & { readonly length: number }
+
 /** A record of a DLQ topic, byte for byte. */
 export type DeadLetterRecord = RecordPlace & {
   /** Kafka's cluster id. */

@@ -99,11 +99,14 @@ export const isolationLevel: {
 export const { EARLIEST_OFFSET: earliest, LATEST_OFFSET: latest }: { EARLIEST_OFFSET: number; LATEST_OFFSET: number } =
   require('kafkajs/src/constants')
 
-const decoding: { options: { headersObject: boolean } } = require('kafkajs/src/protocol/recordBatch/record/v0/decoder')
+const decoding: { options: { late: boolean } } = require('kafkajs/src/protocol/recordBatch/record/v0/decoder')
 
-/** From now on the messages that this process reads have `headerPairs` alone, and no `headers`, which cost a KB each. */
-export function readHeaderPairsOnly(): void {
-  decoding.options.headersObject = false
+/**
+ * From now on the messages that this process reads have `headerPairs` alone, and no `headers`, which cost a KB each. Key,
+ * value and pairs are read from their bytes each time that somebody asks for them, and `size` is that of all bytes.
+ */
+export function readMessagesLate(): void {
+  decoding.options.late = true
 }
 
 /** A cluster with the settings and the log of the client, made as its own admin makes one; not connected yet. */

@@ -45,10 +45,13 @@ export type ConsumeDeps = Omit<HandleDeps, 'consumer' | 'positions' | 'ahead' | 
  */
 const sessionTimeoutMs = 6000
 const rebalanceTimeoutMs = 30_000
-/** The largest answer of a broker, over all its partitions. kafkajs decodes all of it before it hands on any record. */
-const maxFetchBytes = 4 * 1024 * 1024
-/** Of one partition, which is stored at once: a transaction costs as much for few rows as for many. */
-const maxFetchBytesOfPartition = 2 * 1024 * 1024
+/**
+ * The largest answer of a broker, over all its partitions or from one of them: the more rows a transaction has, the less
+ * each one costs, and small answers are given back soon.
+ */
+const maxFetchBytes = 3.5 * 1024 * 1024
+/** Of batches that are read or stored, and what is made of them: two of full size, so that PostgreSQL need not wait. */
+const maxBytesUnderWay = 9 * 1024 * 1024
 /** By its heartbeat a member learns that the group waits for it: so long all of them may stand still. */
 const heartbeatIntervalMs = 1000
 /** A leader that is frozen, or cut off from the others, does not say so itself: the other brokers are asked this often. */
@@ -65,7 +68,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     metadataMaxAge: metadataMaxAgeMs,
     maxWaitTimeInMs: 500,
     maxBytes: maxFetchBytes,
-    maxBytesPerPartition: maxFetchBytesOfPartition,
+    maxBytesPerPartition: maxFetchBytes,
     allowAutoTopicCreation: false,
   })
   const ended = new Promise<void>((resolve, reject) => {
@@ -86,7 +89,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   consumer.on(consumer.events.FETCH_START, ({ payload: { nodeId } }) => deps.pool.begin(nodeId))
   const watchdog = watchForStall(consumer)
   const positions = createPositionWatch({ ...deps, consumer })
-  const ahead = createStoreAhead({ maxBytes: maxFetchBytes })
+  const ahead = createStoreAhead({ maxBytes: maxBytesUnderWay })
   const commits = createOffsetCommits({
     commit: (offsets) => consumer.commitOffsets(offsets),
     onFault: (error) => log.debug({ error }, 'commit_failed'),

@@ -5,7 +5,7 @@ import type { Records } from 'dlq-core/domain/record/record.ts'
 import type { Batch } from '../store/store-batch.ts'
 
 /** Of keys, values and headers. More rows in one transaction would not be faster. */
-const maxPartBytes = 2 * 1024 * 1024
+const maxPartBytes = 4 * 1024 * 1024
 const maxPartRecords = 1000
 
 /** What stands around the bytes of a record, roughly: its objects, and the row that is made of it. */

@@ -22,6 +22,7 @@ import { isDatabaseAway, isMissingPartition } from 'dlq-core/runtime/database/da
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Decoder } from '../decode/decode-letters.ts'
 import { type ComparedOrigin, compareOriginals } from '../read/compare-originals.ts'
+import { type EarlyRows, EarlyRowsOutdated, readEarly, type StoredMessage, widened } from '../read/early-rows.ts'
 import {
   type Erasures,
   ErasuresChanged,
@@ -36,7 +37,6 @@ import type { RouteRegister } from '../registers/route-register.ts'
 import type { Setbacks } from '../registers/setbacks.ts'
 import { type CorrelateDeps, correlateByAttempt, findUnplaced } from './correlate-by-attempt.ts'
 import { correlateByPlace } from './correlate-by-place.ts'
-import { type EarlyRows, EarlyRowsOutdated, readEarly, widened } from './early-rows.ts'
 import { insertReducing } from './insert-reducing.ts'
 import { reopenRepublished } from './reopen-republished.ts'
 import { storeOrigins } from './store-origins.ts'
@@ -67,8 +67,6 @@ export type StoreOutcome =
   | { kind: 'hole'; expectedOffset: bigint }
   /** The position is beyond the log's end: the topic was deleted and created again. */
   | { kind: 'recreated'; seenOffset: bigint }
-
-export type StoredMessage = Pick<NewMessage, 'id' | 'dlq_offset'>
 
 export type StoreDeps = {
   sql: Database

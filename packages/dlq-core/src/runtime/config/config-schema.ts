@@ -156,7 +156,7 @@ const deliveries = ['exactly-once', 'at-least-once'] as const
 const retry = v.pipe(
   v.strictObject({
     ...policyFieldSchemas,
-    batch_size: v.optional(integer('a number of messages', 1, 10000), 500),
+    batch_size: v.optional(integer('a number of messages', 1, 5000), 1000),
     /** Roughly the memory of one batch. */
     batch_bytes: v.optional(integer('a number of bytes', 1000, 1_000_000_000), 8 * 1024 * 1024),
     /** If a batch takes longer than this, the slot claims fewer messages. */

@@ -3,14 +3,19 @@
 // group, its route and its frames are known, and nothing of it has to be fetched, compared or decoded. Of these rows only
 // what the transaction asks about is kept; the others stay letters until they are stored.
 
-import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord, Records } from 'dlq-core/domain/record/record.ts'
 import type { RecordPlace } from 'dlq-core/domain/record/record-place.ts'
 import { type EncodedMessages, encodeMessages } from 'dlq-core/queries/ingest/message-insert.ts'
 import type { IdRange } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
-import { lacksBytes } from '../read/needs-original.ts'
-import { originOf } from './correlate-by-place.ts'
-import type { StoreDeps, StoredMessage } from './store-batch.ts'
+import type { Decoder } from '../decode/decode-letters.ts'
+import type { FramesRegister } from '../registers/frames-register.ts'
+import type { GroupRegister } from '../registers/group-register.ts'
+import type { RouteRegister } from '../registers/route-register.ts'
+import { originOf } from '../store/correlate-by-place.ts'
+import { lacksBytes } from './needs-original.ts'
+
+export type StoredMessage = Pick<NewMessage, 'id' | 'dlq_offset'>
 
 /** Rows that are written already, and what has to be known of them to store them. */
 export type EarlyRows = {
@@ -27,7 +32,12 @@ export type EarlyRows = {
 /** What the transaction found is not what the rows were written for: the batch is read again, without early rows. */
 export class EarlyRowsOutdated extends Error {}
 
-type Deps = Pick<StoreDeps, 'decoder' | 'groups' | 'frames' | 'routes'>
+type Deps = {
+  decoder: Pick<Decoder, 'concerns'> | null
+  groups: Pick<GroupRegister, 'assignKnown'>
+  routes: Pick<RouteRegister, 'admitKnown'>
+  frames: Pick<FramesRegister, 'shortenKnown'>
+}
 
 /**
  * Reads the records with `read`. `letters`: of those whose rows cannot be written yet, which are `left`. `early`: null

@@ -8,8 +8,8 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createFramesRegister } from '../registers/frames-register.ts'
-import type { StoreDeps } from './store-batch.ts'
-import { batchOf, recordAt, storeBatch, storeDeps, warmUp } from './test-batch.ts'
+import type { StoreDeps } from '../store/store-batch.ts'
+import { batchOf, recordAt, storeBatch, storeDeps, warmUp } from '../store/test-batch.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)

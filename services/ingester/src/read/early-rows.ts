@@ -6,7 +6,7 @@
 import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord, Records } from 'dlq-core/domain/record/record.ts'
 import type { RecordPlace } from 'dlq-core/domain/record/record-place.ts'
-import { type EncodedMessages, encodeMessages } from 'dlq-core/queries/ingest/message-insert.ts'
+import { type EncodedMessages, encodeMessages, forgetEncoded } from 'dlq-core/queries/ingest/message-insert.ts'
 import type { IdRange } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
 import type { Decoder } from '../decode/decode-letters.ts'
 import type { FramesRegister } from '../registers/frames-register.ts'
@@ -41,8 +41,7 @@ type Deps = {
 
 /**
  * Reads the records with `read`. `letters`: of those whose rows cannot be written yet, which are `left`. `early`: null
- * where no row was written.
- * Null where a record's original may have to be fetched first.
+ * where no row was written. All of it is null where a record's original may have to be fetched first.
  */
 export function readEarly(
   deps: Deps,
@@ -53,7 +52,10 @@ export function readEarly(
   const letters: DeadLetter[] = []
   let early: EarlyRows | null = null
   for (const record of records) {
-    if (lacksBytes(record)) return null
+    if (lacksBytes(record)) {
+      if (early !== null) forgetEncoded(early.encoded)
+      return null
+    }
     const letter = read(record)
     if (isComplete(deps, record, letter)) {
       early ??= { encoded: encodeMessages(), messages: [], places: [], framesIds: new Set(), deferred: null }

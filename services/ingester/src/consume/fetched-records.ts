@@ -2,27 +2,24 @@
 // for PostgreSQL, only Kafka's answer is kept.
 
 import type { DeadLetterRecord, Records } from 'dlq-core/domain/record/record.ts'
+import type { PartitionOf } from 'dlq-core/queries/ingest/positions.ts'
 import type { KafkaMessage } from 'kafkajs'
 import { withinBounds } from '../read/value-bounds.ts'
 
-export type RecordsOf = {
-  cluster: string
-  topic: string
-  partition: number
-  /** Larger values are left out. */
-  maxValueBytes: number
-}
-
-export function fetchedRecords(messages: readonly KafkaMessage[], of: RecordsOf): Records {
+/** Larger values than `maxValueBytes` are left out. */
+export function fetchedRecords(
+  messages: readonly KafkaMessage[],
+  { maxValueBytes, ...place }: PartitionOf & { maxValueBytes: number },
+): Records {
   return {
     length: messages.length,
     *[Symbol.iterator]() {
-      for (const message of messages) yield withinBounds(toRecord(message, of), of.maxValueBytes)
+      for (const message of messages) yield withinBounds(toRecord(message, place), maxValueBytes)
     },
   }
 }
 
-function toRecord(message: KafkaMessage, { cluster, topic, partition }: RecordsOf): DeadLetterRecord {
+export function toRecord(message: KafkaMessage, { cluster, topic, partition }: PartitionOf): DeadLetterRecord {
   const { offset, timestamp, timestampType, key, value, headerPairs: headers, undecodable } = message
   const record = {
     cluster,

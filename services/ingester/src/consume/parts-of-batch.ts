@@ -2,6 +2,8 @@
 // PostgreSQL. The bound of a fetch counts compressed bytes, which unpack to many times as much.
 
 import type { Records } from 'dlq-core/domain/record/record.ts'
+import { messageBytes } from 'dlq-core/runtime/fetching/fetch-originals.ts'
+import type { KafkaMessage } from 'kafkajs'
 import type { Batch } from '../store/store-batch.ts'
 
 /** Of keys, values and headers. More rows in one transaction would not be faster. */
@@ -12,13 +14,7 @@ const maxPartRecords = 1000
 const bytesAround = 2048
 
 /** What kafkajs says of a record. `size`: of all its bytes; absent where it has read the parts. */
-export type Message = {
-  offset: string
-  size?: number
-  key: Buffer | null
-  value: Buffer | null
-  headerPairs: readonly (readonly [string, Buffer | null])[]
-}
+export type Message = Pick<KafkaMessage, 'offset' | 'key' | 'value' | 'headerPairs'> & { size?: number }
 
 /** A batch whose records are not made yet. */
 export type FetchedPart<M extends Message> = Omit<Batch, 'records'> & {
@@ -46,7 +42,7 @@ export function* partsOfBatch<M extends Message>(
   })
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index]!
-    const size = sizeOf(message)
+    const size = message.size ?? messageBytes(message)
     if (index > start && (bytes + size > maxBytes || index - start === maxRecords)) {
       const nextOffset = BigInt(message.offset)
       yield partTo(index, nextOffset)
@@ -57,16 +53,4 @@ export function* partsOfBatch<M extends Message>(
     bytes += size
   }
   yield partTo(messages.length, batch.nextOffset)
-}
-
-/** By indexes, because iterators and pairs taken apart leave a KB of garbage per record. */
-function sizeOf(message: Message): number {
-  if (message.size !== undefined) return message.size
-  const { key, value, headerPairs } = message
-  let bytes = (key?.length ?? 0) + (value?.length ?? 0)
-  for (let at = 0; at < headerPairs.length; at++) {
-    const header = headerPairs[at]!
-    bytes += header[0].length + (header[1]?.length ?? 0)
-  }
-  return bytes
 }

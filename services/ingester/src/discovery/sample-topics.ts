@@ -10,6 +10,7 @@ import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
+import { toRecord } from '../consume/fetched-records.ts'
 
 export type SampleDeps = {
   reader: Pick<TopicReader, 'fetchLogBounds' | 'fetchRecords'>
@@ -70,14 +71,6 @@ async function read(
 ): Promise<DeadLetterRecord[]> {
   const fetched = await reader.fetchRecords({ topic, partition, offset, maxBytes })
   if (fetched.kind !== 'records') return []
-  return fetched.messages.flatMap(({ offset, timestamp, key, value, headerPairs, undecodable }) =>
-    undecodable
-      ? []
-      : [
-          {
-            ...{ cluster, topic, partition, offset: BigInt(offset), timestamp: BigInt(timestamp) },
-            ...{ key, value, headers: headerPairs },
-          },
-        ],
-  )
+  const place = { cluster, topic, partition }
+  return fetched.messages.flatMap((message) => (message.undecodable ? [] : [toRecord(message, place)]))
 }

@@ -98,11 +98,15 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
     return null
   }
 
+  function isFresh(found: Known | undefined): boolean {
+    return found !== undefined && now() - found.askedAt < framesUsedForMs
+  }
+
   /** What is to be stored, or noted as used again, because of this message. Null where nothing is. */
   function soughtOf({ parts }: Split): { frames: Frames; found: Known | undefined } | null {
     for (const { frames } of parts) {
       const found = known.find(frames)
-      if (found !== undefined) return now() - found.askedAt < framesUsedForMs ? null : { frames, found }
+      if (found !== undefined) return isFresh(found) ? null : { frames, found }
       if (!isFirst(frames)) return { frames, found }
     }
     return null
@@ -145,18 +149,11 @@ export function createFramesRegister(sql: Database, { now }: { now: () => number
     },
 
     shortenKnown(letter) {
-      const { parts } = splitLetter(letter)
-      let isKnown = parts.length === 0
-      for (const { frames, columns } of parts) {
-        const found = known.find(frames)
-        if (!isKnown) {
-          if (found === undefined || now() - found.askedAt >= framesUsedForMs) return false
-          isKnown = true
-        }
-        if (!found?.admitted) continue
-        Object.assign(letter.message, columns, { frames_id: found.id })
-        return true
-      }
+      const split = splitLetter(letter)
+      const first = split.parts[0]
+      if (first !== undefined && !isFresh(known.find(first.frames))) return false
+      const chosen = choose(split)
+      if (chosen !== null) Object.assign(letter.message, chosen)
       return true
     },
 

@@ -18,12 +18,10 @@ import {
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 
 export type GroupRegister = {
-  /** Sets `group_id` of every letter's message. */
+  /** Sets `group_id` of every letter's message. Now and then it tells the database when groups were seen. */
   assign(letters: readonly DeadLetter[]): Promise<void>
   /** Sets it where the group is known. False where the database has to be told of it. */
   assignKnown(letter: DeadLetter): boolean
-  /** Tells the database now and then when the groups were seen. */
-  touch(): Promise<void>
   /** The database may not have what it was told: each group is made known again. */
   forget(): void
 }
@@ -118,7 +116,6 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
       else if (time > one.failed.last) one.failed.last = time
       return true
     },
-    touch,
   }
 }
 

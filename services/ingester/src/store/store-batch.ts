@@ -58,7 +58,7 @@ export type StoreOutcome =
       reopened: number
       dropped: number
       reduced: number
-      /** Of all keys and values that were read. */
+      /** Of all keys and values that were read from the DLQ topic. */
       bytes: number
       /** The new messages, in the order of their records. */
       messages: readonly StoredMessage[]
@@ -161,12 +161,14 @@ async function readWork(
   const at = now()
   let bytes = 0
   const read = (record: DeadLetterRecord) => {
-    bytes += (record.key?.length ?? 0) + (record.value?.length ?? 0)
+    // Not of originals that were fetched.
+    if (record.original === undefined) bytes += (record.key?.length ?? 0) + (record.value?.length ?? 0)
     return readDeadLetter(record, reading, at, random())
   }
   // Where something was erased, each row has to be looked up.
   const some = isEarly && (await readErasureKeys(sql)).length === 0 ? readEarly(deps, batch.records, read) : null
-  if (isEarly && some === null) return readWork(deps, batch, lowOffset, { isEarly: false })
+  // What was read until a record lacked its bytes is read again.
+  if (some === null) bytes = 0
   const early = some?.early ?? null
   const left = some?.left ?? (await complete([...batch.records]))
   const whole = some?.letters ?? left.map(read)
@@ -184,7 +186,6 @@ async function readWork(
   }
   const compared = await compareOriginals(deps, letters)
   await groups.assign(letters)
-  await groups.touch()
   await routes.admit(letters)
   await frames.learn(letters)
   return { deps, batch, bytes, early, letters, compared, erasures, lowOffset, mayRefuse: false }

@@ -131,13 +131,14 @@ function originalAt(offset: bigint, messages: readonly KafkaMessage[], budget: B
     return message.undecodable ? BigInt(message.undecodable.firstOffset) <= offset && offset <= last : last === offset
   })
   if (message === undefined) return 'gone'
-  const bytes = sizeOf(message)
+  const bytes = messageBytes(message)
   if (message.undecodable || bytes > budget.bytes) return 'unreachable'
   budget.bytes -= bytes
   return copyOf(message)
 }
 
-function sizeOf({ key, value, headerPairs }: KafkaMessage): number {
+/** The bytes of key, value and headers. */
+export function messageBytes({ key, value, headerPairs }: Pick<KafkaMessage, 'key' | 'value' | 'headerPairs'>): number {
   const headerBytes = headerPairs.reduce((sum, [name, value]) => sum + name.length + (value?.length ?? 0), 0)
   return (key?.length ?? 0) + (value?.length ?? 0) + headerBytes
 }

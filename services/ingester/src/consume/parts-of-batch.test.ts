@@ -51,7 +51,11 @@ test('many small records are divided by their number', () => {
 })
 
 test('headers and keys count', () => {
-  const heavy = { ...message(0, 10), key: Buffer.alloc(30), headerPairs: [['name', Buffer.alloc(30)] as [string, Buffer]] }
+  const heavy = {
+    ...message(0, 10),
+    key: Buffer.alloc(30),
+    headerPairs: [['name', Buffer.alloc(30)] as [string, Buffer]],
+  }
   expect(offsetsOf(partsOfBatch(batchOf([heavy, message(1, 30)]), { maxBytes: 100 }))).toHaveLength(2)
   const sized = { ...message(0, 10), size: 80 }
   expect(offsetsOf(partsOfBatch(batchOf([sized, message(1, 30)]), { maxBytes: 100 }))).toHaveLength(2)

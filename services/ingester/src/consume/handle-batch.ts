@@ -42,7 +42,9 @@ export async function handleBatch(deps: HandleDeps, payload: EachBatchPayload): 
   const left = messages.find(({ undecodable }) => undecodable?.reason === noRoomNow)
   if (left && left === messages[0])
     return consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
-  for (const { batch: part, bytes } of partsOfBatch(toBatch(payload.batch, deps, left))) {
+  const parts = [...partsOfBatch(toBatch(payload.batch, deps, left))]
+  let unstored = parts.length
+  for (const { batch: part, bytes } of parts) {
     // What is left for a later fetch is sought when this is stored.
     await ahead.begin({ topic, partition }, left ? null : bytes, async () => {
       // What was under way may have found that reading goes on elsewhere.
@@ -50,7 +52,9 @@ export async function handleBatch(deps: HandleDeps, payload: EachBatchPayload): 
       // It is read again, from the position, when the pause is over.
       if (deps.isPaused(topic)) return consumer.seek({ topic, partition, offset: String(part.fetchedOffset) })
       payload.resolveOffset(String(part.nextOffset - 1n))
-      await storeOrSeek(deps, payload, part)
+      if (await storeOrSeek(deps, payload, part)) unstored--
+      // Only then nothing reads its records any more: a transaction whose caller has gone on may still do so.
+      if (unstored === 0) payload.batch.release()
     })
     // kafkajs throws a TypeError, and ends the consumer, where the topic is not ours any more.
     if (isOver()) return
@@ -58,8 +62,8 @@ export async function handleBatch(deps: HandleDeps, payload: EachBatchPayload): 
   if (left) consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
 }
 
-/** kafkajs reads on behind the part while it is being stored: where that fails, it is read again. */
-async function storeOrSeek(deps: HandleDeps, payload: EachBatchPayload, part: Batch): Promise<void> {
+/** kafkajs reads on behind the part while it is being stored: where that fails, false, and it is read again. */
+async function storeOrSeek(deps: HandleDeps, payload: EachBatchPayload, part: Batch): Promise<boolean> {
   const { topic, partition } = part
   let isStored = false
   try {
@@ -67,8 +71,8 @@ async function storeOrSeek(deps: HandleDeps, payload: EachBatchPayload, part: Ba
   } finally {
     if (!isStored && !payload.isStale()) deps.consumer.seek({ topic, partition, offset: String(part.fetchedOffset) })
   }
-  if (!isStored || !payload.isRunning()) return
-  deps.commits.note({ topic, partition }, part.nextOffset)
+  if (isStored && payload.isRunning()) deps.commits.note({ topic, partition }, part.nextOffset)
+  return isStored
 }
 
 type BatchProcessed = {

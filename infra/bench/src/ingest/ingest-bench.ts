@@ -158,7 +158,14 @@ export async function measureIngester(
     while (begin !== undefined && (await count()) < partitions && !service.hasExited()) await sleep(25)
     const [measurement] = await Promise.all([
       withWal(database, total, () =>
-        measureService(service, { total, count, pollMs: 25, postgresPid: run.stack.postgres?.pid }),
+        measureService(service, {
+          // The first rows make the groups, and warm the service up, as the floors are.
+          from: begin === undefined ? total / 4 : 1,
+          total,
+          count,
+          pollMs: 25,
+          postgresPid: run.stack.postgres?.pid,
+        }),
       ),
       begin?.(),
     ])

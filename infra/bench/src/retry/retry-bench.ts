@@ -23,7 +23,8 @@ import { type FloorRecord, measureClaimAndSettle, measureProducer } from './retr
 
 const topicCount = 20
 export const partitionsPerTopic = 4
-const batchSize = 500
+/** As `retry.batch_size` is by default. */
+const batchSize = 1000
 
 /** Due messages of the same topics that are due after the measured ones. */
 const backlogRows = 1_000_000
@@ -173,8 +174,7 @@ export async function startRetriers(
   { url, sql }: BenchDatabase,
   { services, processes, root }: { services: AsyncDisposableStack; processes: number; root?: string },
 ): Promise<ServiceProcess[]> {
-  const env = { DLQ_RETRY_BATCH_SIZE: String(batchSize) }
-  const options = { name: 'retrier' as const, databaseUrl: url, env, root }
+  const options = { name: 'retrier' as const, databaseUrl: url, env: {}, root }
   await sql`insert into dlq.dlq_policies (pattern, paused) values ('*', true)`
   const retriers = await Promise.all(
     Array.from({ length: processes }, async () =>

@@ -47,11 +47,14 @@ const sessionTimeoutMs = 6000
 const rebalanceTimeoutMs = 30_000
 /**
  * The largest answer of a broker, over all its partitions or from one of them: the more rows a transaction has, the less
- * each one costs, and small answers are given back soon.
+ * each one costs. Its memory is given back when they are stored.
  */
 const maxFetchBytes = 3.5 * 1024 * 1024
-/** Of batches that are read or stored, and what is made of them: two of full size, so that PostgreSQL need not wait. */
-const maxBytesUnderWay = 9 * 1024 * 1024
+/**
+ * Of batches that are read or stored, and what is made of them: three of full size, so that PostgreSQL and this process
+ * wait for each other seldom.
+ */
+const maxBytesUnderWay = 13.5 * 1024 * 1024
 /** By its heartbeat a member learns that the group waits for it: so long all of them may stand still. */
 const heartbeatIntervalMs = 1000
 /** A leader that is frozen, or cut off from the others, does not say so itself: the other brokers are asked this often. */

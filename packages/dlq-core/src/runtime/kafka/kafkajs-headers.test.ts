@@ -185,6 +185,19 @@ describe('headers', () => {
     }
   })
 
+  test('a message that is read late, and whose batch was released, is not read as one without parts', async () => {
+    onTestFinished(() => {
+      decodeRecord.options.late = false
+    })
+    readMessagesLate()
+    const late = await throughTheWire({ key: 'k', value: Buffer.alloc(100_000, 'x'), headers: [['a', 'b']] })
+    const memory = late.value!.buffer as ArrayBuffer
+    memory.transfer(0)
+    expect(() => late.key).toThrow('The batch of this message has been released')
+    expect(() => late.value).toThrow('has been released')
+    expect(() => late.headerPairs).toThrow('has been released')
+  })
+
   test('a record without headers has no pairs', async () => {
     expect(await throughTheWire({})).toMatchObject({ headers: {}, headerPairs: [] })
   })

@@ -1,0 +1,66 @@
+// When the memory of a batch is given back: once all its records are stored, and never while something may read them.
+import { createLog } from 'dlq-core/runtime/log.ts'
+import type { EachBatchPayload, KafkaMessage } from 'kafkajs'
+import { expect, test } from 'vitest'
+import type { StoreOutcome } from '../store/store-batch.ts'
+import { type HandleDeps, handleBatch } from './handle-batch.ts'
+import { createStoreAhead } from './store-ahead.ts'
+
+const stored: StoreOutcome = {
+  ...{ kind: 'stored', stored: 1, reopened: 0, dropped: 0, reduced: 0, bytes: 1 },
+  messages: [],
+}
+const largeValue = Buffer.alloc(3 * 1024 * 1024)
+
+/** Handles a batch of two large records, which are stored as two parts, with these outcomes. Returns what was done, in its order. */
+async function handled(...outcomes: (() => Promise<StoreOutcome>)[]): Promise<string[]> {
+  const done: string[] = []
+  const ahead = createStoreAhead({ maxBytes: 16 * 1024 * 1024 })
+  const deps: HandleDeps = {
+    consumer: { seek: ({ offset }) => void done.push(`read again from ${offset}`) },
+    reader: { fetchLogBounds: async () => [] },
+    log: createLog({ service: 'test', level: 'silent' }),
+    cluster: 'c',
+    maxValueBytes: largeValue.length,
+    isPaused: () => false,
+    positions: { stored() {} },
+    ahead,
+    commits: { note() {} },
+    store: async ({ records, fetchedOffset }) => {
+      done.push(`stores ${records.length} from ${fetchedOffset}`)
+      return outcomes.shift()!()
+    },
+    onRecreated: async () => {},
+    onStored() {},
+    onBehind() {},
+    onLost() {},
+  }
+  const payload = {
+    batch: {
+      ...{ topic: 'orders.dlq.v1', partition: 0, highWatermark: '2', fetchedOffset: '0' },
+      messages: ['0', '1'].map((offset) => ({ offset, key: null, value: largeValue, headerPairs: [] })),
+      lastOffset: () => '1',
+      release: () => void done.push('released'),
+    } as unknown as EachBatchPayload['batch'] & { messages: KafkaMessage[] },
+    resolveOffset() {},
+    heartbeat: async () => {},
+    isRunning: () => true,
+    isStale: () => false,
+  } as unknown as EachBatchPayload
+  await handleBatch(deps, payload).catch((error: Error) => done.push(error.message))
+  await ahead.idle()
+  return done
+}
+
+test('it is given back behind the last part', async () => {
+  const once = async () => stored
+  expect(await handled(once, once)).toEqual(['stores 1 from 0', 'stores 1 from 1', 'released'])
+})
+
+test('it is not given back where a part is to be read again', async () => {
+  const hole = async (): Promise<StoreOutcome> => ({ kind: 'hole', expectedOffset: 5n })
+  const once = async () => stored
+  const done = await handled(once, hole, hole)
+  expect(done).toContain('read again from 1')
+  expect(done).not.toContain('released')
+})

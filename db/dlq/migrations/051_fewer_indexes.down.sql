@@ -4,5 +4,3 @@
 create index concurrently idx_dlq_messages_dlq_topic on dlq.dlq_messages (dlq_topic, status, id);
 
 create index concurrently idx_dlq_messages_status on dlq.dlq_messages (status, id);
-
-create index concurrently idx_dlq_messages_original_topic on dlq.dlq_messages (original_topic, status, id);

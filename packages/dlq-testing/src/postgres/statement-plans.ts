@@ -74,6 +74,11 @@ export function nodesOf(plan: PlanNode): PlanNode[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 }
 
+/** Not a part that nothing had to be asked of. */
+export function isRun(node: PlanNode): boolean {
+  return node['Actual Loops'] > 0
+}
+
 /** The partitions of dlq.dlq_messages that hold rows, as of the last analyze. */
 export async function partitionsWithRows(sql: postgres.Sql): Promise<string[]> {
   const rows = await sql<{ relname: string }[]>`

@@ -14,7 +14,7 @@ import { type Fragment, type Sql, toArray } from '../sql.ts'
 import { joinSql, type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
 import type { TopicCondition } from '../topic-condition.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
-import { topicsWith } from './topics-with.ts'
+import { topicsOfDlqTopics, topicsWith } from './topics-with.ts'
 
 /** `newest`, `oldest`: by id, and so by the record's time; by created_at where the scan goes along a range of it. */
 export type MessageSort = 'newest' | 'oldest' | 'next_due'
@@ -220,9 +220,16 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
   if (topics && topics.length > 0 && topic!.column === 'dlq_topic') {
     const names = topic!.names!
     const isTested = topic!.isMixed ?? false
-    const others = isTested ? [] : [sqlText`m.dlq_topic = any(${toArray(names)}::text[])`]
-    const decides: Field[] = isTested ? ['status'] : ['topic', 'status']
-    return { arms: [mergedArm(topicsWith({ statuses: named, dlqTopics: names }), others)], decides, sortColumn }
+    const of = { statuses: named, dlqTopics: names }
+    if (isTested) return { arms: [mergedArm(topicsWith(of))], decides: ['status'], sortColumn }
+    // PostgreSQL takes this for true of every other row, and so stays on the index. Of a plain condition it knows how few
+    // rows of all topics meet it, and would read and sort all rows of the original topic.
+    const isOurs = sqlText`case when m.dlq_topic = any(${toArray(names)}::text[]) then true else false end`
+    const arms = [
+      mergedArm(topicsOfDlqTopics({ ...of, isShared: false })),
+      mergedArm(topicsOfDlqTopics({ ...of, isShared: true }), [isOurs]),
+    ]
+    return { arms, decides: ['topic', 'status'], sortColumn }
   }
   if (topics && topics.length > 0 && topics.length * named.length <= maxArms) {
     return { arms: topics.flatMap((topic) => withStatuses([topic])), decides: ['topic', 'status'], sortColumn }

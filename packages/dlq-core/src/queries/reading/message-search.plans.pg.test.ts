@@ -3,7 +3,7 @@
 // rows lie in the order of their ids and DEAD ones are old, so a plan along the primary key would look cheap.
 
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
-import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/postgres/statement-plans.ts'
+import { isRun, nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/postgres/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { MessageFilter } from '../../domain/message/message-filter.ts'
@@ -33,7 +33,8 @@ beforeAll(async () => {
       (case place when 0 then '00000000-0000' when 1 then 'ffffffff-ffff'
                   else left(dlq.uuid_floor(now() + (place - 2) * interval '1 month')::text, 13) end
        || '-7' || right(gen_random_uuid()::text, 21))::uuid,
-      'topic-' || topic, 'processing failed', 'topic-' || topic || '.dlq.v1', 'group-' || n % 9,
+      'topic-' || topic, 'processing failed',
+      case when topic = 9 and n % 3 = 0 then 'second-9.dlq.v1' else 'topic-' || topic || '.dlq.v1' end, 'group-' || n % 9,
       case when n % 3 > 0 then ('00000000-0000-8000-8000-' || lpad((n % 40)::text, 12, '0'))::uuid end,
       convert_to('customer-' || n % 50, 'UTF8'), convert_to(repeat('x', 300), 'UTF8'),
       case when n % 1000 = 0 then 'RETRYING' when n % 10 = 0 then 'PENDING' when n % 2 = 0 then 'DEAD' else 'RESOLVED' end,
@@ -81,7 +82,7 @@ const deep = {
 }
 const range = { from: new Date(Date.now() - 5 * 86_400_000).toISOString() }
 
-const byTopic = /_original_topic_status_id_dlq_topic_idx$/
+const byTopic = /_original_topic_status_id_idx$/
 
 const searches: [title: string, index: RegExp, filter: MessageFilter, sort?: MessageSort, after?: readonly string[]][] =
   [
@@ -93,6 +94,8 @@ const searches: [title: string, index: RegExp, filter: MessageFilter, sort?: Mes
     ['an original topic and a status', byTopic, { topic: 'topic-7', status: ['DEAD'] }, 'oldest'],
     ['a DLQ topic', byTopic, { topic: 'topic-7.dlq.v1' }],
     ['a DLQ topic and a status, deep', byTopic, { topic: 'topic-7.dlq.v1', status: ['PENDING'] }, 'oldest', deep.id],
+    ['a DLQ topic beside another one', byTopic, { topic: 'second-9.dlq.v1' }],
+    ['a DLQ topic beside another one, and a status', byTopic, { topic: 'second-9.dlq.v1', status: ['DEAD'] }, 'oldest'],
     ['a glob of DLQ topics', byTopic, { topic: 'topic-4?.dlq.v1', status: ['DEAD'] }],
     ['a topic glob', byTopic, { topic: 'topic-4?', status: ['DEAD'] }],
     ['a status', /_\d\d_status_id_idx$/, { status: ['DEAD'] }],
@@ -137,12 +140,14 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
           await searchIds(sql, { search: selection, afterId: null, untilId: deep.id[0]!, limit: 100, examine: 500 })
       })
       const nodes = plans.flatMap(nodesOf)
-      const onFilled = nodes.filter((node) => filled.includes(node['Relation Name'] ?? ''))
+      const onFilled = nodes.filter((node) => isRun(node) && filled.includes(node['Relation Name'] ?? ''))
 
       expect(filled.length).toBeGreaterThanOrEqual(4)
       expect(onFilled.length).toBeGreaterThan(0)
-      // A bitmap has no order, so what it finds would have to be read as a whole and sorted; of one key there are few.
-      const wanted = filter.key === undefined ? /^Index (Only )?Scan$/ : /^(Index (Only )?|Bitmap Heap )Scan$/
+      // A bitmap has no order, so what it finds would have to be read as a whole and sorted. Of one key, and here of the
+      // topic with two DLQ topics, there are fewer than the bound.
+      const isFew = filter.key !== undefined || filter.topic === 'second-9.dlq.v1'
+      const wanted = isFew ? /^(Index (Only )?|Bitmap Heap )Scan$/ : /^Index (Only )?Scan$/
       const others = onFilled.filter((node) => !wanted.test(node['Node Type']))
       expect(others.map((node) => `${node['Node Type']} of ${node['Relation Name']}`)).toEqual([])
       expect(
@@ -153,7 +158,8 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
       const unbounded = nodes.filter(
         (node) =>
           node['Node Type'] === 'Sort' &&
-          filter.key === undefined &&
+          isRun(node) &&
+          !isFew &&
           nodesOf(node).some((below) => filled.includes(below['Relation Name'] ?? '')) &&
           !nodesOf(node).some((below) => below['Node Type'] === 'Limit'),
       )
@@ -246,9 +252,9 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
       'the count',
       (sql) => countMessages(sql, { search: { ...ofDlqTopic, filter: { topic: 'topic-7.dlq.v1' } }, atMost: 100 }),
     ],
-  ])('%s by a DLQ topic tests it in the index and reads no row', async (_, query) => {
+  ])('%s by a DLQ topic reads no row where its original topics have no messages of others', async (_, query) => {
     const filled = await partitionsWithRows(database.sql)
-    const nodes = (await plansOf(database.url, planCacheMode, query)).flatMap(nodesOf)
+    const nodes = (await plansOf(database.url, planCacheMode, query)).flatMap(nodesOf).filter(isRun)
     const onFilled = nodes.filter((node) => filled.includes(node['Relation Name'] ?? ''))
     expect(onFilled.length).toBeGreaterThan(0)
     expect(new Set(onFilled.map((node) => node['Node Type']))).toEqual(new Set(['Index Only Scan']))
@@ -261,7 +267,9 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     const plans = await plansOf(database.url, planCacheMode, (sql) =>
       pageOfTopic(sql, { topic, scope: null, limit: 10, offset: 300 }),
     )
-    const onFilled = plans.flatMap(nodesOf).filter((node) => filled.includes(node['Relation Name'] ?? ''))
+    const onFilled = plans
+      .flatMap(nodesOf)
+      .filter((node) => isRun(node) && filled.includes(node['Relation Name'] ?? ''))
     const ofRows = onFilled.filter((node) => node['Node Type'] !== 'Index Only Scan')
     expect(ofRows.length).toBeGreaterThan(0)
     // Ten rows, each looked up by its id in the one partition that has it.

@@ -155,7 +155,8 @@ export async function countMessages(
 
 /**
  * The page behind the first `offset` messages of a topic, and the topic's number of messages, in one statement and so
- * in one snapshot. The messages before the page are skipped along the index, without reading their rows. The summary
+ * in one snapshot. The messages before the page are skipped along the index, without reading their rows (but those of
+ * original topics that also have messages of other DLQ topics). The summary
  * gives the number; until its first full count, all of the topic's messages are counted.
  */
 export async function pageOfTopic(
@@ -167,7 +168,7 @@ export async function pageOfTopic(
     offset,
   }: Pick<MessageSearch, 'scope'> & { topic: TopicCondition; limit: number; offset: number },
 ): Promise<{ total: number; rows: MessageRow[] }> {
-  // The DLQ topic is tested in the index even where many messages of others are passed over: rows would cost more.
+  // Such a page has no cursor, so the rows of other DLQ topics in the same original topics are passed over, however many.
   const search = { filter: { topic: topic.names![0]! }, topic: { ...topic, isMixed: false }, scope }
   const scan = scanMessages(sql, { search: { ...search, sort: 'newest' } })
   const matches = scan.tests.length === 0 ? sql`` : sql`cross join lateral ${tested(sql, scan)} m`

@@ -9,7 +9,7 @@ import { sqlWords, toQuery } from '../sql-text.ts'
 import type { TopicCondition } from '../topic-condition.ts'
 import { lines } from './summary.ts'
 
-/** An index is read over this number of entries of other DLQ topics in a few milliseconds. */
+/** This number of rows of other DLQ topics is passed over in ten milliseconds. */
 const maxPassedOver = 5000
 
 /** At most this number of topics is looked up one by one. A glob that matches more is tested on each row. */

@@ -35,6 +35,43 @@ export function topicsWith({
     where not ${isCounted} and ${isWanted}`
 }
 
+/**
+ * As `topicsWith`, of these DLQ topics. `isShared`: those original topics that have messages of other DLQ topics as well,
+ * so that each row has to be tested; until the first full count has ended, all. Otherwise the others, of which no row has
+ * to be read.
+ */
+export function topicsOfDlqTopics({
+  statuses,
+  dlqTopics,
+  isShared,
+}: {
+  statuses: readonly Status[]
+  dlqTopics: readonly string[]
+  isShared: boolean
+}): SqlText {
+  const wanted = sqlText`${toArray(statuses)}::text[]`
+  const isOurs = sqlText`dlq_topic = any(${toArray(dlqTopics)}::text[])`
+  const where = sqlText`
+    status = any(${wanted}) and original_topic in (
+      select original_topic from dlq.dlq_summary_totals where ${isOurs}
+      union all select original_topic from dlq.dlq_summary_deltas where ${isOurs}
+    )`
+  const counted = sqlText`
+    select original_topic, status
+    from (${linesOf('original_topic, status, dlq_topic', where)}) line
+    where ${isCounted}
+    group by original_topic, status
+    having sum(count) filter (where ${isOurs}) > 0
+      and coalesce(sum(count) filter (where (${isOurs}) is not true), 0) ${sqlWords(isShared ? '>' : '<=')} 0`
+  if (!isShared) return counted
+  return sqlText`
+    ${counted}
+    union all
+    select stored.original_topic, each.status
+    from (${stored}) stored cross join unnest(${wanted}) as each (status)
+    where not ${isCounted}`
+}
+
 /** As `topicsWith`, of one status: a row for each DLQ topic, named "topic", and original topic that have messages in common. */
 export function pairsWith({ status, dlqTopics }: { status: Status; dlqTopics: readonly string[] }): SqlText {
   const wanted = sqlText`${toArray(dlqTopics)}::text[]`
@@ -51,14 +88,17 @@ function counted(columns: string, where: SqlText): SqlText {
   const names = columns.replaceAll(/ as \w+/g, '')
   return sqlText`
     select ${sqlWords(columns)}
-    from (
-      select ${sqlWords(names)}, count from dlq.dlq_summary_totals where ${where}
-      union all
-      select ${sqlWords(names)}, change from dlq.dlq_summary_deltas where ${where}
-    ) line
+    from (${linesOf(names, where)}) line
     where ${isCounted}
     group by ${sqlWords(names)}
     having sum(count) > 0`
+}
+
+function linesOf(names: string, where: SqlText): SqlText {
+  return sqlText`
+    select ${sqlWords(names)}, count from dlq.dlq_summary_totals where ${where}
+    union all
+    select ${sqlWords(names)}, change from dlq.dlq_summary_deltas where ${where}`
 }
 
 /** The condition on a row m that it has the topic and the status of `kind`. message-scan.ts says why "any(array[…])". */

@@ -103,7 +103,7 @@ const routeChunk = {
   ...{ route: { original_topic: 'topic-7', dlq_topic: 'topic-7.dlq.v1' }, status: 'PENDING' as const },
   ...{ afterId: smallest, limit: 100 },
 }
-const byTopic = /_original_topic_status_id_dlq_topic_idx$/
+const byTopic = /_original_topic_status_id_idx$/
 const byRun = /_run_id_original_topic_id_idx$/
 
 // (status, id) serves as well as the primary key where the status is known.

@@ -113,8 +113,7 @@ export type RouteChunk = {
 }
 
 /**
- * Along idx_dlq_messages_original_topic, which tests the DLQ topic without reading rows. "offset 0" keeps the walk along
- * it, and the look-up of each id, apart.
+ * Along idx_dlq_messages_original_topic. "offset 0" keeps the walk along it, and the look-up of each id, apart.
  */
 function chunkOf(sql: Sql, { route, status, afterId, limit }: RouteChunk, isHeld: boolean) {
   return sql`

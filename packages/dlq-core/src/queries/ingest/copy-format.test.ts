@@ -37,6 +37,16 @@ test('rows are added behind those whose bytes were asked for, and forgotten agai
   expect(encoder.count).toBe(1)
 })
 
+test('the rows of two encoders go into one COPY', () => {
+  const encoders = [rows.slice(0, 3), rows.slice(3)].map((part) => {
+    const encoder = createCopyEncoder(columns)
+    for (const row of part) encoder.add(row)
+    return encoder
+  })
+  const parts = [encoders[0]!.bytes({ isFollowed: true }), encoders[1]!.bytes({ isBehind: true })]
+  expect(Buffer.concat(parts)).toEqual(encodeCopy(columns, rows))
+})
+
 test('times are the microseconds since 2000, in the years 1 to 9999', () => {
   const epoch = Date.UTC(2000, 0, 1)
   const times = [

@@ -40,8 +40,11 @@ export type CopyEncoder<Row> = {
   add(row: Row): void
   /** The number of rows. */
   readonly count: number
-  /** All bytes of a COPY of the rows so far. They stand in the encoder's memory: `add` and `back` may change them. */
-  bytes(): Buffer
+  /**
+   * All bytes of a COPY of the rows so far. They stand in the encoder's memory: `add` and `back` may change them.
+   * `isBehind`, `isFollowed`: by the bytes of other rows in the same COPY.
+   */
+  bytes(options?: { isBehind?: boolean; isFollowed?: boolean }): Buffer
   /** Forgets the rows behind the first `count`, which were there when `mark` was taken. */
   back(mark: CopyMark): void
   mark(): CopyMark
@@ -69,12 +72,12 @@ export function createCopyEncoder<Row extends object>(
     get count() {
       return count
     },
-    bytes() {
+    bytes({ isBehind = false, isFollowed = false } = {}) {
       const { at } = target
       append(target, trailer)
       // More rows may come.
       target.at = at
-      return target.buffer.subarray(0, at + trailer.length)
+      return target.buffer.subarray(isBehind ? header.length : 0, isFollowed ? at : at + trailer.length)
     },
     mark: () => ({ count, at: target.at }),
     back(mark) {

@@ -50,26 +50,50 @@ const rowsPerStatement = 500
 /** One piece is written to the socket while PostgreSQL stores the previous one. */
 const pieceBytes = 160 * 1024
 
-/** Rows that are encoded for `copyMessages` as they are read, so that nothing else of them has to be kept. */
-export type EncodedMessages = CopyEncoder<NewMessage>
+/**
+ * Rows that are encoded for `copyMessages` as they are read, so that nothing else of them has to be kept. Of five rows
+ * three are written in a first pass, and two in a second one, behind all of those. A B-tree splits a full page in its
+ * middle: what comes in the order of ids, between the ids of other topics, leaves half of each page empty. The second pass
+ * fills it: the index by topic has 69 bytes a row, where it had 96.
+ */
+export type EncodedMessages = {
+  add(message: NewMessage): void
+  /** The number of rows. */
+  readonly count: number
+  readonly passes: readonly CopyEncoder<NewMessage>[]
+}
+
+const inFirstPass = 3
+const rowsOfPasses = 5
 
 /**
  * Memory of encoded rows, used again and again: new buffers were 3 KB a row that only the collector of all garbage gave
- * back. A few are in use at once: as many as batches are stored.
+ * back. A few are in use at once: two for each batch that is stored.
  */
 const memories: Buffer[] = []
 const memoryBytes = 512 * 1024
-const maxKept = 3
+const maxKept = 6
 /** Memory that has grown for large values is not kept. */
 const maxKeptBytes = 2 * 1024 * 1024
 
 export function encodeMessages(): EncodedMessages {
-  return createCopyEncoder(columnTypes, memories.pop() ?? Buffer.allocUnsafeSlow(memoryBytes))
+  const encoder = () => createCopyEncoder(columnTypes, memories.pop() ?? Buffer.allocUnsafeSlow(memoryBytes))
+  const [first, second] = [encoder(), encoder()]
+  return {
+    add(message) {
+      const pass = this.count % rowsOfPasses < inFirstPass ? first : second
+      pass.add(message)
+    },
+    get count() {
+      return first.count + second.count
+    },
+    passes: [first, second],
+  }
 }
 
 /** Gives the memory back. Call it only once the rows are stored: after a fault the socket may still read from it. */
-export function forgetEncoded({ memory }: EncodedMessages): void {
-  if (memory.length <= maxKeptBytes && memories.length < maxKept) memories.push(memory)
+export function forgetEncoded({ passes }: EncodedMessages): void {
+  for (const { memory } of passes) if (memory.length <= maxKeptBytes && memories.length < maxKept) memories.push(memory)
 }
 
 /** Stores the messages, except those whose ids are stored already. Returns how many are new. */
@@ -119,18 +143,17 @@ export async function copyMessages(
     return 0
   }
   const rows = encoded ?? encodeMessages()
-  const before = rows.mark()
+  const marks = rows.passes.map((pass) => pass.mark())
   for (const message of messages) rows.add(message)
-  const bytes = rows.bytes()
-  rows.back(before)
+  const filled = rows.passes.filter((pass) => pass.count > 0)
+  const parts = filled.map((pass, at) => pass.bytes({ isBehind: at > 0, isFollowed: at < filled.length - 1 }))
+  for (const [at, pass] of rows.passes.entries()) pass.back(marks[at]!)
   const stream = await sql`copy ${sql(table)} (${sql(columns)}) from stdin (format binary)`.writable()
   const refused = new Promise<never>((_, reject) => stream.once('error', reject))
   // The writes below await it. It may also reject between them, and must not count as unhandled then.
   refused.catch(() => {})
-  for (let start = 0; start < bytes.length; start += pieceBytes) {
-    const piece = bytes.subarray(start, start + pieceBytes)
+  for (const piece of parts.flatMap(piecesOf))
     await Promise.race([refused, new Promise<void>((resolve) => stream.write(piece, () => resolve()))])
-  }
   if (encoded === null) forgetEncoded(rows)
   stream.end()
   // The driver accepts the next statement only after the stream has passed on its end. That statement waits for the
@@ -138,6 +161,11 @@ export async function copyMessages(
   await nextTurn()
   await Promise.race([refused, Promise.all([sql`select 1`, beside()])])
   return count
+}
+
+function piecesOf(bytes: Buffer): Buffer[] {
+  const count = Math.ceil(bytes.length / pieceBytes)
+  return Array.from({ length: count }, (_, at) => bytes.subarray(at * pieceBytes, (at + 1) * pieceBytes))
 }
 
 /** Creates the partition of this id, for a record of a month that was dropped, or skipped while no upkeep ran. */

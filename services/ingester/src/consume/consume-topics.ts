@@ -18,7 +18,7 @@ import { type HandleDeps, handleBatch, passOver } from './handle-batch.ts'
 import { createStoreAhead } from './store-ahead.ts'
 import { watchForStall } from './watch-for-stall.ts'
 
-export type ConsumeDeps = Omit<HandleDeps, 'consumer' | 'positions' | 'ahead' | 'commits' | 'isPaused'> & {
+export type ConsumeDeps = Omit<HandleDeps, 'consumer' | 'positions' | 'ahead' | 'commits' | 'early' | 'isPaused'> & {
   kafka: Kafka
   reader: Pick<TopicReader, 'fetchLogBounds' | 'fetchRecords'>
   sql: Database
@@ -97,6 +97,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     commit: (offsets) => consumer.commitOffsets(offsets),
     onFault: (error) => log.debug({ error }, 'commit_failed'),
   })
+  const early = new Set<string>()
   const watching = new AbortController()
   // Awaited below; until then a crash during connect() must not count as unhandled.
   ended.catch(() => {})
@@ -106,6 +107,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     positions.forget()
     ahead.forget()
     commits.forget()
+    early.clear()
     seekToPositions(deps, { consumer, watch: positions }, payload.memberAssignment).catch((error) =>
       log.warn({ error }, 'seek_failed'),
     )
@@ -127,7 +129,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
       partitionsConsumedConcurrently: 16,
       eachBatch: (payload) =>
         handleBatch(
-          { ...deps, consumer, positions, ahead, commits, isPaused: (topic) => pauses?.has(topic) ?? false },
+          { ...deps, consumer, positions, ahead, commits, early, isPaused: (topic) => pauses?.has(topic) ?? false },
           { ...payload, isRunning: () => payload.isRunning() && !isClosing },
         ),
     })

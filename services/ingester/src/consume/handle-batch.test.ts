@@ -7,13 +7,13 @@ import { type HandleDeps, handleBatch } from './handle-batch.ts'
 import { createStoreAhead } from './store-ahead.ts'
 
 const stored: StoreOutcome = {
-  ...{ kind: 'stored', stored: 1, reopened: 0, dropped: 0, reduced: 0, bytes: 1 },
+  ...{ kind: 'stored', stored: 1, reopened: 0, dropped: 0, reduced: 0, early: 0, bytes: 1 },
   messages: [],
 }
 const largeValue = Buffer.alloc(3 * 1024 * 1024)
 
 /** Handles a batch of two large records, which are stored as two parts, with these outcomes. Returns what was done, in its order. */
-async function handled(...outcomes: (() => Promise<StoreOutcome>)[]): Promise<string[]> {
+async function handled(outcomes: (() => Promise<StoreOutcome>)[], early = new Set<string>()): Promise<string[]> {
   const done: string[] = []
   const ahead = createStoreAhead({ maxBytes: 16 * 1024 * 1024 })
   const deps: HandleDeps = {
@@ -26,6 +26,7 @@ async function handled(...outcomes: (() => Promise<StoreOutcome>)[]): Promise<st
     positions: { stored() {} },
     ahead,
     commits: { note() {} },
+    early,
     store: async ({ records, fetchedOffset }) => {
       done.push(`stores ${records.length} from ${fetchedOffset}`)
       return outcomes.shift()!()
@@ -54,13 +55,23 @@ async function handled(...outcomes: (() => Promise<StoreOutcome>)[]): Promise<st
 
 test('it is given back behind the last part', async () => {
   const once = async () => stored
-  expect(await handled(once, once)).toEqual(['stores 1 from 0', 'stores 1 from 1', 'released'])
+  expect(await handled([once, once])).toEqual(['stores 1 from 0', 'stores 1 from 1', 'released'])
 })
 
 test('it is not given back where a part is to be read again', async () => {
   const hole = async (): Promise<StoreOutcome> => ({ kind: 'hole', expectedOffset: 5n })
   const once = async () => stored
-  const done = await handled(once, hole, hole)
+  const done = await handled([once, hole, hole])
   expect(done).toContain('read again from 1')
   expect(done).not.toContain('released')
+})
+
+test('it is remembered whether most rows of a partition were written early', async () => {
+  const early = new Set<string>()
+  const written = async () => ({ ...stored, early: 1 })
+  const late = async () => stored
+  await handled([late, written], early)
+  expect(early.size).toBe(1)
+  await handled([written, late], early)
+  expect(early.size).toBe(0)
 })

@@ -1,6 +1,7 @@
 // What happens to one batch of kafkajs: it is split into parts, each is stored with the position after it, and what cannot
 // be stored now is read again from where the database says.
 
+import { partitionKey } from 'dlq-core/domain/record/record-place.ts'
 import type { LogBounds } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import { noRoomNow } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
@@ -10,7 +11,7 @@ import type { PositionWatch } from '../read/watch-positions.ts'
 import type { Batch, StoreOutcome } from '../store/store-batch.ts'
 import type { OffsetCommits } from './commit-offsets.ts'
 import { fetchedRecords } from './fetched-records.ts'
-import { type FetchedPart, partsOfBatch } from './parts-of-batch.ts'
+import { bytesAround, type FetchedPart, partsOfBatch } from './parts-of-batch.ts'
 import type { StoreAhead } from './store-ahead.ts'
 import { untilStored } from './until-stored.ts'
 
@@ -24,6 +25,8 @@ export type HandleDeps = {
   positions: Pick<PositionWatch, 'stored'>
   ahead: StoreAhead
   commits: Pick<OffsetCommits, 'note'>
+  /** Keys of the partitions of whose last records most were written early. */
+  early: Set<string>
   store: (batch: Batch, options?: { lowOffset: bigint }) => Promise<StoreOutcome>
   /** The topic was deleted and created again, so its offsets begin again. */
   onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
@@ -42,7 +45,8 @@ export async function handleBatch(deps: HandleDeps, payload: EachBatchPayload): 
   const left = messages.find(({ undecodable }) => undecodable?.reason === noRoomNow)
   if (left && left === messages[0])
     return consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
-  const parts = [...partsOfBatch(toBatch(payload.batch, deps, left))]
+  const around = deps.early.has(partitionKey({ topic, partition })) ? bytesAround.early : bytesAround.late
+  const parts = [...partsOfBatch(toBatch(payload.batch, deps, left), { around })]
   let unstored = parts.length
   for (const { batch: part, bytes } of parts) {
     // What is left for a later fetch is sought when this is stored.
@@ -140,6 +144,7 @@ async function storePart(deps: HandleDeps, payload: EachBatchPayload, batch: Bat
     return false
   }
   deps.positions.stored(batch, batch.nextOffset)
+  if (outcome.stored > 0) deps.early[outcome.early * 2 >= outcome.stored ? 'add' : 'delete'](partitionKey(batch))
   onStored(batch, outcome)
   return true
 }

@@ -20,9 +20,9 @@ const offsetsOf = (parts: Iterable<Part>) =>
 
 test('a batch that fits is one part, one without records too', () => {
   const batch = batchOf([message(3, 40), message(4, 60)], { fetchedOffset: 1n, nextOffset: 9n })
-  const whole = [...partsOfBatch(batch, { maxBytes: 100 })]
+  const whole = [...partsOfBatch(batch, { maxBytes: 100, around: 2000 })]
   expect(offsetsOf(whole)).toEqual([[1, [3, 4], 9]])
-  expect(whole[0]!.bytes).toBe(100 + 2 * 2048)
+  expect(whole[0]!.bytes).toBe(100 + 2 * 2000)
   const none = [...partsOfBatch({ ...batch, messages: [] }, { maxBytes: 100 })]
   expect(offsetsOf(none)).toEqual([[1, [], 9]])
   expect(none[0]!.bytes).toBe(0)

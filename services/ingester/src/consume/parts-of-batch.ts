@@ -10,8 +10,11 @@ import type { Batch } from '../store/store-batch.ts'
 const maxPartBytes = 4 * 1024 * 1024
 const maxPartRecords = 1000
 
-/** What stands around the bytes of a record, roughly: its objects, and the row that is made of it. */
-const bytesAround = 2048
+/**
+ * What stands around the bytes of a record, roughly: its objects, and the row that is made of it. `early`: where most rows
+ * are written as soon as their records are read (early-rows.ts). Others keep what was read of them until they are stored.
+ */
+export const bytesAround = { early: 2048, late: 5120 }
 
 /** What kafkajs says of a record. `size`: of all its bytes; absent where it has read the parts. */
 export type Message = Pick<KafkaMessage, 'offset' | 'key' | 'value' | 'headerPairs'> & { size?: number }
@@ -31,14 +34,14 @@ export type Part = { batch: Batch; bytes: number }
  */
 export function* partsOfBatch<M extends Message>(
   { messages, recordsOf, ...batch }: FetchedPart<M>,
-  { maxBytes = maxPartBytes, maxRecords = maxPartRecords } = {},
+  { maxBytes = maxPartBytes, maxRecords = maxPartRecords, around = bytesAround.late } = {},
 ): Generator<Part> {
   let start = 0
   let bytes = 0
   let fetchedOffset = batch.fetchedOffset
   const partTo = (end: number, nextOffset: bigint): Part => ({
     batch: { ...batch, records: recordsOf(messages.slice(start, end)), fetchedOffset, nextOffset },
-    bytes: bytes + bytesAround * (end - start),
+    bytes: bytes + around * (end - start),
   })
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index]!

@@ -27,6 +27,7 @@ const stored = (counts: Partial<StoreOutcome> = {}) => ({
   stored: 0,
   reopened: 0,
   dropped: 0,
+  early: expect.any(Number),
   reduced: 0,
   bytes: expect.any(Number),
   messages: expect.any(Array),

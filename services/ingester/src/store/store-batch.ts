@@ -58,6 +58,8 @@ export type StoreOutcome =
       reopened: number
       dropped: number
       reduced: number
+      /** Of the stored ones, those whose rows were written as their records were read. */
+      early: number
       /** Of all keys and values that were read from the DLQ topic. */
       bytes: number
       /** The new messages, in the order of their records. */
@@ -260,11 +262,11 @@ async function storeLetters(
     return outcome
   }
   const encoded = early?.encoded ?? null
-  const dropped = letters.length - unseen.length
+  const counts = { early: encoded?.count ?? 0, dropped: letters.length - unseen.length, bytes }
   if (claiming.length === 0) {
     // What follows is sent behind the rows, without a wait for the answer.
     const outcome = await store(fresh, { encoded, beside: () => end(fresh) })
-    return { kind: 'stored', ...outcome, reopened: 0, dropped, bytes, messages: inOrder(early, fresh) }
+    return { kind: 'stored', ...outcome, ...counts, reopened: 0, messages: inOrder(early, fresh) }
   }
   const first = await store(fresh, { encoded })
   // After the insert: a failure and its re-failure may stand in the same batch.
@@ -279,8 +281,7 @@ async function storeLetters(
     stored: first.stored + second.stored,
     reduced: first.reduced + second.reduced,
     reopened,
-    dropped,
-    bytes,
+    ...counts,
     messages: inOrder(early, messages),
   }
 }

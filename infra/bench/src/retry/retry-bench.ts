@@ -32,7 +32,7 @@ const backlogRows = 1_000_000
 /** Prints a table. */
 export async function benchRetry(run: BenchRun): Promise<void> {
   // The first rows warm up the retriers and the floors.
-  const size: Size = run.quick ? { warm: 500, measured: 2000 } : { warm: 5000, measured: 10_000 }
+  const size: Size = run.quick ? { warm: 1000, measured: 2000 } : { warm: 10_000, measured: 40_000 }
   const topics = Array.from({ length: topicCount }, (_, at) => `bench-${process.pid}-${at}`)
   run.print(`retry: ${size.measured} due messages over ${topicCount} topics, at most ${batchSize} per batch`)
   await createTopicsNamed(connectBenchKafka(run), topics, partitionsPerTopic)

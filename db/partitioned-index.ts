@@ -3,10 +3,7 @@
 // the table has another index of that name, the new one is built beside it and takes its place in one short transaction.
 
 const names = String.raw`\w+(?:, *\w+)*`
-const shape = new RegExp(
-  String.raw`create index concurrently (\w+)\s+on (\w+\.\w+)\s+(\((${names})\)(?:\s+include\s+\((${names})\))?.*)$`,
-  's',
-)
+const shape = new RegExp(String.raw`create index concurrently (\w+)\s+on (\w+\.\w+)\s+(\((${names})\).*)$`, 's')
 const maxNameBytes = 63
 
 type Query = <Row>(text: string, values: unknown[]) => Promise<Row[]>
@@ -19,11 +16,11 @@ type Query = <Row>(text: string, values: unknown[]) => Promise<Row[]>
 export async function indexEachPartition(query: Query, statement: string): Promise<string[] | null> {
   const found = shape.exec(statement)
   if (found === null) return null
-  const [, name = '', table = '', definition = '', keys = '', included = ''] = found
+  const [, name = '', table = '', definition = '', keys = ''] = found
   const [kind] = await query<{ relkind: string }>('select relkind from pg_class where oid = $1::regclass', [table])
   if (kind?.relkind !== 'p') return null
   const schema = table.split('.')[0]!
-  const columns = `${keys}, ${included}`.match(/\w+/g)!.join('_')
+  const columns = keys.match(/\w+/g)!.join('_')
   // Locks of a moment. Who waits for one longer would hold up all who come later.
   await query(`set lock_timeout = '5s'`, [])
   const replaces = await makeOwnIndex(query, { schema, name, table, definition })

@@ -144,7 +144,11 @@ async function storePart(deps: HandleDeps, payload: EachBatchPayload, batch: Bat
     return false
   }
   deps.positions.stored(batch, batch.nextOffset)
-  if (outcome.stored > 0) deps.early[outcome.early * 2 >= outcome.stored ? 'add' : 'delete'](partitionKey(batch))
+  if (outcome.stored > 0) {
+    const wereEarly = outcome.early * 2 >= outcome.stored
+    if (wereEarly) deps.early.add(partitionKey(batch))
+    else deps.early.delete(partitionKey(batch))
+  }
   onStored(batch, outcome)
   return true
 }

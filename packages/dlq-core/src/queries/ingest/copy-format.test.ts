@@ -43,7 +43,7 @@ test('the rows of two encoders go into one COPY', () => {
     for (const row of part) encoder.add(row)
     return encoder
   })
-  const parts = [encoders[0]!.bytes({ isFollowed: true }), encoders[1]!.bytes({ isBehind: true })]
+  const parts = [encoders[0]!.bytes({ isLast: false }), encoders[1]!.bytes({ isFirst: false })]
   expect(Buffer.concat(parts)).toEqual(encodeCopy(columns, rows))
 })
 

@@ -42,9 +42,9 @@ export type CopyEncoder<Row> = {
   readonly count: number
   /**
    * All bytes of a COPY of the rows so far. They stand in the encoder's memory: `add` and `back` may change them.
-   * `isBehind`, `isFollowed`: by the bytes of other rows in the same COPY.
+   * `isFirst`, `isLast`: whether the COPY begins and ends with them; other encoders may have its other rows.
    */
-  bytes(options?: { isBehind?: boolean; isFollowed?: boolean }): Buffer
+  bytes(part?: { isFirst?: boolean; isLast?: boolean }): Buffer
   /** Forgets the rows behind the first `count`, which were there when `mark` was taken. */
   back(mark: CopyMark): void
   mark(): CopyMark
@@ -72,12 +72,12 @@ export function createCopyEncoder<Row extends object>(
     get count() {
       return count
     },
-    bytes({ isBehind = false, isFollowed = false } = {}) {
+    bytes({ isFirst = true, isLast = true } = {}) {
       const { at } = target
       append(target, trailer)
       // More rows may come.
       target.at = at
-      return target.buffer.subarray(isBehind ? header.length : 0, isFollowed ? at : at + trailer.length)
+      return target.buffer.subarray(isFirst ? 0 : header.length, isLast ? at + trailer.length : at)
     },
     mark: () => ({ count, at: target.at }),
     back(mark) {

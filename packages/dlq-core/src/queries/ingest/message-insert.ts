@@ -79,13 +79,14 @@ const maxKeptBytes = 2 * 1024 * 1024
 export function encodeMessages(): EncodedMessages {
   const encoder = () => createCopyEncoder(columnTypes, memories.pop() ?? Buffer.allocUnsafeSlow(memoryBytes))
   const [first, second] = [encoder(), encoder()]
+  const count = () => first.count + second.count
   return {
     add(message) {
-      const pass = this.count % rowsOfPasses < inFirstPass ? first : second
+      const pass = count() % rowsOfPasses < inFirstPass ? first : second
       pass.add(message)
     },
     get count() {
-      return first.count + second.count
+      return count()
     },
     passes: [first, second],
   }
@@ -146,7 +147,7 @@ export async function copyMessages(
   const marks = rows.passes.map((pass) => pass.mark())
   for (const message of messages) rows.add(message)
   const filled = rows.passes.filter((pass) => pass.count > 0)
-  const parts = filled.map((pass, at) => pass.bytes({ isBehind: at > 0, isFollowed: at < filled.length - 1 }))
+  const parts = filled.map((pass, at) => pass.bytes({ isFirst: at === 0, isLast: at === filled.length - 1 }))
   for (const [at, pass] of rows.passes.entries()) pass.back(marks[at]!)
   const stream = await sql`copy ${sql(table)} (${sql(columns)}) from stdin (format binary)`.writable()
   const refused = new Promise<never>((_, reject) => stream.once('error', reject))

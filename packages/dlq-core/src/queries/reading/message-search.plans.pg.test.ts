@@ -139,8 +139,10 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
         if (sort !== 'next_due')
           await searchIds(sql, { search: selection, afterId: null, untilId: deep.id[0]!, limit: 100, examine: 500 })
       })
-      const nodes = plans.flatMap(nodesOf)
-      const onFilled = nodes.filter((node) => isRun(node) && filled.includes(node['Relation Name'] ?? ''))
+      // The part for original topics that DLQ topics share does not run where none does.
+      const isOfDlqTopic = topic?.column === 'dlq_topic'
+      const nodes = plans.flatMap(nodesOf).filter((node) => isRun(node) || !isOfDlqTopic)
+      const onFilled = nodes.filter((node) => filled.includes(node['Relation Name'] ?? ''))
 
       expect(filled.length).toBeGreaterThanOrEqual(4)
       expect(onFilled.length).toBeGreaterThan(0)
@@ -158,7 +160,6 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
       const unbounded = nodes.filter(
         (node) =>
           node['Node Type'] === 'Sort' &&
-          isRun(node) &&
           !isFew &&
           nodesOf(node).some((below) => filled.includes(below['Relation Name'] ?? '')) &&
           !nodesOf(node).some((below) => below['Node Type'] === 'Limit'),

@@ -155,9 +155,9 @@ export async function countMessages(
 
 /**
  * The page behind the first `offset` messages of a topic, and the topic's number of messages, in one statement and so
- * in one snapshot. The messages before the page are skipped along the index, without reading their rows (but those of
- * original topics that also have messages of other DLQ topics). The summary
- * gives the number; until its first full count, all of the topic's messages are counted.
+ * in one snapshot. The messages before the page are skipped along the index. Their rows are read only where an original
+ * topic has messages of other DLQ topics, too. The summary gives the number; until its first full count, all of the
+ * topic's messages are counted.
  */
 export async function pageOfTopic(
   sql: Sql,

@@ -30,15 +30,13 @@ export function topicsWith({
   return sqlText`
     ${counted('original_topic, status', sqlText`status = any(${wanted}) and ${isWanted} ${ofDlqTopics}`)}
     union all
-    select stored.original_topic, each.status
-    from (${stored}) stored cross join unnest(${wanted}) as each (status)
-    where not ${isCounted} and ${isWanted}`
+    ${uncounted(wanted, isWanted)}`
 }
 
 /**
- * As `topicsWith`, of these DLQ topics. `isShared`: those original topics that have messages of other DLQ topics as well,
- * so that each row has to be tested; until the first full count has ended, all. Otherwise the others, of which no row has
- * to be read.
+ * As `topicsWith`, of these DLQ topics. `isShared`: only original topics that have messages of other DLQ topics, too, so
+ * that each row has to be tested; all original topics until the first full count has ended. Otherwise only those that
+ * have none of other DLQ topics, so that no row has to be read.
  */
 export function topicsOfDlqTopics({
   statuses,
@@ -51,25 +49,14 @@ export function topicsOfDlqTopics({
 }): SqlText {
   const wanted = sqlText`${toArray(statuses)}::text[]`
   const isOurs = sqlText`dlq_topic = any(${toArray(dlqTopics)}::text[])`
-  const where = sqlText`
-    status = any(${wanted}) and original_topic in (
-      select original_topic from dlq.dlq_summary_totals where ${isOurs}
-      union all select original_topic from dlq.dlq_summary_deltas where ${isOurs}
-    )`
-  const counted = sqlText`
-    select original_topic, status
-    from (${linesOf('original_topic, status, dlq_topic', where)}) line
-    where ${isCounted}
-    group by original_topic, status
-    having sum(count) filter (where ${isOurs}) > 0
-      and coalesce(sum(count) filter (where (${isOurs}) is not true), 0) ${sqlWords(isShared ? '>' : '<=')} 0`
-  if (!isShared) return counted
-  return sqlText`
-    ${counted}
-    union all
-    select stored.original_topic, each.status
-    from (${stored}) stored cross join unnest(${wanted}) as each (status)
-    where not ${isCounted}`
+  const found = counted(
+    'original_topic, status',
+    sqlText`status = any(${wanted}) and original_topic in (select original_topic from (${linesWith(isOurs)}) line)`,
+    sqlText`
+      sum(count) filter (where ${isOurs}) > 0
+      and coalesce(sum(count) filter (where (${isOurs}) is not true), 0) ${sqlWords(isShared ? '>' : '<=')} 0`,
+  )
+  return isShared ? sqlText`${found} union all ${uncounted(wanted)}` : found
 }
 
 /** As `topicsWith`, of one status: a row for each DLQ topic, named "topic", and original topic that have messages in common. */
@@ -83,22 +70,30 @@ export function pairsWith({ status, dlqTopics }: { status: Status; dlqTopics: re
     where not ${isCounted}`
 }
 
-/** The kinds that have messages by the summary. The condition stands in both tables, as near to their rows as can be. */
-function counted(columns: string, where: SqlText): SqlText {
-  const names = columns.replaceAll(/ as \w+/g, '')
+/** The kinds that have messages by the summary. */
+function counted(columns: string, where: SqlText, having = sqlWords('sum(count) > 0')): SqlText {
   return sqlText`
     select ${sqlWords(columns)}
-    from (${linesOf(names, where)}) line
+    from (${linesWith(where)}) line
     where ${isCounted}
-    group by ${sqlWords(names)}
-    having sum(count) > 0`
+    group by ${sqlWords(columns.replaceAll(/ as \w+/g, ''))}
+    having ${having}`
 }
 
-function linesOf(names: string, where: SqlText): SqlText {
+/** Lines of the summary. The condition stands in both tables, as near to their rows as can be. */
+function linesWith(where: SqlText): SqlText {
   return sqlText`
-    select ${sqlWords(names)}, count from dlq.dlq_summary_totals where ${where}
+    select dlq_topic, original_topic, status, count from dlq.dlq_summary_totals where ${where}
     union all
-    select ${sqlWords(names)}, change from dlq.dlq_summary_deltas where ${where}`
+    select dlq_topic, original_topic, status, change from dlq.dlq_summary_deltas where ${where}`
+}
+
+/** Each stored original topic with each status, until the first full count has ended. */
+function uncounted(statuses: SqlText, isWanted = sqlWords('true')): SqlText {
+  return sqlText`
+    select stored.original_topic, each.status
+    from (${stored}) stored cross join unnest(${statuses}) as each (status)
+    where not ${isCounted} and ${isWanted}`
 }
 
 /** The condition on a row m that it has the topic and the status of `kind`. message-scan.ts says why "any(array[…])". */

@@ -5,8 +5,12 @@ import { warmUp } from './test-batch.ts'
 
 warmUp()
 
-await import('./store-batch.pg.test.ts')
-await import('./reopen-republished.pg.test.ts')
-await import('./claims.pg.test.ts')
-await import('../read/forget-erased.pg.test.ts')
-await import('../decode/decode-letters.pg.test.ts')
+// A module of its own: a worker keeps those of the files that it has run, and their tests would not be run again.
+for (const file of [
+  './store-batch',
+  './reopen-republished',
+  './claims',
+  '../read/forget-erased',
+  '../decode/decode-letters',
+])
+  await import(`${file}.pg.test.ts?early`)

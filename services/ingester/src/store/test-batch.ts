@@ -5,6 +5,7 @@ import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { afterAll, beforeAll } from 'vitest'
 import { createFramesRegister } from '../registers/frames-register.ts'
 import { createGroupRegister } from '../registers/group-register.ts'
 import { createLag } from '../registers/lag.ts'
@@ -75,9 +76,18 @@ export function batchOf(records: readonly DeadLetterRecord[], more: Partial<Batc
 
 let isWarm = false
 
-/** From now on, groups, routes and frames of records are known before `storeBatch` reads them, so that rows are written early. */
+/**
+ * In this file, groups, routes and frames of records are known before `storeBatch` reads them, so that rows are written
+ * early.
+ */
 export function warmUp(): void {
-  isWarm = true
+  beforeAll(() => {
+    isWarm = true
+  })
+  // The worker runs other files after this one.
+  afterAll(() => {
+    isWarm = false
+  })
 }
 
 export const storeBatch: typeof storeCold = async (deps, batch, options) => {

@@ -2,11 +2,12 @@
 // `node db/erase-again.ts --proofs DIR`, before the services start. DIR holds the proofs of all runs that erased
 // (GET /api/v1/runs/:id/proof). It may be repeated.
 
+import type { KeyObject } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { type EraseProof, namesKey, namesOf, openProof } from 'dlq-core/domain/erase/erase-proof.ts'
-import { idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import {
   addItems,
@@ -40,19 +41,17 @@ const keyPlaces = ['dlq_messages', 'dlq_messages_archive', 'dlq_message_edits', 
 export async function eraseAgain(sql: Database, text: string): Promise<number> {
   const proof = openProof(text)
   const hmacKey = Buffer.from(proof.hmac_key, 'base64')
+  const digestKey = erasureKey(hmacKey)
   const { run_id: runId, topics, cutoff } = proof
   await sql.begin(async (sql) => {
     await beginAgain(sql, proof)
     await addErasureKey(sql, hmacKey)
-    const digests = [
-      ...proof.keys.map((digest) => Buffer.from(digest, 'hex')),
-      ...proof.ids.map((id) => idDigest(hmacKey, id)),
-    ]
+    const digests = [...proof.keys, ...proof.ids.map((id) => idDigest(digestKey, id))]
     await insertErasures(sql, { runId, hmacKey, digests, topics, cutoff })
     for (let at = 0; at < proof.ids.length; at += pieceSize)
       await addItems(sql, { runId, ids: proof.ids.slice(at, at + pieceSize) })
   })
-  const keys = await findKeys(sql, proof, hmacKey)
+  const keys = await findKeys(sql, proof, digestKey)
   let erased = 0
   for (;;) {
     const count = await sql.begin(async (sql) => {
@@ -78,7 +77,7 @@ export async function eraseAgain(sql: Database, text: string): Promise<number> {
 async function findKeys(
   sql: Database,
   { run_id: runId, keys, topics, cutoff }: EraseProof,
-  hmacKey: Buffer,
+  digestKey: KeyObject,
 ): Promise<Buffer[]> {
   if (keys.length === 0) return []
   const digests = new Set(keys)
@@ -88,7 +87,7 @@ async function findKeys(
       const from: string = after
       after = await sql.begin(async (sql) => {
         const { rows, last } = await listKeysAfter(sql, { place, after: from, limit: pieceSize, topics, until: cutoff })
-        const meant = rows.filter(({ record_key }) => digests.has(keyDigest(hmacKey, record_key).toString('hex')))
+        const meant = rows.filter(({ record_key }) => digests.has(keyDigest(digestKey, record_key)))
         await addItems(sql, { runId, ids: meant.map(({ id }) => id) })
         for (const { record_key } of meant) found.set(record_key.toString('hex'), record_key)
         return last

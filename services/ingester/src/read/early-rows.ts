@@ -13,6 +13,7 @@ import type { FramesRegister } from '../registers/frames-register.ts'
 import type { GroupRegister } from '../registers/group-register.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
 import { originOf } from '../store/correlate-by-place.ts'
+import type { ErasedSearch } from './forget-erased.ts'
 import { lacksBytes } from './needs-original.ts'
 
 export type StoredMessage = Pick<NewMessage, 'id' | 'dlq_offset'>
@@ -27,6 +28,8 @@ export type EarlyRows = {
   framesIds: Set<string>
   /** From the first to the last whose payload is to be stored later. */
   deferred: IdRange | null
+  /** Whether one of them is of something erased. */
+  erased: ErasedSearch
 }
 
 /** What the transaction found is not what the rows were written for: the batch is read again, without early rows. */
@@ -37,6 +40,7 @@ type Deps = {
   groups: Pick<GroupRegister, 'assignKnown'>
   routes: Pick<RouteRegister, 'admitKnown'>
   frames: Pick<FramesRegister, 'shortenKnown'>
+  erased: ErasedSearch
 }
 
 /**
@@ -58,7 +62,7 @@ export function readEarly(
     }
     const letter = read(record)
     if (isComplete(deps, record, letter)) {
-      early ??= { encoded: encodeMessages(), messages: [], places: [], framesIds: new Set(), deferred: null }
+      early ??= emptyRows(deps.erased)
       add(early, letter)
     } else {
       left.push(record)
@@ -75,6 +79,10 @@ function isComplete({ decoder, groups, frames, routes }: Deps, record: DeadLette
   return groups.assignKnown(letter) && routes.admitKnown(letter.message) && frames.shortenKnown(letter)
 }
 
+function emptyRows(erased: ErasedSearch): EarlyRows {
+  return { encoded: encodeMessages(), messages: [], places: [], framesIds: new Set(), deferred: null, erased }
+}
+
 function add(early: EarlyRows, letter: DeadLetter): void {
   const { message } = letter
   const { id, dlq_offset, frames_id: framesId } = message
@@ -83,6 +91,7 @@ function add(early: EarlyRows, letter: DeadLetter): void {
   if (framesId !== null) early.framesIds.add(framesId)
   if (letter.isPayloadDeferred) early.deferred = widened(early.deferred, id)
   early.messages.push({ id, dlq_offset })
+  early.erased.add(letter)
   early.encoded.add(message)
 }
 

@@ -1,6 +1,7 @@
 // What ingesters store of records whose key or message was erased.
 
-import { idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { randomUUID } from 'node:crypto'
+import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import { beginErasure, insertErasures } from 'dlq-core/queries/erase/erasures.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -11,17 +12,25 @@ import { batchOf, partition, recordAt, refailureAt, storeBatch, storeDeps } from
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
-const runId = '550e8400-e29b-41d4-a716-446655440000'
 const hourMs = 3_600_000n
 
-async function erase({ keys = [], ids = [] }: { keys?: string[]; ids?: string[] }): Promise<void> {
+async function erase({
+  keys = [],
+  ids = [],
+  topics = null,
+}: {
+  keys?: string[]
+  ids?: string[]
+  topics?: string[] | null
+}): Promise<void> {
   await service.sql.begin(async (sql) => {
     const { hmacKey, cutoff } = await beginErasure(sql, { newKey: Buffer.alloc(32, 7) })
+    const digestKey = erasureKey(hmacKey)
     const digests = [
-      ...keys.map((key) => keyDigest(hmacKey, Buffer.from(key))),
-      ...ids.map((id) => idDigest(hmacKey, id)),
+      ...keys.map((key) => keyDigest(digestKey, Buffer.from(key))),
+      ...ids.map((id) => idDigest(digestKey, id)),
     ]
-    await insertErasures(sql, { runId, hmacKey, digests, topics: null, cutoff })
+    await insertErasures(sql, { runId: randomUUID(), hmacKey, digests, topics, cutoff })
   })
 }
 
@@ -41,6 +50,14 @@ test('an older record of an erased key is stored without what it holds, and its 
   })
   const [groups] = await database.sql`select count(*)::int as n from dlq.dlq_groups g where g::text like '%no stock 0%'`
   expect(groups!.n).toBe(0)
+})
+
+test('a key that was erased of all topics, and then of others again, is erased in all topics', async () => {
+  await erase({ keys: ['vera'] })
+  for (const topic of ['payments', 'invoices', 'returns', 'claims']) await erase({ keys: ['vera'], topics: [topic] })
+  const old = recordAt(5, { key: Buffer.from('vera'), timestamp: now() - hourMs })
+  await store(old)
+  expect(await readMessageRow(database.sql, idOf(old))).toMatchObject({ error_message: 'erased', record_key: null })
 })
 
 test('a newer record of the key, and one of another key, are stored as ever', async () => {

@@ -1,9 +1,9 @@
 // Dead letters of keys or messages that somebody has erased: read again after a reset or a restore, or failing again
 // later, they are stored without what they hold.
 
-import { idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
-import { type ErasureKey, findErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
+import { type Erasure, type ErasureKey, findErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import { correlateByPlace } from '../store/correlate-by-place.ts'
 
@@ -22,27 +22,15 @@ export async function forgetErased(
   read: readonly DeadLetter[],
 ): Promise<{ letters: readonly DeadLetter[]; erasures: Erasures }> {
   const keys = await readErasureKeys(sql)
-  const marker = markerOf(keys)
-  if (marker === nothingErased.marker) return { letters: read, erasures: nothingErased }
+  if (keys.length === 0) return { letters: read, erasures: nothingErased }
   // Failures of erased messages are known by their ids, also where the consumer's framework has dropped our headers.
   const { letters } = await correlateByPlace(sql, read)
-  const digests = letters.map((letter) => digestsOf(letter, keys))
-  const found = new Map(
-    (
-      await findErasures(
-        sql,
-        digests.flatMap(({ key, ids }) => [...key, ...ids]),
-      )
-    ).map((one) => [one.digest.toString('hex'), one]),
-  )
+  const signsOf = signsUnder(keys)
+  const signs = letters.map(signsOf)
+  const isMet = await findMet(sql, signs.flat())
   const erased = new Set<string>()
   const forgotten = letters.map((letter, at) => {
-    const isKnown = digests[at]!.ids.some((digest) => found.has(digest.toString('hex')))
-    const isOfKey = digests[at]!.key.some((digest) => {
-      const erasure = found.get(digest.toString('hex'))
-      return erasure !== undefined && isBefore(letter.message, erasure)
-    })
-    if (!isKnown && !isOfKey) return letter
+    if (!signs[at]!.some(isMet)) return letter
     erased.add(letter.message.id)
     return {
       ...letter,
@@ -53,7 +41,29 @@ export async function forgetErased(
       trace: null,
     }
   })
-  return { letters: forgotten, erasures: { marker, erased } }
+  return { letters: forgotten, erasures: { marker: markerOf(keys), erased } }
+}
+
+/** Collects letters whose rows are written before it is known whether they are erased, and says whether one of them is. */
+export type ErasedSearch = {
+  add(letter: DeadLetter): void
+  isAnyErased(): Promise<boolean>
+  /** What holds where none is. */
+  erasures: Erasures
+}
+
+export async function searchErased(sql: Sql): Promise<ErasedSearch> {
+  const keys = await readErasureKeys(sql)
+  if (keys.length === 0) return { add() {}, isAnyErased: async () => false, erasures: nothingErased }
+  const signsOf = signsUnder(keys)
+  const signs: Sign[] = []
+  return {
+    add(letter) {
+      signs.push(...signsOf(letter))
+    },
+    isAnyErased: async () => signs.some(await findMet(sql, signs)),
+    erasures: { marker: markerOf(keys), erased: new Set() },
+  }
 }
 
 /** In the transaction that stores: from now to its end no run begins to erase. @throws {ErasuresChanged} */
@@ -65,21 +75,36 @@ function markerOf(keys: readonly ErasureKey[]): string {
   return keys.map(({ hmac_key, version }) => `${hmac_key.toString('hex')} ${version}`).join()
 }
 
-function digestsOf({ message, republished }: DeadLetter, keys: readonly ErasureKey[]) {
-  const ids = republished === null ? [message.id] : [message.id, republished.messageId]
-  return {
-    key: message.record_key === null ? [] : keys.map(({ hmac_key }) => keyDigest(hmac_key, message.record_key!)),
-    ids: keys.flatMap(({ hmac_key }) => ids.map((id) => idDigest(hmac_key, id))),
+/** What a letter may be recognised by. `topic` and `time` of its record where that is its key; null for an id. */
+type Sign = { digest: string; record: { topic: string; time: Date | null } | null }
+
+function signsUnder(keys: readonly ErasureKey[]): (letter: DeadLetter) => Sign[] {
+  const digestKeys = keys.map(({ hmac_key }) => erasureKey(hmac_key))
+  return ({ message, republished }) => {
+    const { id, record_key, original_topic: topic, original_timestamp, record_timestamp } = message
+    const ids = republished === null ? [id] : [id, republished.messageId]
+    const time = original_timestamp ?? record_timestamp
+    return digestKeys.flatMap((key) => [
+      ...ids.map((id) => ({ digest: idDigest(key, id), record: null })),
+      ...(record_key === null ? [] : [{ digest: keyDigest(key, record_key), record: { topic, time } }]),
+    ])
   }
 }
 
+/** Which of the signs are those of something erased. */
+async function findMet(sql: Sql, signs: readonly Sign[]): Promise<(sign: Sign) => boolean> {
+  const erasures = await findErasures(
+    sql,
+    signs.map(({ digest }) => digest),
+  )
+  const found = Map.groupBy(erasures, ({ digest }) => digest)
+  return ({ digest, record }) =>
+    found.get(digest)?.some((erasure) => record === null || isBefore(record, erasure)) ?? false
+}
+
 /** A later record of the same key is another matter. One without any time is taken for an old one. */
-function isBefore(
-  { original_topic, original_timestamp, record_timestamp }: NewMessage,
-  { topics, cutoff }: { topics: string[] | null; cutoff: Date },
-): boolean {
-  if (topics !== null && !topics.includes(original_topic)) return false
-  const time = original_timestamp ?? record_timestamp
+function isBefore({ topic, time }: NonNullable<Sign['record']>, { topics, cutoff }: Erasure): boolean {
+  if (topics !== null && !topics.includes(topic)) return false
   return time === null || time <= cutoff
 }
 

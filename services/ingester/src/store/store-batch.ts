@@ -8,7 +8,7 @@ import {
   readDeadLetter,
 } from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord, Records } from 'dlq-core/domain/record/record.ts'
-import { markErased, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
+import { markErased } from 'dlq-core/queries/erase/erasures.ts'
 import {
   copyMessages,
   type EncodedMessages,
@@ -27,8 +27,8 @@ import {
   type Erasures,
   ErasuresChanged,
   forgetErased,
-  nothingErased,
   requireSameErasures,
+  searchErased,
 } from '../read/forget-erased.ts'
 import { FramesGone, type FramesRegister } from '../registers/frames-register.ts'
 import type { GroupRegister } from '../registers/group-register.ts'
@@ -167,8 +167,7 @@ async function readWork(
     if (record.original === undefined) bytes += (record.key?.length ?? 0) + (record.value?.length ?? 0)
     return readDeadLetter(record, reading, at, random())
   }
-  // Where something was erased, each row has to be looked up.
-  const some = isEarly && (await readErasureKeys(sql)).length === 0 ? readEarly(deps, batch.records, read) : null
+  const some = isEarly ? readEarly({ ...deps, erased: await searchErased(sql) }, batch.records, read) : null
   // What was read until a record lacked its bytes is read again.
   if (some === null) bytes = 0
   const early = some?.early ?? null
@@ -179,9 +178,9 @@ async function readWork(
   const correlated = await correlateByAttempt(deps, decoded, unplaced)
   const { letters, erasures } =
     early !== null && correlated.length === 0
-      ? { letters: correlated, erasures: nothingErased }
+      ? { letters: correlated, erasures: early.erased.erasures }
       : await forgetErased(sql, correlated)
-  if (early?.places.some(({ topic }) => unplaced.has(topic)) || (early && erasures !== nothingErased)) {
+  if (early !== null && (await areOutdated(early, { unplaced, erasures }))) {
     forgetEncoded(early.encoded)
     deps.setbacks.note(batch)
     return readWork(deps, batch, lowOffset, { isEarly: false })
@@ -191,6 +190,15 @@ async function readWork(
   await routes.admit(letters)
   await frames.learn(letters)
   return { deps, batch, bytes, early, letters, compared, erasures, lowOffset, mayRefuse: false }
+}
+
+/** Whether early rows are not what is to be stored. */
+async function areOutdated(
+  { places, erased }: EarlyRows,
+  { unplaced, erasures }: { unplaced: ReadonlySet<string>; erasures: Erasures },
+): Promise<boolean> {
+  if (places.some(({ topic }) => unplaced.has(topic))) return true
+  return erasures.marker !== erased.erasures.marker || (await erased.isAnyErased())
 }
 
 type Work = {

@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { copiesOf, namesKey, namesOf, sealProof } from 'dlq-core/domain/erase/erase-proof.ts'
-import { idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { type RunSelection, runPriority, runWorkflows } from 'dlq-core/domain/message/run.ts'
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import {
@@ -103,7 +103,8 @@ function keysOf(selection: string): { keys: Buffer[]; topics: readonly string[] 
 async function begin(sql: Transaction, { run: { id }, erasing }: Held): Promise<Chunk> {
   const { hmacKey, cutoff } = await beginErasure(sql, { newKey: randomBytes(32) })
   const { keys, topics } = keysOf(erasing.selection)
-  const digests = keys.map((key) => keyDigest(hmacKey, key))
+  const digestKey = erasureKey(hmacKey)
+  const digests = keys.map((key) => keyDigest(digestKey, key))
   await insertErasures(sql, { runId: id, hmacKey, digests, topics, cutoff })
   await moveCutoff(sql, { id, cutoff })
   return { isLast: true }
@@ -144,7 +145,8 @@ async function erasePiece(sql: Transaction, { run, erasing }: Held): Promise<'no
   if (wanted.length === 0) return 'none'
   const { ids, waiting, counts } = await eraseMessages(sql, { runId: run.id, ids: wanted, mode: erasing.erase_mode })
   const [key] = await readErasureKeys(sql)
-  const digests = ids.map((id) => idDigest(key!.hmac_key, id))
+  const digestKey = erasureKey(key!.hmac_key)
+  const digests = ids.map((id) => idDigest(digestKey, id))
   await insertErasures(sql, { runId: run.id, hmacKey: key!.hmac_key, digests, topics: null, cutoff: run.cutoff })
   await noteErased(sql, { runId: run.id, ids })
   await addCounts(sql, erasing, counts)
@@ -212,12 +214,13 @@ async function prove(sql: Transaction, { run, erasing }: Held): Promise<Chunk> {
     return ms === undefined || ms === null || ms < 0n ? null : Number(ms)
   }
   const [key] = await readErasureKeys(sql)
+  const digestKey = erasureKey(key!.hmac_key)
   const { keys, topics } = keysOf(erasing.selection)
   const proof = sealProof({
     ...{ run_id: run.id, mode: erasing.erase_mode, actor: erasing.actor, reason: erasing.reason },
     ...{ requested_at: erasing.created_at.toISOString(), finished_at: new Date().toISOString(), cutoff: run.cutoff },
     hmac_key: key!.hmac_key.toString('base64'),
-    keys: keys.map((one) => keyDigest(key!.hmac_key, one).toString('hex')),
+    keys: keys.map((one) => keyDigest(digestKey, one)),
     topics: topics && [...topics],
     ids: items.map(({ message_id }) => message_id),
     counts: countsOf(erasing),

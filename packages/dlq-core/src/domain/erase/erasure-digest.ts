@@ -1,13 +1,18 @@
 // What an erased key or message is recognised by, without keeping it.
 
-import { createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 
-/** HMAC-SHA-256. */
-export function keyDigest(hmacKey: Buffer, recordKey: Buffer): Buffer {
-  return createHmac('sha256', hmacKey).update('key:').update(recordKey).digest()
+/** The key as digests take it. Make it once for many of them: from bytes, OpenSSL prepares it for each one (9 µs, not 1.5). */
+export function erasureKey(bytes: Buffer): KeyObject {
+  return createSecretKey(bytes)
+}
+
+/** HMAC-SHA-256, in hexadecimal digits. */
+export function keyDigest(key: KeyObject, recordKey: Buffer): string {
+  return createHmac('sha256', key).update('key:').update(recordKey).digest('hex')
 }
 
 /** Of a message's id, as text. */
-export function idDigest(hmacKey: Buffer, messageId: string): Buffer {
-  return createHmac('sha256', hmacKey).update('id:').update(messageId).digest()
+export function idDigest(key: KeyObject, messageId: string): string {
+  return createHmac('sha256', key).update(`id:${messageId}`).digest('hex')
 }

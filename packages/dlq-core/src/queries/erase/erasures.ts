@@ -10,13 +10,14 @@ export async function readErasureKeys(sql: Sql): Promise<ErasureKey[]> {
   return [...rows]
 }
 
-export type Erasure = { digest: Buffer; topics: string[] | null; cutoff: Date }
+/** Digests are hexadecimal digits. */
+export type Erasure = { digest: string; topics: string[] | null; cutoff: Date }
 
-export async function findErasures(sql: Sql, digests: readonly Buffer[]): Promise<Erasure[]> {
+export async function findErasures(sql: Sql, digests: readonly string[]): Promise<Erasure[]> {
   if (digests.length === 0) return []
-  const texts = sql.array([...new Set(digests.map((digest) => digest.toString('hex')))])
+  const texts = sql.array([...new Set(digests)])
   return sql<Erasure[]>`
-    select digest, topics, cutoff from dlq.dlq_erasures
+    select encode(digest, 'hex') as digest, topics, cutoff from dlq.dlq_erasures
     where digest = any(array(select decode(hex, 'hex') from unnest(${texts}::text[]) as asked (hex)))`
 }
 
@@ -46,10 +47,10 @@ export async function insertErasures(
     digests,
     topics,
     cutoff,
-  }: { runId: string; hmacKey: Buffer; digests: readonly Buffer[]; topics: readonly string[] | null; cutoff: string },
+  }: { runId: string; hmacKey: Buffer; digests: readonly string[]; topics: readonly string[] | null; cutoff: string },
 ): Promise<void> {
   if (digests.length === 0) return
-  const texts = sql.array(digests.map((digest) => digest.toString('hex')))
+  const texts = sql.array([...digests])
   await sql`
     insert into dlq.dlq_erasures (digest, hmac_key, topics, cutoff, run_id)
     select decode(hex, 'hex'), ${hmacKey}, ${topics === null ? null : sql.array([...topics])}::text[],

@@ -99,9 +99,11 @@ async function fetchPartition(
     const maxBytes = next !== undefined && next - offset <= maxGap ? maxFetchBytes : oneBatch
     const { end, messages } = await fetchStretch(reader, { topic, partition, offset, maxBytes })
     if (budget.isOver || end <= offset) return
-    for (; done < offsets.length && offsets[done]! < end; done++) {
-      const key = placeKey({ topic, partition, offset: offsets[done]! })
-      originals.set(key, originalAt(offsets[done]!, messages, budget))
+    // Both ascend, so each is passed once: a fetch may have ten thousand small records, and a batch wants a thousand.
+    for (let at = 0; done < offsets.length && offsets[done]! < end; done++) {
+      const offset = offsets[done]!
+      while (at < messages.length && BigInt(messages[at]!.offset) < offset) at++
+      originals.set(placeKey({ topic, partition, offset }), originalAt(offset, messages[at], budget))
     }
   }
 }
@@ -125,12 +127,10 @@ async function fetchStretch(
   return end === place.offset && place.offset >= highWatermark ? nothingLeft : { end, messages }
 }
 
-function originalAt(offset: bigint, messages: readonly KafkaMessage[], budget: Budget): FetchedOriginal {
-  const message = messages.find((message) => {
-    const last = BigInt(message.offset)
-    return message.undecodable ? BigInt(message.undecodable.firstOffset) <= offset && offset <= last : last === offset
-  })
-  if (message === undefined) return 'gone'
+/** `message`: the first one that does not end before the offset. */
+function originalAt(offset: bigint, message: KafkaMessage | undefined, budget: Budget): FetchedOriginal {
+  // A batch that cannot be decoded is one message, with the offset of its last record.
+  if (message === undefined || BigInt(message.undecodable?.firstOffset ?? message.offset) > offset) return 'gone'
   const bytes = messageBytes(message)
   if (message.undecodable || bytes > budget.bytes) return 'unreachable'
   budget.bytes -= bytes

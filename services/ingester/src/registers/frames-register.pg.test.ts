@@ -148,6 +148,18 @@ describe('headers that a framework writes the same for each failure', () => {
     },
   )
 
+  test('are read, and changed, as they came where a name of them holds a NUL', async () => {
+    const records = [0, 1].map((offset) => {
+      const { headers, ...record } = springRecord(offset)
+      return { ...record, headers: [...headers, ['kafka_dlt-\0', Buffer.from('x')] as const] }
+    })
+    await storeBatch(storeDeps(service.sql), batchOf(records))
+    expect(decoded(await wholeHeaders(1))).toEqual(records[1]!.headers)
+    // As a re-failure changes it.
+    await database.sql`update dlq.dlq_messages set error_message = 'another', error_stacktrace = 'another' where dlq_offset = 1`
+    expect(decoded(await wholeHeaders(1))).toEqual(records[1]!.headers)
+  })
+
   test('are gone where somebody empties them, with everything else', async () => {
     await storeBatch(storeDeps(service.sql), batchOf([springRecord(0), springRecord(1)]))
     await database.sql`

@@ -54,6 +54,12 @@ test('a text before the message that is not the framework’s own stays in the r
   }
 })
 
+test('headers stay whole where a name holds a NUL, which PostgreSQL could not put together', () => {
+  const named = (name: string): StoredHeader[] => [...springHeaders().slice(0, 8), [name, 'x']]
+  expect(frameHeaders(named('kafka_dlt-\0'), row('no'))).toBeNull()
+  expect(frameHeaders(named('kafka_dlt-\\u0000'), row('no'))).not.toBeNull()
+})
+
 test('a name that is too long to be one stays in the row', () => {
   const headers = springHeaders({ cause: 'x'.repeat(513) })
   expect(frameHeaders(headers, row('no'))!.stored).toContain('x'.repeat(513))

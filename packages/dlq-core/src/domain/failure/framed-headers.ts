@@ -51,13 +51,18 @@ export function frameHeaders(headers: readonly StoredHeader[], columns: FramedCo
   const { start, end } = longestRun(headers)
   const run = headers.slice(start, end)
   const { template, own } = known.find(run, columns) ?? known.add(run, columns)
-  if (template.text.length < minTemplateChars || template.text.length > maxTemplateChars) return null
+  if (!template.isUsable) return null
   const stored = JSON.stringify([...headers.slice(0, start), { framed: own }, ...headers.slice(end)])
   return { template: template.text, stored }
 }
 
-/** Of a run of headers: its text, and what each of its values is. */
-type Template = { text: string; values: readonly TemplateValue[]; names: readonly string[] }
+/** Of a run of headers: its text, what each of its values is, and whether rows may refer to it. */
+type Template = {
+  text: string
+  values: readonly TemplateValue[]
+  names: readonly string[]
+  isUsable: boolean
+}
 type Fit = { template: Template; own: readonly string[] }
 
 /** Plain bounds: forgetting all of it now and then costs writing some templates once more. */
@@ -84,7 +89,8 @@ function createKnownTemplates() {
       const values = run.map(([name, value]) => templateValue(name, value, { columns, own }))
       const names = run.map(([name]) => name)
       const text = JSON.stringify(names.map((name, at) => [name, values[at]]))
-      const template = { text, values, names }
+      const isUsable = text.length >= minTemplateChars && text.length <= maxTemplateChars && !names.some(hasNul)
+      const template = { text, values, names, isUsable }
       if (text.length > maxTemplateChars) return { template, own }
       chars += text.length
       if (chars > maxKnownChars) {
@@ -96,6 +102,11 @@ function createKnownTemplates() {
       return { template, own }
     },
   }
+}
+
+/** PostgreSQL cannot take JSON apart that holds a NUL, and so could not put the headers together again. */
+function hasNul(name: string): boolean {
+  return name.includes('\0')
 }
 
 function lastName(run: readonly StoredHeader[]): string {

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
 const rounds = soak ? 200 : 10
-/** One fetch takes 1 MB of a partition, so that whole fetches hold nothing but aborted records. */
-const abortedValues = 8
+/** One fetch takes 3.5 MB of a partition, so that whole fetches hold nothing but aborted records. */
+const abortedValues = 12
 const abortedValueBytes = 400_000
 
 const fleet = useFleet('transactions', { env: { DLQ_RETRY_AUTO_RETRY: 'false' } })
@@ -60,4 +60,21 @@ test('records of committed transactions are stored; aborted ones, of any size, a
   const [position] = await fleet.database.sql<{ next_offset: string }[]>`select next_offset from dlq.dlq_positions`
   const [end] = await fleet.topics.admin.fetchTopicOffsets(fleet.dlq)
   expect(position).toEqual({ next_offset: end!.high })
+})
+
+test('a log that begins with fetches of aborted records, because retention has deleted others, does not stop the partition', async () => {
+  const { admin } = fleet.topics
+  const before = await storedValues()
+  await fleet.services.get('ingester').stop('SIGTERM', 30_000)
+  await send('commit', ['deleted'])
+  const [end] = await admin.fetchTopicOffsets(fleet.dlq)
+  await send(
+    'abort',
+    Array.from({ length: abortedValues }, () => randomBytes(abortedValueBytes)),
+  )
+  await send('commit', ['kept'])
+  await admin.deleteTopicRecords({ topic: fleet.dlq, partitions: [{ partition: 0, offset: end!.high }] })
+
+  await fleet.services.start('ingester')
+  await eventually(async () => expect(await storedValues()).toEqual([...before, 'kept']), { intervalMs: 100 })
 })

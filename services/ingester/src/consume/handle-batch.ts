@@ -92,20 +92,23 @@ type BatchProcessed = {
  * hand such a batch out; without this, the next one would begin behind the position for ever.
  */
 export async function passOver(
-  { cluster, store }: Pick<HandleDeps, 'cluster' | 'store'>,
+  deps: Pick<HandleDeps, 'cluster' | 'store' | 'reader' | 'log' | 'onLost'>,
   { topic, partition, firstOffset, lastOffset, highWatermark }: BatchProcessed,
 ): Promise<void> {
-  // No first offset: compaction has left nothing at or after the offset asked for, which then is the last one.
-  const fetchedOffset = BigInt(firstOffset ?? lastOffset)
-  await store({
-    cluster,
+  const batch: Batch = {
+    cluster: deps.cluster,
     topic,
     partition,
-    fetchedOffset,
+    // No first offset: compaction has left nothing at or after the offset asked for, which then is the last one.
+    fetchedOffset: BigInt(firstOffset ?? lastOffset),
     nextOffset: BigInt(lastOffset) + 1n,
     highWatermark: BigInt(highWatermark),
     records: [],
-  })
+  }
+  const outcome = await deps.store(batch)
+  // Else a log that begins with more such batches than a fetch holds were read from its beginning for ever.
+  if (outcome.kind === 'hole')
+    await storeBehindLoss(deps, batch, { ...outcome, store: (options) => deps.store(batch, options) })
 }
 
 /** False where what follows must not be stored now: it is read again, here or by somebody else. */
@@ -128,14 +131,8 @@ async function storePart(deps: HandleDeps, payload: EachBatchPayload, batch: Bat
     // The fetch began before the seek, retention has deleted what the position still waits for, or the database has
     // forgotten what it had stored: then it may have forgotten groups and routes, too.
     deps.onBehind()
-    const lowOffset = (await boundsOf(deps, batch))?.log_start_offset ?? 0n
-    const { expectedOffset } = outcome
-    outcome = await untilStored(() => store(batch, { lowOffset }), payload, log)
-    // At position 0 no record was ever read: the deleted records are older than the ingestion of the topic.
-    if (outcome?.kind === 'stored' && lowOffset > expectedOffset && expectedOffset > 0n) {
-      log.error({ topic, partition, expectedOffset, lowOffset }, 'records_lost_to_retention')
-      deps.onLost(batch, Number(lowOffset - expectedOffset))
-    }
+    const storing = (options: { lowOffset: bigint }) => untilStored(() => store(batch, options), payload, log)
+    outcome = await storeBehindLoss(deps, batch, { ...outcome, store: storing })
   }
   // Null: the consumer stops or has lost the partition. The partition's next reader starts at the position.
   if (outcome === null || outcome.kind === 'recreated') return false
@@ -153,7 +150,27 @@ async function storePart(deps: HandleDeps, payload: EachBatchPayload, batch: Bat
   return true
 }
 
-async function boundsOf({ reader }: HandleDeps, { topic, partition }: Batch): Promise<LogBounds | undefined> {
+/** Stores the batch where retention has deleted what the position still waited for, and tells of that. */
+async function storeBehindLoss<O extends StoreOutcome | null>(
+  { reader, log, onLost }: Pick<HandleDeps, 'reader' | 'log' | 'onLost'>,
+  batch: Batch,
+  { expectedOffset, store }: { expectedOffset: bigint; store: (options: { lowOffset: bigint }) => Promise<O> },
+): Promise<O> {
+  const { topic, partition } = batch
+  const lowOffset = (await boundsOf({ reader }, batch))?.log_start_offset ?? 0n
+  const outcome = await store({ lowOffset })
+  // At position 0 no record was ever read: the deleted records are older than the ingestion of the topic.
+  if (outcome?.kind === 'stored' && lowOffset > expectedOffset && expectedOffset > 0n) {
+    log.error({ topic, partition, expectedOffset, lowOffset }, 'records_lost_to_retention')
+    onLost(batch, Number(lowOffset - expectedOffset))
+  }
+  return outcome
+}
+
+async function boundsOf(
+  { reader }: Pick<HandleDeps, 'reader'>,
+  { topic, partition }: Batch,
+): Promise<LogBounds | undefined> {
   const bounds = await reader.fetchLogBounds([topic])
   return bounds.find((of) => of.partition === partition)
 }

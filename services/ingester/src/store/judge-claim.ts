@@ -72,10 +72,8 @@ function isFromTarget(
   // Only a header says where this record failed.
   if (source !== 'header') return true
   const recorded = attempt?.target_topic ?? null
-  const planned =
-    message.target_topic === null
-      ? [targetOf(message, { redirectTopic }), message.original_topic]
-      : [message.target_topic]
+  const planned = [targetOf(message, { redirectTopic })]
+  if (message.target_topic === null) planned.push(message.original_topic)
   const targets = recorded === null || isUnderWay(claim.attempt, message) ? [recorded, ...planned] : [recorded]
   return targets.some((target) => target !== null && isSameFlow(origin, target))
 }

@@ -59,7 +59,7 @@ async function redirect(): Promise<void> {
   await database.sql`update dlq.dlq_messages set run_id = ${run.id}`
 }
 
-describe.each([{ isKept: true }])(
+describe.each([{ isKept: false }, { isKept: true }])(
   'a failure of what is being retried, our headers: $isKept',
   (of) => {
     const reopened = { stored: 0, reopened: 1 }

@@ -6,6 +6,8 @@ import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
 import { claimOf, type DeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import type { FetchedOriginal } from 'dlq-core/domain/origin/compare-origin.ts'
 import { placeKey, type RecordPlace } from 'dlq-core/domain/record/record-place.ts'
+import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
+import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import { findAttemptsByPlace, findTopicsOfUnplaced } from 'dlq-core/queries/ingest/message-correlate.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
@@ -21,7 +23,7 @@ export type CorrelateDeps = {
 
 /** The topics of the letters' records, and of these places, in which one of ours may stand whose place is not recorded. */
 export async function findUnplaced(
-  sql: Sql,
+  { sql, policyOf }: { sql: Sql; policyOf: PolicyOf },
   letters: readonly DeadLetter[],
   places: readonly RecordPlace[] = [],
 ): Promise<Set<string>> {
@@ -30,7 +32,8 @@ export async function findUnplaced(
     const origin = originOf(letter)
     if (origin !== null) topics.add(origin.topic)
   }
-  return topics.size === 0 ? topics : findTopicsOfUnplaced(sql, [...topics])
+  if (topics.size === 0) return topics
+  return findTopicsOfUnplaced(sql, [...topics], (message) => targetOf(message, policyOf(message)))
 }
 
 /**

@@ -173,7 +173,7 @@ async function readWork(
   const early = some?.early ?? null
   const left = some?.left ?? (await complete([...batch.records]))
   const whole = some?.letters ?? left.map(read)
-  const unplaced = await findUnplaced(sql, whole, early?.places)
+  const unplaced = await findUnplaced({ sql, policyOf: settings.policyOf }, whole, early?.places)
   const decoded = decoder === null ? whole : await decoder.decode(left, whole)
   const correlated = await correlateByAttempt(deps, decoded, unplaced)
   const { letters, erasures } =

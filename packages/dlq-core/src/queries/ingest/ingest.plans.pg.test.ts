@@ -14,6 +14,7 @@ import { recordLogBounds } from './topic-partitions.ts'
 
 const database = useDatabase()
 const cluster = 'c'
+const toOriginal = ({ original_topic }: { original_topic: string }) => original_topic
 
 beforeAll(async () => {
   const { sql } = database
@@ -81,17 +82,17 @@ const queries: [title: string, index: RegExp | null, query: (sql: Sql) => Promis
   [
     'the look for attempts whose place is not known',
     /^idx_dlq_attempts_unplaced$/,
-    (sql) => findTopicsOfUnplaced(sql, ['topic-49', 'topic-elsewhere']),
+    (sql) => findTopicsOfUnplaced(sql, ['topic-49', 'topic-elsewhere'], toOriginal),
   ],
   [
     'the look for messages that retriers hold',
     /_lease_slot_lease_batch_idx$/,
-    (sql) => findTopicsOfUnplaced(sql, ['topic-elsewhere']),
+    (sql) => findTopicsOfUnplaced(sql, ['topic-elsewhere'], toOriginal),
   ],
   [
     'the look for messages that programs hold',
     /_lease_until_idx$/,
-    (sql) => findTopicsOfUnplaced(sql, ['topic-elsewhere']),
+    (sql) => findTopicsOfUnplaced(sql, ['topic-elsewhere'], toOriginal),
   ],
   ['the note that attempts failed again', null, (sql) => recordFailedAgain(sql, failedAgain)],
   ['the count of late failures', /_pkey$/, (sql) => countFailures(sql, ids)],
@@ -157,7 +158,9 @@ describe.each(planCacheModes)('with %s, and a partition that was never analyzed'
     await sql`
       insert into dlq.dlq_messages (original_topic, error_message, record_value)
       select 'topic-' || n % 50, 'failed', convert_to(repeat('x', 200), 'UTF8') from generate_series(1, 20000) n`
-    const [plan] = await plansOf(fresh.url, planCacheMode, (sql) => findTopicsOfUnplaced(sql, ['topic-elsewhere']))
+    const [plan] = await plansOf(fresh.url, planCacheMode, (sql) =>
+      findTopicsOfUnplaced(sql, ['topic-elsewhere'], toOriginal),
+    )
     const indexes = nodesOf(plan!).map((node) => node['Index Name'] ?? '')
     expect(indexes.some((name) => /_lease_slot_lease_batch_idx$/.test(name))).toBe(true)
     // The smallest index of all rows has 80 pages, and the topics' one 200.

@@ -26,6 +26,7 @@ import {
   eraseReads,
   eraseRunTexts,
   listRunTexts,
+  retireFrames,
 } from 'dlq-core/queries/erase/erase-traces.ts'
 import { addErasureKey, insertErasures } from 'dlq-core/queries/erase/erasures.ts'
 import { ConfigError, loadConfig } from 'dlq-core/runtime/config/config.ts'
@@ -66,6 +67,7 @@ export async function eraseAgain(sql: Database, text: string): Promise<number> {
     if (count === 0) break
     erased += count
   }
+  await sql.begin((sql) => retireFrames(sql, runId))
   await sql.begin((sql) => eraseTraces(sql, { runId, proof: text, found: keys }))
   return erased
 }

@@ -1,12 +1,16 @@
 // Erases a canary that stands in every column of every table that may hold text of a dead letter, dying at every step.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openProof } from 'dlq-core/domain/erase/erase-proof.ts'
 import type { RunSelection } from 'dlq-core/domain/message/run.ts'
+import { eraseFrames, retireFrames } from 'dlq-core/queries/erase/erase-traces.ts'
+import { readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
+import { admitFrames, haveFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { canary, canaryKey, carryOut, enterErasure, findCanary, findInFiles, plant, plantRun } from './test-canary.ts'
 import { erasedColumns, keptColumns } from './text-columns.ts'
 
@@ -97,6 +101,52 @@ describe('a run that erases', () => {
       select (select count(*) from dlq.dlq_messages where id = any(${ids}) and erased_at is not null)
            + (select count(*) from dlq.dlq_messages_archive where id = any(${ids}) and erased_at is not null) as n`
     expect(Number(erased!.n)).toBe(2)
+  })
+
+  describe('and deletes stack frames', () => {
+    const frames = ['\tat a.b\n']
+    let [id, run] = ['', '']
+    /** As an ingester stores a dead letter with these frames. */
+    const store = (before: () => Promise<unknown>) =>
+      service.sql.begin(async (sql) => {
+        await readErasureKeys(sql)
+        if (!(await haveFrames(sql, [id]))) return false
+        await before()
+        const traced = { error_stacktrace: 'E\n\t⋮\n', frames_id: id }
+        await sql`insert into dlq.dlq_messages ${sql({ original_topic: 'orders', error_message: 'failed', ...traced })}`
+        return true
+      })
+    const retire = () => service.sql.begin((sql) => retireFrames(sql, run))
+    const deleted = () => service.sql.begin((sql) => eraseFrames(sql, run))
+
+    beforeEach(async () => {
+      ;[id, run] = [crypto.randomUUID(), crypto.randomUUID()]
+      await database.sql`insert into dlq.dlq_stack_frames (id, frames, topic) values (${id}, ${frames}, 'orders')`
+      await database.sql`
+        insert into dlq.dlq_erase_items (run_id, message_id, frames_id) values (${run}, gen_random_uuid(), ${id})`
+    })
+
+    test('leaves those that a dead letter is being stored with', async () => {
+      let retiring: Promise<void> = Promise.resolve()
+      await store(async () => {
+        retiring = retire()
+        await Promise.race([retiring.then(deleted), sleep(200)])
+      })
+      await retiring
+      expect(await deleted()).toBe(0)
+    })
+
+    test('leaves those that were stored again meanwhile', async () => {
+      await retire()
+      expect(await store(async () => {})).toBe(false)
+      await admitFrames(service.sql, [{ id, frames, headers: '[]', topic: 'orders' }])
+      await store(async () => expect(await deleted()).toBe(0))
+    })
+
+    test('deletes those that nothing uses', async () => {
+      await retire()
+      expect(await deleted()).toBe(1)
+    })
   })
 
   test('deletes the rows where that is wanted, and finds messages by a key that an edit replaced', async () => {

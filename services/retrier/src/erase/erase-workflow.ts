@@ -29,6 +29,7 @@ import {
   listRunTexts,
   moveCutoff,
   readErasingRun,
+  retireFrames,
   writeProof,
 } from 'dlq-core/queries/erase/erase-traces.ts'
 import { beginErasure, insertErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
@@ -169,11 +170,16 @@ async function eraseTraces(sql: Transaction, { run, erasing }: Held): Promise<Ch
   const asked = keysOf(erasing.selection).keys
   const keys = [...asked, ...(await listItemKeys(sql, { runId: run.id, limit: mostKeys }))]
   if (run.cursor === null) {
+    await retireFrames(sql, run.id)
+    await writeProgress(sql, { ...run, cursor: smallestId })
+    return { isLast: false }
+  }
+  if (run.cursor === smallestId) {
     const counts = { ...(await eraseGroupTexts(sql, run.id)), dlq_stack_frames: await eraseFrames(sql, run.id) }
     const reads = await eraseReads(sql, { runId: run.id, texts: namesOf(keys) })
     await addCounts(sql, erasing, { ...counts, dlq_reads: reads })
   }
-  const runs = await listRunTexts(sql, { after: run.cursor ?? smallestId, limit: textsPiece })
+  const runs = await listRunTexts(sql, { after: run.cursor, limit: textsPiece })
   const naming = runs.filter(
     ({ id, selection, patch, reason }) =>
       id !== run.id && [selection, patch, reason].some((text) => text !== null && namesKey(text, keys)),

@@ -1,6 +1,7 @@
 // What other rows hold of erased messages: error groups, events, frames, and runs that name a key.
 
 import type { Sql } from '../sql.ts'
+import { holdUpStoring } from './erasures.ts'
 
 /** Groups and events of the run's messages forget their texts; the next failure writes them again. Returns how many. */
 export async function eraseGroupTexts(sql: Sql, runId: string): Promise<{ dlq_groups: number; dlq_events: number }> {
@@ -14,18 +15,40 @@ export async function eraseGroupTexts(sql: Sql, runId: string): Promise<{ dlq_gr
   return { dlq_groups: titled.count, dlq_events: events.count }
 }
 
-/** Deletes stack frames that no message uses any more. Reads both tables once if the run's messages had any. */
+/**
+ * Lets no ingester refer to the frames of the run's messages until it has stored them again. In a transaction of its own,
+ * before `eraseFrames`: it holds up storing, because somebody may be about to store a message with them.
+ */
+export async function retireFrames(sql: Sql, runId: string): Promise<void> {
+  if ((await findFrames(sql, runId)).length === 0) return
+  await holdUpStoring(sql)
+  await sql`
+    update dlq.dlq_stack_frames set used_at = now() - interval '2 days'
+    where id in (select frames_id from dlq.dlq_erase_items where run_id = ${runId})`
+}
+
+/**
+ * Deletes retired stack frames that no message uses any more. Reads both tables once if the run's messages had any, so it
+ * must not hold up storing.
+ */
 export async function eraseFrames(sql: Sql, runId: string): Promise<number> {
-  const rows = await sql<{ id: string }[]>`
-    select distinct frames_id as id from dlq.dlq_erase_items where run_id = ${runId} and frames_id is not null`
-  if (rows.length === 0) return 0
-  const ids = sql.array(rows.map(({ id }) => id))
+  const frames = await findFrames(sql, runId)
+  if (frames.length === 0) return 0
+  const ids = sql.array(frames)
   const result = await sql`
     delete from dlq.dlq_stack_frames f
     where f.id = any(${ids}::uuid[]) and f.id <> all(array(
       select frames_id from dlq.dlq_messages where frames_id = any(${ids}::uuid[])
-      union select frames_id from dlq.dlq_messages_archive where frames_id = any(${ids}::uuid[])))`
+      union select frames_id from dlq.dlq_messages_archive where frames_id = any(${ids}::uuid[])))
+      -- Those that were stored again meanwhile may be in use by the time this statement ends.
+      and f.used_at < now() - interval '1 day'`
   return result.count
+}
+
+async function findFrames(sql: Sql, runId: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select distinct frames_id as id from dlq.dlq_erase_items where run_id = ${runId} and frames_id is not null`
+  return rows.map(({ id }) => id)
 }
 
 /** Records of unmasked reads forget filters and reasons that hold one of the texts. */

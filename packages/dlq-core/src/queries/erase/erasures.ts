@@ -21,15 +21,18 @@ export async function findErasures(sql: Sql, digests: readonly string[]): Promis
     where digest = any(array(select decode(hex, 'hex') from unnest(${texts}::text[]) as asked (hex)))`
 }
 
-/**
- * Waits until every transaction that stores dead letters is over, and lets no other begin before this one has ended.
- * Returns the key of the HMACs, and the time before which records are erased.
- */
+/** Waits until every transaction that stores dead letters is over, and lets no other begin before this one has ended. */
+export async function holdUpStoring(sql: Sql): Promise<void> {
+  // Each of them reads this table.
+  await sql`lock table dlq.dlq_erasure_keys in access exclusive mode`
+}
+
+/** Holds up storing. Returns the key of the HMACs, and the time before which records are erased. */
 export async function beginErasure(
   sql: Sql,
   { newKey }: { newKey: Buffer },
 ): Promise<{ hmacKey: Buffer; cutoff: string }> {
-  await sql`lock table dlq.dlq_erasure_keys in access exclusive mode`
+  await holdUpStoring(sql)
   await sql`
     insert into dlq.dlq_erasure_keys (hmac_key) select ${newKey} where not exists (select from dlq.dlq_erasure_keys)`
   const [row] = await sql<[{ hmac_key: Buffer; cutoff: string }]>`

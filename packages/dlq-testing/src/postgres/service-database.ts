@@ -26,9 +26,9 @@ export function useServiceDatabase(database: TestDatabase): ServiceDatabase {
   }
 }
 
-/** The pool itself, for callers that close it. */
-export function connectAsService(databaseUrl: string): Database {
-  const { config } = loadConfig({ env: { DATABASE_URL: databaseUrl }, yaml: null, needs: ['database'] })
+/** The pool itself, for callers that close it. `env`: further settings. */
+export function connectAsService(databaseUrl: string, env: NodeJS.ProcessEnv = {}): Database {
+  const { config } = loadConfig({ env: { ...env, DATABASE_URL: databaseUrl }, yaml: null, needs: ['database'] })
   return connectDatabase(config.database, {
     applicationName: 'test-service',
     log: createLog({ service: 'test', level: 'silent' }),

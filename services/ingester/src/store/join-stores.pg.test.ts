@@ -1,9 +1,9 @@
 // Small batches of several partitions in one transaction.
 
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { connectAsService, useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createJoinedStore } from './join-stores.ts'
 import type { Batch } from './store-batch.ts'
 import { batchOf, recordAt, storeDeps } from './test-batch.ts'
@@ -69,6 +69,24 @@ test('a batch that cannot be stored fails alone', async () => {
     [2, 3],
   ])
   expect(await countMessages()).toBe(6)
+})
+
+test('a partition that waits for a locked row until its time is over fails once with others, and then alone', async () => {
+  const sql = connectAsService(database.url, { DLQ_DATABASE_STATEMENT_TIMEOUT: '200ms' })
+  onTestFinished(() => sql.end({ timeout: 5 }))
+  const store = createJoinedStore(storeDeps(sql))
+  const storeAll = async () => {
+    const outcomes = await Promise.allSettled([0, 1, 2, 3].map((partition) => store(batchOfPartition(partition))))
+    return outcomes.map(({ status }) => status)
+  }
+  await service.sql.begin(async (holding) => {
+    await holding`insert into dlq.dlq_positions (cluster, topic, partition, next_offset) values ('c', 'orders.dlq.v1', 1, 0)`
+    expect(await storeAll()).toEqual(['rejected', 'rejected', 'rejected', 'rejected'])
+    expect(await storeAll()).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect(await storeAll()).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+  })
+  expect(await storeAll()).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled'])
+  expect(await countMessages()).toBe(12)
 })
 
 test('a hole in one partition stores the others', async () => {

@@ -1,6 +1,7 @@
 // Stores small batches of several partitions in one transaction. A hundred DLQ topics with a trickle each would otherwise
 // cost a hundred transactions a second, each of which waits for the disk.
 
+import { partitionKey } from 'dlq-core/domain/record/record-place.ts'
 import { isDatabaseAway } from 'dlq-core/runtime/database/database-errors.ts'
 import type { Batch, StoreDeps, StoreOutcome } from './store-batch.ts'
 import { storeBatch, storeTogether } from './store-batch.ts'
@@ -19,44 +20,66 @@ const maxTransactions = 3
 const maxSmallRecords = 100
 const maxJoinedRecords = 500
 
-/** A store for any number of callers, each with a partition of its own. While all transactions are busy, callers wait. */
+/**
+ * A store for any number of callers, each with a partition of its own. While all transactions are busy, callers wait. A
+ * partition whose last batch failed is stored alone until it succeeds, and such ones never take all transactions: one that
+ * waits for a locked row until its time is over would have every other fail with it.
+ */
 export function createJoinedStore(deps: StoreDeps): Store {
   const waiting: Waiting[] = []
+  const failing = new Set<string>()
+  const isFailing = ({ batch }: Waiting) => failing.has(partitionKey(batch))
   let transactions = 0
+  let ofFailing = 0
+
+  /** Takes the batch that has waited longest, and, if it is small, the small ones behind it. */
+  function take(): Waiting[] {
+    const first = waiting.findIndex((one) => !isFailing(one) || ofFailing < maxTransactions - 1)
+    if (first === -1) return []
+    const joined = waiting.splice(first, 1)
+    let records = joined[0]!.batch.records.length
+    if (records > maxSmallRecords || isFailing(joined[0]!)) return joined
+    for (let at = 0; at < waiting.length; ) {
+      const size = waiting[at]!.batch.records.length
+      if (size > maxSmallRecords || records + size > maxJoinedRecords || isFailing(waiting[at]!)) {
+        at++
+        continue
+      }
+      records += size
+      joined.push(...waiting.splice(at, 1))
+    }
+    return joined
+  }
 
   function begin(): void {
-    while (transactions < maxTransactions && waiting.length > 0) {
+    while (transactions < maxTransactions) {
+      const joined = take()
+      if (joined.length === 0) return
+      const failed = Number(isFailing(joined[0]!))
       transactions++
-      void storeAll(deps, takeJoined(waiting)).finally(() => {
+      ofFailing += failed
+      void storeAll(deps, joined).finally(() => {
         transactions--
+        ofFailing -= failed
         begin()
       })
     }
   }
 
-  return (batch, options = {}) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ batch, options, settle: { resolve, reject } })
-      // In the next turn, so that the partitions of one fetch come together.
-      setImmediate(begin)
-    })
-}
-
-/** Takes the batch that has waited longest, and, if it is small, the small ones behind it. */
-function takeJoined(waiting: Waiting[]): Waiting[] {
-  const joined = [waiting.shift()!]
-  let records = joined[0]!.batch.records.length
-  if (records > maxSmallRecords) return joined
-  for (let at = 0; at < waiting.length; ) {
-    const size = waiting[at]!.batch.records.length
-    if (size > maxSmallRecords || records + size > maxJoinedRecords) {
-      at++
-      continue
+  return async (batch, options = {}) => {
+    const { promise, ...settle } = Promise.withResolvers<StoreOutcome>()
+    waiting.push({ batch, options, settle })
+    // In the next turn, so that the partitions of one fetch come together.
+    setImmediate(begin)
+    try {
+      const outcome = await promise
+      failing.delete(partitionKey(batch))
+      return outcome
+    } catch (error) {
+      failing.add(partitionKey(batch))
+      throw error
     }
-    records += size
-    joined.push(...waiting.splice(at, 1))
   }
-  return joined
 }
 
 /** Never rejects: each caller learns what became of its own batch. */

@@ -1,6 +1,7 @@
 // What happens to one batch of kafkajs: it is split into parts, each is stored with the position after it, and what cannot
 // be stored now is read again from where the database says.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { partitionKey } from 'dlq-core/domain/record/record-place.ts'
 import type { LogBounds } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import { noRoomNow } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
@@ -49,6 +50,7 @@ export async function handleBatch(deps: HandleDeps, payload: EachBatchPayload): 
   const parts = [...partsOfBatch(toBatch(payload.batch, deps, left), { around })]
   let unstored = parts.length
   for (const { batch: part, bytes } of parts) {
+    if (!(await isFree(deps, payload))) return
     // What is left for a later fetch is sought when this is stored.
     await ahead.begin({ topic, partition }, left ? null : bytes, async () => {
       // What was under way may have found that reading goes on elsewhere.
@@ -64,6 +66,32 @@ export async function handleBatch(deps: HandleDeps, payload: EachBatchPayload): 
     if (isOver()) return
   }
   if (left) consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
+}
+
+/** A partition's transaction takes a few hundred milliseconds. */
+const patienceMs = 2000
+
+/**
+ * Waits for the partition's earlier work, which may wait for a row that somebody has locked. Where that takes long, false:
+ * the partition rests until it is over, and is read again from here. kafkajs asks a broker again only when all batches
+ * of its last answer are handled, so all other partitions would wait, too.
+ */
+async function isFree({ ahead, isPaused, log }: HandleDeps, payload: EachBatchPayload): Promise<boolean> {
+  const { topic, partition } = payload.batch
+  const earlier = ahead.earlier({ topic, partition })
+  if (earlier === null) return true
+  const timer = new AbortController()
+  const late = sleep(patienceMs, false, { signal: timer.signal }).catch(() => false)
+  const isOver = await Promise.race([earlier.then(() => true), late])
+  timer.abort()
+  // A paused topic rests as a whole, and goes on as a whole.
+  if (isOver || isPaused(topic)) return isOver
+  log.info({ topic, partition }, 'partition_waits')
+  const resume = payload.pause()
+  void earlier.then(() => {
+    if (!isPaused(topic)) resume()
+  })
+  return false
 }
 
 /** kafkajs reads on behind the part while it is being stored: where that fails, false, and it is read again. */

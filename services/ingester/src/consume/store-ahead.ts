@@ -13,6 +13,8 @@ export type StoreAhead = {
    * @throws what this work, or earlier work of the partition whose caller had gone on, has thrown
    */
   begin(place: PartitionPlace, bytes: number | null, work: () => Promise<void>): Promise<void>
+  /** Resolves when earlier work of the partition is over, well or not; null where there is none. */
+  earlier(place: PartitionPlace): Promise<void> | null
   /** Other partitions are ours now: what earlier work throws concerns nobody any more. */
   forget(): void
   /** Resolves when no work is under way, and none waits. */
@@ -23,6 +25,8 @@ export function createStoreAhead({ maxBytes }: { maxBytes: number }): StoreAhead
   /** The last work of each partition. A fault stays until somebody has learnt of it. */
   let last = new Map<string, Promise<void>>()
   const unsettled = new Set<Promise<void>>()
+  /** Of these the last one of each partition. */
+  const underWay = new Map<string, Promise<void>>()
   let bytesUnderWay = 0
   let less = Promise.withResolvers<void>()
   /** Who came first gets room first: else a large batch might wait for ever. */
@@ -54,6 +58,10 @@ export function createStoreAhead({ maxBytes }: { maxBytes: number }): StoreAhead
       const settled = over.catch(() => {}).finally(() => unsettled.delete(settled))
       unsettled.add(settled)
       of.set(key, over)
+      underWay.set(key, settled)
+      void settled.then(() => {
+        if (underWay.get(key) === settled) underWay.delete(key)
+      })
       try {
         await (isAlone ? over : begun)
       } catch (error) {
@@ -61,8 +69,10 @@ export function createStoreAhead({ maxBytes }: { maxBytes: number }): StoreAhead
         throw error
       }
     },
+    earlier: (place) => underWay.get(partitionKey(place)) ?? null,
     forget() {
       last = new Map()
+      underWay.clear()
     },
     async idle() {
       while (unsettled.size > 0) await Promise.all(unsettled)

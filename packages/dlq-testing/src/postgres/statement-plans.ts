@@ -14,6 +14,8 @@ export type PlanNode = {
   'Rows Removed by Filter'?: number
   'Rows Removed by Join Filter'?: number
   'Actual Loops': number
+  /** Of each loop. */
+  'Actual Rows': number
   'Shared Hit Blocks': number
   'Shared Read Blocks': number
   Plans?: PlanNode[]

@@ -155,3 +155,27 @@ describe.each(planCacheModes)('in a partition that was never analyzed, with %s',
     expect(await blocksOf(1000)).toBeLessThan((await blocksOf(null)) + 200)
   })
 })
+
+describe.each(planCacheModes)('of a topic in the order of keys, with %s', (planCacheMode) => {
+  const ordered = useDatabase()
+
+  test('the claim reads the messages that wait for the first of their key once each', async () => {
+    const waiting = 10_000
+    await ordered.sql`
+      insert into dlq.dlq_messages (original_topic, error_message, record_value, original_partition, original_offset, order_key, next_retry_at)
+      select 'topic-' || n % 10, 'failed', 'value', 0, n, 77, now() + (case when n < 10 then 1 else -1 end) * interval '1 hour'
+      from generate_series(0, ${waiting}::int) n`
+    await ordered.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1)`
+    await ordered.sql`vacuum analyze dlq.dlq_messages`
+    const of = (topic: string) => ({ topic, quota: 50, maxInFlight: null, ordered: true, pausedGroups: [] })
+    const shares = Array.from({ length: 10 }, (_, n) => of(`topic-${n}`))
+    const plans = await plansOf(ordered.url, planCacheMode, async (sql) => {
+      expect(await claimBatch(sql, { ...slot, token: randomUUID(), shares, maxBytes: 1e9 })).toBeNull()
+    })
+    const scans = plans.flatMap(nodesOf).filter((node) => node['Node Type'].includes('Scan'))
+    const rows = scans.reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0)
+    expect(rows).toBeGreaterThan(waiting)
+    // As due messages, as what passes on from the window, and each with the first of its key.
+    expect(rows).toBeLessThan(waiting * 5)
+  })
+})

@@ -70,7 +70,11 @@ export async function publishClaimed(
       await settle(batchNumber, allReleased(outgoing))
       throw toUnavailable(error as Error)
     }
-    const { stale, waiting } = look
+    const { stale, waiting, unreadable } = look
+    for (const { topic, error } of unreadable) {
+      deps.cooldown.add(topic)
+      deps.log.warn({ topic, error }, 'last_look_failed')
+    }
     if (stale.length + waiting.length === 0) return outgoing
     await settle(batchNumber, { ...nothing, stale })
     await settle(batchNumber, { ...nothing, released: waiting, releasedForMs: notLookedMs })

@@ -9,6 +9,7 @@ import { type HeldStale, listSendingRuns } from 'dlq-core/queries/staleness/hold
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { refusalOf } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
+import kafkajs from 'kafkajs'
 import { createPartitionRead } from './read-on.ts'
 
 /** Ids of messages that are not sent now. The others may be. */
@@ -16,6 +17,8 @@ export type LastLook = {
   stale: HeldStale[]
   /** No retrier has looked far enough yet. */
   waiting: string[]
+  /** Topics of which Kafka tells nothing at present. Their messages wait. */
+  unreadable: { topic: string; error: Error }[]
 }
 
 export type LastLookDeps = {
@@ -31,20 +34,20 @@ export type Addressed = { message: ClaimedMessage; topic: string }
 /** More is left to the scan, whose rate is bounded. */
 const maxBytes = 8 * 1024 * 1024
 
-/** Looks only where a policy says "hold", and a message goes back to where it came from. @throws where Kafka does not answer */
+/** Looks only where a policy says "hold", and a message goes back to where it came from. */
 export async function lookOnceMore(deps: LastLookDeps, batch: readonly Addressed[]): Promise<LastLook> {
   const { sql, policyOf, reader } = deps
   const guarded = batch.flatMap(({ message, topic }) =>
     topic === message.original_topic && policyOf(message).staleness === 'hold' ? [message] : [],
   )
-  if (guarded.length === 0 || reader === null) return { stale: [], waiting: [] }
+  if (guarded.length === 0 || reader === null) return { stale: [], waiting: [], unreadable: [] }
   const runs = await listSendingRuns(sql, [...new Set(guarded.flatMap(({ run_id }) => run_id ?? []))])
   const asked = guarded.filter(({ run_id }) => run_id === null || !runs.has(run_id))
   const known = await learn(
     sql,
     asked.map(({ id }) => id),
   )
-  const look: LastLook = { stale: [], waiting: [] }
+  const look: LastLook = { stale: [], waiting: [], unreadable: [] }
   const fresh: Fresh[] = []
   for (const message of asked) {
     const found = known.get(message.id)
@@ -101,8 +104,14 @@ async function readOn({ sql }: LastLookDeps, { reader, of, look }: Reading): Pro
       else look.waiting.push(decided.id)
     }
   } catch (error) {
-    if (refusalOf(error) === null) throw error
-    const answer = { answer: 'unknown', reason: 'not_allowed', newer_offset: null, newer_at: null } as const
-    look.stale.push(...of.map(({ message: { id } }) => ({ id, ...answer })))
+    const undecided = of.filter(({ message: { id } }) => !look.waiting.includes(id))
+    if (refusalOf(error) !== null) {
+      const answer = { answer: 'unknown', reason: 'not_allowed', newer_offset: null, newer_at: null } as const
+      look.stale.push(...undecided.map(({ message: { id } }) => ({ id, ...answer })))
+    } else if (error instanceof kafkajs.KafkaJSError) {
+      // A partition without a leader, a deleted topic: what else the batch has does not wait for it.
+      look.unreadable.push({ topic, error })
+      wait(undecided)
+    } else throw error
   }
 }

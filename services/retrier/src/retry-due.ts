@@ -69,8 +69,10 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
     const tookMs = performance.now() - since - asideMs
     const batch = { size: work.memory.batchSize, found: messages.length, tookMs }
     work.memory.batchSize = nextBatchSize(batch, retryPace(deps))
-    // Where only limited topics are due, asking again at once would not get more.
-    return { more: !areAllLimited(shares, grants), ...counts }
+    // Asking again at once would not get more where only limited topics are due; where all was given back, it would get
+    // the same: what a run holds is due whatever it waits for.
+    const isMoving = counts.released < messages.length
+    return { more: isMoving && !areAllLimited(shares, grants), ...counts }
   } finally {
     metrics.inFlight.dec(messages.length)
   }

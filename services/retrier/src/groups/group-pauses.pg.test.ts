@@ -101,6 +101,20 @@ test('a burst pauses the group with a reason; other groups’ messages, and requ
   expect((await readMessageRow(database.sql, waiting)).next_retry_at.getTime()).toBeGreaterThan(Date.now() + 30_000)
 })
 
+test('a large backlog of a paused group is put off pass after pass, without waits between them', async () => {
+  await insertRefailures(5)
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, error_message, group_id, retry_count, next_retry_at)
+    select ${topic}, 'failed', ${group}, 1, now() - interval '1 hour' from generate_series(1, 2500)`
+  const passes = []
+  do passes.push((await pauses.review()).more)
+  while (passes.at(-1))
+  expect(passes).toEqual([true, true, true, false])
+  expect(await claim()).toEqual([])
+  const [due] = await database.sql`select count(*)::int as n from dlq.dlq_messages where next_retry_at <= now()`
+  expect(due!.n).toBe(0)
+})
+
 test('re-failures that are few, old, or of several groups pause no group', async () => {
   await insertRefailures(4)
   await insertRefailures(4, { secondsAgo: 120 })

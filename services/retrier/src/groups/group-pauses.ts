@@ -42,6 +42,8 @@ export type GroupPausesDeps = {
 const longestWindowMs = 86_400_000
 /** While an answer is waited for, the groups are looked at this often. */
 const lookWhileProbingMs = 2000
+/** After this many there are probably more, and until they are put off every claim of every topic reads past them. */
+const manyPostponed = 100
 /** Counts are kept for at least this long, so that a window that becomes longer has some to begin with. */
 const keepCountsMs = 600_000
 
@@ -60,11 +62,13 @@ export function createGroupPauses(deps: GroupPausesDeps): GroupPauses {
       })
       const byTopic = Map.groupBy(await listPauses(sql), ({ original_topic }) => original_topic)
       paused = new Map([...byTopic].map(([topic, of]) => [topic, of.map(({ group_id }) => group_id)]))
+      let more = false
       for (const [topic, of] of byTopic) {
         const forMs = Math.min(...of.map((pause) => putOffMs(deps, pause)))
-        await postponePaused(sql, { topic, groupIds: paused.get(topic)!, forMs, spreadMs: forMs / 2 })
+        const count = await postponePaused(sql, { topic, groupIds: paused.get(topic)!, forMs, spreadMs: forMs / 2 })
+        more ||= count >= manyPostponed
       }
-      return { more: false }
+      return { more }
     },
   }
 }

@@ -36,7 +36,7 @@ export async function planClaim(deps: PlanDeps, memory: ClaimMemory): Promise<Cl
   memory.turn += 1
   const shares = shareClaims(topics, memory)
   const grants = await takeTokens(deps.sql, tokenRequests(shares))
-  return { grants, shares: limitShares(shares, { grants, pausedGroupsOf: deps.pauses.ofTopic }) }
+  return { grants, shares: limitShares(shares, { ...memory, grants, pausedGroupsOf: deps.pauses.ofTopic }) }
 }
 
 function toPlanned({ policyOf, holds }: PlanDeps, due: Claimable, { batchSize }: ClaimMemory) {

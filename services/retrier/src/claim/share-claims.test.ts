@@ -25,7 +25,7 @@ const ofRun = (name: string, policy: Partial<RetryPolicy> = {}, rate_per_second:
   topic(name, policy, { run, rate_per_second })
 
 const memory = (more: Partial<ClaimMemory> = {}): ClaimMemory => ({
-  ...{ turn: 0, batchSize: 100, appetite: new Map() },
+  ...{ turn: 0, batchSize: 100, appetite: new Map(), contested: new Map() },
   ...more,
 })
 
@@ -40,8 +40,12 @@ function sharesOf(topics: readonly PlannedTopic[], more: Partial<ClaimMemory> = 
 }
 
 /** Topic → quota, with these tokens granted. */
-function quotasOf(topics: readonly PlannedTopic[], grants: readonly Grant[]): [string, number][] {
-  const shares = limitShares(shareClaims(topics, memory()), { grants, pausedGroupsOf: () => [] })
+function quotasOf(
+  topics: readonly PlannedTopic[],
+  grants: readonly Grant[],
+  contested: ClaimMemory['contested'] = new Map(),
+): [string, number][] {
+  const shares = limitShares(shareClaims(topics, memory()), { grants, contested, pausedGroupsOf: () => [] })
   return shares.map(({ topic, run, quota }) => [run ? `run ${topic}` : topic, quota])
 }
 
@@ -122,10 +126,29 @@ test('only one share of a topic with a cap is claimed at a time', () => {
   ])
 })
 
+test.each([
+  ['a rate', { ratePerSecond: 50 }, [grant('orders', 3)]],
+  ['a cap', { maxInFlight: 3 }, []],
+])('under %s that single messages use up, a run gets every fifth claim', (_, policy, grants) => {
+  const contested = new Map<string, number>()
+  const topics = [topic('orders', policy), ofRun('orders', policy)]
+  const claims = Array.from({ length: 10 }, () => quotasOf(topics, grants, contested))
+  const ofSingles = [['orders', 3]]
+  const five = [ofSingles, ofSingles, ofSingles, ofSingles, [['run orders', 3]]]
+  expect(claims).toEqual([...five, ...five])
+  // Without tokens nothing is decided.
+  quotasOf(
+    [topic('orders', { ratePerSecond: 50 }), ofRun('orders', { ratePerSecond: 50 })],
+    [grant('orders', 0)],
+    contested,
+  )
+  expect(contested.get('orders')).toBe(10)
+})
+
 test('a paused error group holds back messages that are due by themselves, not those of a run', () => {
   const shares = shareClaims([topic('orders'), ofRun('orders'), topic('payments')], memory())
   const pausedGroupsOf = (name: string) => (name === 'orders' ? ['group'] : [])
-  const limited = limitShares(shares, { grants: [], pausedGroupsOf })
+  const limited = limitShares(shares, { grants: [], contested: new Map(), pausedGroupsOf })
   expect(limited.map(({ topic, run, pausedGroups }) => [topic, run !== undefined, pausedGroups])).toEqual([
     ['orders', false, ['group']],
     ['payments', false, []],
@@ -170,8 +193,9 @@ test('unused tokens go back to the topic’s bucket and to the run’s', () => {
 test('the next batch need not wait where some topic has no limit', () => {
   const [limited, free] = [topic('orders', { ratePerSecond: 50 }), topic('payments')]
   const grants = [grant('orders', 50)]
+  const contested = new Map()
   const claimed = (topics: PlannedTopic[]) =>
-    limitShares(shareClaims(topics, memory()), { grants, pausedGroupsOf: () => [] })
+    limitShares(shareClaims(topics, memory()), { grants, contested, pausedGroupsOf: () => [] })
   expect(areAllLimited(claimed([limited]), grants)).toBe(true)
   expect(areAllLimited(claimed([limited, free]), grants)).toBe(false)
 })

@@ -29,6 +29,8 @@ export type ClaimMemory = {
   batchSize: number
   /** Share key → how many messages it is expected to have. A share that was filled has no entry. */
   appetite: Map<string, number>
+  /** Topic → how many claims had too little for both its single messages and its runs. */
+  contested: Map<string, number>
 }
 
 /** Runs get at least this part of a batch, however much else is due. */
@@ -73,15 +75,29 @@ export function tokenRequests(shares: readonly PlannedShare[]): TokenRequest[] {
   return [...requests.values()]
 }
 
-/** The shares, cut down to the tokens that were granted; a share that gets none is left out. */
+/**
+ * The shares, cut down to the tokens that were granted; a share that gets none is left out. Runs come last, but where a
+ * topic's limits leave too little for both, they come first every fifth time: otherwise its single messages, if there
+ * are always some, would leave them nothing.
+ */
 export function limitShares(
   shares: readonly PlannedShare[],
-  { grants, pausedGroupsOf }: { grants: readonly Grant[]; pausedGroupsOf: (topic: string) => readonly string[] },
+  {
+    grants,
+    contested,
+    pausedGroupsOf,
+  }: Pick<ClaimMemory, 'contested'> & {
+    grants: readonly Grant[]
+    pausedGroupsOf: (topic: string) => readonly string[]
+  },
 ): TopicShare[] {
   // Bucket → tokens that are left for the shares that follow.
   const left = new Map(grants.map((grant) => [grant.topic, grant.granted]))
   const capped = new Set<string>()
-  return shares.flatMap(({ due, policy, share }) => {
+  const runsTurn = new Set(contestedTopics(shares, left).filter((topic) => countContest(contested, topic)))
+  const isFirst = ({ due: { run, original_topic } }: PlannedShare) => run !== undefined && runsTurn.has(original_topic)
+  const inOrder = [...shares.filter(isFirst), ...shares.filter((share) => !isFirst(share))]
+  return inOrder.flatMap(({ due, policy, share }) => {
     const buckets = bucketsOf(due).filter((bucket) => left.has(bucket))
     const quota = Math.min(share, ...buckets.map((bucket) => left.get(bucket)!))
     const { original_topic: topic, run } = due
@@ -94,6 +110,25 @@ export function limitShares(
     const pausedGroups = run ? [] : pausedGroupsOf(topic)
     return [{ topic, ...(run && { run }), quota, maxInFlight, ordered: ordering === 'per-key', pausedGroups }]
   })
+}
+
+/** The topics that have both single messages and runs to send, and limits that may leave too little for both. */
+function contestedTopics(shares: readonly PlannedShare[], granted: ReadonlyMap<string, number>): string[] {
+  return [...Map.groupBy(shares, ({ due }) => due.original_topic)].flatMap(([topic, of]) => {
+    const hasBoth = new Set(of.map(({ due }) => due.run === undefined)).size === 2
+    const wanted = of.reduce((sum, { share }) => sum + share, 0)
+    const most = granted.get(topic) ?? wanted
+    const isScarce = most > 0 && (most < wanted || of[0]!.policy.maxInFlight !== null)
+    return hasBoth && isScarce ? [topic] : []
+  })
+}
+
+/** Counts one more contest of the topic. Whether it is the runs’ turn. */
+function countContest(contested: ClaimMemory['contested'], topic: string): boolean {
+  const count = (contested.get(topic) ?? 0) + 1
+  if (contested.size > maxRemembered) contested.clear()
+  contested.set(topic, count)
+  return count % (1 / runsShare) === 0
 }
 
 /** Names a share among others. */

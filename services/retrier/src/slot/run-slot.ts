@@ -53,6 +53,7 @@ export function createSlotWorker(deps: SlotDeps) {
     turn: Math.floor(deps.random() * 1000),
     batchSize: deps.batchSize,
     appetite: new Map(),
+    contested: new Map(),
   }
   let owned: Owned | null = null
 

@@ -34,9 +34,15 @@ export function createTopicOrder(sql: Database, { now = Date.now } = {}): TopicO
       topics.delete(topic)
     },
     async pass() {
-      const next = [...topics].find(([, { walks, notBefore }]) => walks < 2 && notBefore <= now())
+      // A topic waits for its first walk only.
+      const next = [...topics]
+        .filter(([, { walks, notBefore }]) => walks < 2 && notBefore <= now())
+        .toSorted(([, a], [, b]) => a.walks - b.walks)[0]
       if (next === undefined) return { more: false }
       const [topic, progress] = next
+      // In turns, so that a topic waits neither for the whole walk of a larger one nor for one that fails.
+      topics.delete(topic)
+      topics.set(topic, progress)
       const lastId = await assignOrderKeys(sql, { topic, afterId: progress.afterId, limit: chunkSize })
       if (lastId !== null) progress.afterId = lastId
       else

@@ -10,18 +10,22 @@ export async function assignOrderKeys(
   sql: Sql,
   { topic, afterId, limit }: { topic: string; afterId: string; limit: number },
 ): Promise<string | null> {
+  // Each status along idx_dlq_messages_original_topic. Compared and ordered as rows of its columns, because the primary key
+  // has the order of ids too: along it a walk would read the rows of all topics, those behind this one's in one statement.
+  const ofStatus = (status: string) => sql`
+    (select id, order_key is null and record_key is not null as lacks_key from dlq.dlq_messages
+     where (original_topic, status, id) > (${topic}, ${status}, ${afterId}::uuid) and (original_topic, status) <= (${topic}, ${status})
+     order by original_topic, status, id limit ${limit})`
   const [row] = await sql<{ last_id: string | null }[]>`
     with chunk as materialized (
-      select id, status, order_key is null and record_key is not null as lacks_key
-      from dlq.dlq_messages
-      where original_topic = ${topic} and id > ${afterId}
-      order by id
-      limit ${limit}
+      select * from (${ofStatus('PENDING')} union all ${ofStatus('RETRYING')}) waiting order by id limit ${limit}
     ),
     lacking as materialized (
       -- The conditions are tested again under the lock. Locks in the order in which all statements lock messages.
-      select m.id from dlq.dlq_messages m join chunk using (id)
-      where chunk.status in ('PENDING', 'RETRYING') and chunk.lacks_key and m.order_key is null
+      -- By their ids: for a join PostgreSQL may read whole partitions.
+      select m.id from dlq.dlq_messages m
+      where m.id = any(array(select id from chunk where lacks_key))
+        and m.status in ('PENDING', 'RETRYING') and m.order_key is null
       order by m.id
       for update of m
     ),
@@ -29,7 +33,7 @@ export async function assignOrderKeys(
       -- The same value as in order-key.ts: the first eight bytes of the key's SHA-256.
       update dlq.dlq_messages m
       set order_key = ('x' || encode(substring(sha256(m.record_key) for 8), 'hex'))::bit(64)::bigint
-      from lacking where m.id = lacking.id
+      where m.id = any(array(select id from lacking))
     )
     select max(id::text)::uuid as last_id from chunk`
   return row!.last_id

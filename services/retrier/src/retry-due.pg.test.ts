@@ -8,7 +8,7 @@ import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { pretendingProducer } from './publish/pretending-producer.ts'
 import { CommitUnknownError, type Part, type PublishResult } from './publish/slot-producer.ts'
-import { createSlotWorker } from './slot/run-slot.ts'
+import { createSlotWorker, type SlotDeps } from './slot/run-slot.ts'
 import { pretendingSlotDeps } from './test-retrier.ts'
 
 const database = useDatabase()
@@ -25,8 +25,9 @@ afterEach(async () => {
 })
 
 /** A slot that publishes by this function, one pass of it. */
-function passWith(publish: (part: Part) => Promise<PublishResult>) {
+function passWith(publish: (part: Part) => Promise<PublishResult>, more: Partial<SlotDeps> = {}) {
   const deps = pretendingSlotDeps(service.sql, {
+    ...more,
     policyOf: () => ({ ...defaultRetryPolicy, ratePerSecond }),
     createProducer: () => ({ ...pretendingProducer, publish }),
   })
@@ -100,6 +101,13 @@ test('where no topic can be looked up, all messages are given back and no attemp
   const { deps, pass } = passWith(pretendingProducer.publish)
   deps.targets = { ...deps.targets, find: () => Promise.reject(new Error('no metadata')) }
   await expect(pass()).rejects.toMatchObject({ code: 'KAFKA_UNAVAILABLE' })
+  expect(await countStates()).toEqual({ 'PENDING 0': 4 })
+  expect(await tokensLeft()).toBe(4)
+})
+
+test('where the claim fails, its tokens are returned', async () => {
+  const { pass } = passWith(pretendingProducer.publish, { maxBatchBytes: Number.NaN })
+  await expect(pass()).rejects.toThrow('NaN')
   expect(await countStates()).toEqual({ 'PENDING 0': 4 })
   expect(await tokensLeft()).toBe(4)
 })

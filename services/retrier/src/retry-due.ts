@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { claimBatch, lockTopicsInFlight, type TopicShare } from 'dlq-core/queries/retry/batches.ts'
-import { returnTokens } from 'dlq-core/queries/retry/rate-limits.ts'
+import { type Grant, returnTokens } from 'dlq-core/queries/retry/rate-limits.ts'
 import { type BatchPace, nextBatchSize } from './batch-size.ts'
 import { type PlanDeps, planClaim } from './claim/plan-claim.ts'
 import { areAllLimited, type ClaimMemory, countClaimed, rememberAppetite, unusedTokens } from './claim/share-claims.ts'
@@ -46,7 +46,7 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
   const { shares, grants } = await planClaim(deps, work.memory)
   const token = randomUUID()
   const since = performance.now()
-  const claim = shares.length === 0 ? null : await claimShares(deps, work, { token, shares })
+  const claim = shares.length === 0 ? null : await claimOrReturn(deps, work, { token, shares, grants })
   const messages = claim?.messages ?? []
   const claimed = countClaimed(messages)
   rememberAppetite(work.memory, { shares, claimed })
@@ -75,6 +75,20 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
     return { more: isMoving && !areAllLimited(shares, grants), ...counts }
   } finally {
     metrics.inFlight.dec(messages.length)
+  }
+}
+
+/** Where the claim fails nothing is sent, so its tokens go back: a window may have no others for a day. */
+async function claimOrReturn(
+  deps: RetryDeps,
+  work: SlotWork,
+  { grants, ...claim }: { token: string; shares: readonly TopicShare[]; grants: readonly Grant[] },
+) {
+  try {
+    return await claimShares(deps, work, claim)
+  } catch (error) {
+    await returnTokens(deps.sql, grants).catch((error) => deps.log.debug({ error }, 'return_tokens_failed'))
+    throw error
   }
 }
 

@@ -5,6 +5,7 @@ import { type MessageEvent, nextState, type RetryState } from 'dlq-core/domain/r
 import { type AuditEntry, writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { type HeldMessage, holdMessage, writeState } from 'dlq-core/queries/change/message-change.ts'
 import { releaseUnheldNow } from 'dlq-core/queries/retry/expired-leases.ts'
+import { giveOrderKeys } from 'dlq-core/queries/retry/order-keys.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
@@ -88,6 +89,8 @@ export async function changeState(
   if (requested && message.unstored_value_bytes !== null)
     throw new ApiError('SYS_DLQ_CONFLICT', valueIsNotStored(message.unstored_value_bytes))
   await writeState(sql, { ...after, id: message.id, requested })
+  // One that was RESOLVED or DEAD may wait again, and later messages of its key wait for it.
+  if (after.status === 'PENDING' && policy.ordering === 'per-key') await giveOrderKeys(sql, [message.id])
   await auditMessage(sql, message, { action, asked, before: stateJson(before), after: stateJson(after) })
 }
 

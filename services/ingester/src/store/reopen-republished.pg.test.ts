@@ -2,7 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
+import { orderKey } from 'dlq-core/domain/record/order-key.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { settleAttempts } from 'dlq-core/queries/retry/attempts.ts'
 import { settleMessages } from 'dlq-core/queries/retry/batches.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -114,6 +116,21 @@ test('a message that fails again after being resolved reopens its row', async ()
   const [attempt] =
     await database.sql`select outcome, target_offset, failed_again_offset, error_changed from dlq.dlq_attempts`
   expect(attempt).toEqual({ outcome: 'published', target_offset: '77', failed_again_offset: '1', error_changed: true })
+})
+
+test('a message that was RESOLVED when its policy began to ask for the order of keys waits in that order from then on', async () => {
+  const record = { ...recordAt(0), key: Buffer.from('key') }
+  await store([record])
+  const id = deriveMessageId(record)
+  await (await publish(id))()
+  expect(await read(id)).toMatchObject({ status: 'RESOLVED', order_key: null })
+  const policyOf = () => ({ ...defaultRetryPolicy, ordering: 'per-key' as const })
+  const settings = { policyOf, mappings: [], dlqPatterns: ['*.dlq.v1'] }
+  await storeBatch(
+    storeDeps(service.sql, { now: () => now, settings }),
+    batchOf([refailureAt(1, { id, attempt: 1 })], { fetchedOffset: 0n }),
+  )
+  expect(await read(id)).toMatchObject({ status: 'PENDING', order_key: String(orderKey(record.key)) })
 })
 
 test('a re-failure without our headers is recognised by the coordinates of its original record', async () => {

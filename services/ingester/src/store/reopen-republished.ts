@@ -19,6 +19,7 @@ import {
   reopenMessages,
 } from 'dlq-core/queries/ingest/message-reopen.ts'
 import { findSiblings } from 'dlq-core/queries/ingest/siblings.ts'
+import { giveOrderKeys } from 'dlq-core/queries/retry/order-keys.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import type { RouteRegister, RouteTest } from '../registers/route-register.ts'
@@ -184,8 +185,7 @@ async function reopenRound(
     if (after === null) counted.push(id)
     else changed.push(after)
   }
-  await reopenMessages(sql, changed)
-  await countFailures(sql, counted)
+  await writeReopened(sql, { changed, counted }, { messages, deciding })
   return changed.length
 }
 
@@ -202,9 +202,20 @@ async function reopenBeside(
     if (after === null) counted.push(id)
     else changed.push(after)
   }
+  await writeReopened(sql, { changed, counted }, { messages, deciding })
+  return changed.length
+}
+
+async function writeReopened(
+  sql: Transaction,
+  { changed, counted }: { changed: readonly ReopenedMessage[]; counted: readonly string[] },
+  { messages, deciding: { policyOf } }: Reopening,
+): Promise<void> {
   await reopenMessages(sql, changed)
   await countFailures(sql, counted)
-  return changed.length
+  const isOrdered = ({ id }: ReopenedMessage) => policyOf(messages.get(id)!).ordering === 'per-key'
+  const ordered = changed.filter(isOrdered).map(({ id }) => id)
+  await giveOrderKeys(sql, ordered)
 }
 
 type Failing = { id: string; message: NewMessage; deciding: Deciding }

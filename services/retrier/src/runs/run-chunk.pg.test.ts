@@ -1,11 +1,13 @@
 // One chunk of a run: its bounds, the messages that it takes and edits, and those that it leaves alone.
 
 import { randomUUID } from 'node:crypto'
+import { orderKey } from 'dlq-core/domain/record/order-key.ts'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
 import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { describe, expect, test } from 'vitest'
 import { prepareEdits } from './prepare-edits.ts'
-import { runChunk } from './run-chunk.ts'
+import { type ChunkDeps, runChunk } from './run-chunk.ts'
 import { selectChunk, targetsArchive } from './select-chunk.ts'
 import { chunkDeps, useEngine } from './test-engine.ts'
 
@@ -76,6 +78,27 @@ describe('chunk after chunk', () => {
     expect(seen).toEqual(selection.ids.toSorted())
     expect(await heldBy(id)).toEqual([ids[0], ids[2]])
   })
+})
+
+test.each([
+  ['a forced retry', { kind: 'retry', is_forced: true }],
+  ['a revival', { kind: 'revive' }],
+] as const)('%s of DEAD messages puts them in the order of keys, where the policy asks for it', async (_, run) => {
+  const key = Buffer.from('key')
+  await insertMany(2, { status: 'DEAD', record_key: key })
+  const other = await insert({ status: 'DEAD', record_key: key, original_topic: 'payments' })
+  const deps: ChunkDeps = {
+    ...chunkDeps,
+    policyOf: ({ original_topic }) => ({
+      ...defaultRetryPolicy,
+      ordering: original_topic === 'orders' ? 'per-key' : 'none',
+    }),
+  }
+  const id = await start(enter({ ...run, selection: { filter: {} }, matched: 3 }))
+  await hold(id, (sql, held) => runChunk(deps, sql, held))
+  const rows = await engine.database.sql`select id, status, order_key from dlq.dlq_messages`
+  const keyOf = (row: object) => ('id' in row && row.id === other ? null : String(orderKey(key)))
+  expect(rows.map((row) => [row.status, row.order_key])).toEqual(rows.map((row) => ['PENDING', keyOf(row)]))
 })
 
 describe('a retry-all', () => {

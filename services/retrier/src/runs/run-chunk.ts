@@ -4,6 +4,7 @@
 import { ineligibility, isSent } from 'dlq-core/domain/message/run.ts'
 import { nextState } from 'dlq-core/domain/retry/message-state.ts'
 import { deleteMessages } from 'dlq-core/queries/change/delete-messages.ts'
+import { giveOrderKeys, listUnordered } from 'dlq-core/queries/retry/order-keys.ts'
 import type { Skipped } from 'dlq-core/queries/runs/run-items.ts'
 import {
   type CandidateRow,
@@ -80,6 +81,8 @@ async function take(deps: ChunkDeps, sql: Transaction, run: HeldRun, { ids, edit
     ...{ runId, ids: ids.filter((id) => !leftOut.has(id)), cutoff, scope, isForced },
     redirects: kind === 'redirect',
   })
+  // What was DEAD or archived waits again, and later messages of its key wait for it.
+  if (isForced || targetsArchive(run)) await keepOrder(deps, sql, ids)
   return { taken, done: handedOver, skipped: [...unfit, ...left.map((row) => toSkipped(run, row))] }
 }
 
@@ -122,13 +125,25 @@ async function touch(deps: ChunkDeps, sql: Transaction, run: HeldRun, { ids, edi
   return { taken: 0, done: edited.done, skipped: [...skipped, ...edited.skipped] }
 }
 
+async function keepOrder({ policyOf }: ChunkDeps, sql: Transaction, ids: readonly string[]): Promise<void> {
+  const messages = await listUnordered(sql, ids)
+  const ordered = messages.filter((message) => policyOf(message).ordering === 'per-key')
+  await giveOrderKeys(
+    sql,
+    ordered.map(({ id }) => id),
+  )
+}
+
 /** Lets locked DEAD messages be retried by their policies again, each with a new budget. Returns how many. */
-async function revive({ policyOf, now }: ChunkDeps, sql: Transaction, ids: readonly string[]): Promise<number> {
+async function revive(deps: ChunkDeps, sql: Transaction, ids: readonly string[]): Promise<number> {
+  const { policyOf, now } = deps
   const states = (await readDead(sql, ids)).map((message) => {
     const deciding = { policy: policyOf(message), now: now(), random: Math.random() }
     return { ...nextState(message, { type: 'revived' }, deciding)!, id: message.id }
   })
-  return writeRevived(sql, states)
+  const revived = await writeRevived(sql, states)
+  await keepOrder(deps, sql, ids)
+  return revived
 }
 
 function toSkipped(run: HeldRun, { id, ...row }: CandidateRow): Skipped {

@@ -79,7 +79,8 @@ export function applyEdit(
     record_headers: fields.includes('headers') ? headers! : before.record_headers,
     payload: before.payload,
     target_topic: wanted.targetTopic === undefined ? before.target_topic : wanted.targetTopic,
-    order_key: fields.includes('key') && policy.ordering === 'per-key' ? orderKey(key) : before.order_key,
+    // Without an order no key: that of the former key would count once the policy asks for an order.
+    order_key: !fields.includes('key') ? before.order_key : policy.ordering === 'per-key' ? orderKey(key) : null,
     value_schema: before.value_schema,
     decode_state: before.decode_state,
   }

@@ -1,6 +1,11 @@
 // Sets dlq_messages.order_key of messages that arrived before their topic's policy said "per-key".
 
-import type { Sql } from '../sql.ts'
+import { idsAsFew, type Sql } from '../sql.ts'
+
+/** The same value as in order-key.ts: the first eight bytes of the key's SHA-256. */
+function keyed(sql: Sql) {
+  return sql`order_key = ('x' || encode(substring(sha256(m.record_key) for 8), 'hex'))::bit(64)::bigint`
+}
 
 /**
  * Gives the topic's next `limit` unresolved messages in the order of ids their order key. Returns the last id that it
@@ -30,11 +35,30 @@ export async function assignOrderKeys(
       for update of m
     ),
     assigned as (
-      -- The same value as in order-key.ts: the first eight bytes of the key's SHA-256.
-      update dlq.dlq_messages m
-      set order_key = ('x' || encode(substring(sha256(m.record_key) for 8), 'hex'))::bit(64)::bigint
-      where m.id = any(array(select id from lacking))
+      update dlq.dlq_messages m set ${keyed(sql)} where m.id = any(array(select id from lacking))
     )
     select max(id::text)::uuid as last_id from chunk`
   return row!.last_id
+}
+
+/**
+ * Gives locked messages that wait again their order key, if they have none: those that were RESOLVED or DEAD when their
+ * topic was walked. For messages of topics in the order of keys.
+ */
+export async function giveOrderKeys(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql`
+    update dlq.dlq_messages m set ${keyed(sql)}
+    where id = any(${idsAsFew(sql, ids)}) and order_key is null and record_key is not null`
+}
+
+/** Those of the messages that have a key and no order key, with the topics that decide their policies. */
+export async function listUnordered(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<{ id: string; original_topic: string; dlq_topic: string | null }[]> {
+  if (ids.length === 0) return []
+  return sql<{ id: string; original_topic: string; dlq_topic: string | null }[]>`
+    select id, original_topic, dlq_topic from dlq.dlq_messages
+    where id = any(${idsAsFew(sql, ids)}) and order_key is null and record_key is not null`
 }

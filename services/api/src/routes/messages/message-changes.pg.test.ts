@@ -1,4 +1,5 @@
 // Giving up, reviving, rescheduling, forcing and deleting one dead letter. Edits: message-edits.pg.test.ts.
+import { orderKey } from 'dlq-core/domain/record/order-key.ts'
 import { archiveMessages } from 'dlq-core/queries/upkeep/archive.ts'
 import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { describe, expect, test } from 'vitest'
@@ -31,6 +32,28 @@ describe('the schedule', () => {
       expect((await edit(id, { next_retry_at: '2026-01-01T00:00:00Z' })).status, status).toBe(409)
     }
   })
+})
+
+test.each([
+  ['/retry', { force: true, reason: 'the consumer is mended' }],
+  ['/revive', { reason: 'the consumer is mended' }],
+])(
+  'a DEAD message that waits again (%s) has its place in the order of keys, where the policy asks for it',
+  async (rest, body) => {
+    await database.sql`insert into dlq.dlq_policies (pattern, ordering) values ('orders', 'per-key')`
+    const id = await insert({ ...record, original_topic: 'orders', status: 'DEAD' })
+    expect((await send(`POST ${path(id, rest)}`, body, { 'if-match': '*', prefer: 'wait=0' })).status).toBeLessThan(300)
+    expect(await readMessageRow(database.sql, id)).toMatchObject({
+      status: 'PENDING',
+      order_key: String(orderKey(record.record_key)),
+    })
+  },
+)
+
+test('a message whose key is edited has no place by its former key, also where no order is asked for', async () => {
+  const id = await insert({ ...record, original_topic: 'orders', order_key: '77' })
+  expect((await edit(id, { key: { text: 'order-2' } })).status).toBe(200)
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ order_key: null })
 })
 
 describe('a RETRYING message that nobody holds', () => {

@@ -56,7 +56,7 @@ export function createDeliver(deps: DeliverDeps) {
       const at = new Date(now().getTime() + Math.max(waitMs, outcome.waitMs ?? 0))
       await sql.begin(async (sql) => {
         await settleDelivery(sql, { id, state: 'waiting', status, error })
-        await postponeDelivery(sql, { id, at })
+        await postponeDelivery(sql, { id, channel, at })
       })
       log.info({ delivery: id, channel, attempts, status, error }, 'delivery_failed')
       return

@@ -158,6 +158,19 @@ test('a new error group is told once, signed, without what its error says', asyn
   expect(JSON.stringify(shown)).not.toContain('secret-path')
 })
 
+test('the deliveries of a channel wait in one queue, so that a receiver that hangs holds one job', async () => {
+  await route({ digestMs: 0 })
+  await route({ name: 'beside', channel: 'other', digestMs: 0 })
+  for (let n = 0; n < 60; n += 1) await addGroup(group, `topic-${n}.dlq.v1`)
+  await look()
+  const queues = await database.sql`
+    select queue_name, count(*)::int as jobs from graphile_worker.jobs group by queue_name order by queue_name`
+  expect([...queues]).toEqual([
+    { queue_name: `${deliverTask}:on-call`, jobs: 2 },
+    { queue_name: `${deliverTask}:other`, jobs: 2 },
+  ])
+})
+
 test('a group that fails again after it was resolved has regressed; pauses and their ends are told too', async () => {
   await route({ digestMs: 0 })
   await addGroup()

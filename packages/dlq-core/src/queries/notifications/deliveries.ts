@@ -65,14 +65,21 @@ export async function addDelivery(sql: Sql, { channel, route, kind, eventIds, se
     insert into dlq.dlq_deliveries (channel, route, kind, event_ids, send_at)
     values (${channel}, ${route}, ${kind}, ${sql.array([...eventIds])}::uuid[], ${sendAt})
     returning id`
-  await scheduleDelivery(sql, { id: row.id, at: sendAt })
+  await scheduleDelivery(sql, { id: row.id, channel, at: sendAt })
   return row.id
 }
 
-/** A job asks the row what is left to do, so that one job more does no harm. */
-export async function scheduleDelivery(sql: Sql, { id, at }: { id: string; at: Date }): Promise<void> {
+/**
+ * A job asks the row what is left to do, so that one job more does no harm. Those of a channel go one after the other: a
+ * receiver that does not answer holds one job at most, and runs and other channels have the rest.
+ */
+export async function scheduleDelivery(
+  sql: Sql,
+  { id, channel, at }: { id: string; channel: string; at: Date },
+): Promise<void> {
   await addJob(sql, {
     task: deliverTask,
+    queue: `${deliverTask}:${channel}`,
     payload: { id },
     key: `${deliverTask}:${id}:${at.getTime()}`,
     runAt: at,
@@ -106,9 +113,12 @@ export async function settleDelivery(
 }
 
 /** The next try is made then. */
-export async function postponeDelivery(sql: Sql, { id, at }: { id: string; at: Date }): Promise<void> {
+export async function postponeDelivery(
+  sql: Sql,
+  { id, channel, at }: { id: string; channel: string; at: Date },
+): Promise<void> {
   await sql`update dlq.dlq_deliveries set send_at = ${at} where id = ${id}`
-  await scheduleDelivery(sql, { id, at })
+  await scheduleDelivery(sql, { id, channel, at })
 }
 
 export async function disableChannel(sql: Sql, name: string): Promise<void> {
@@ -140,7 +150,7 @@ export async function retryDelivery(sql: Sql, id: string): Promise<Delivery | nu
     where id = ${id} and state = 'dead'
     returning ${columns(sql)}`
   if (!row) return null
-  await scheduleDelivery(sql, { id, at: row.send_at })
+  await scheduleDelivery(sql, { id, channel: row.channel, at: row.send_at })
   return row
 }
 

@@ -30,7 +30,7 @@ async function claimable(policies: Record<string, Partial<RetryPolicy>> = {}): P
       lags: createReaderLags(service.sql),
       policyOf: ({ original_topic }) => ({ ...defaultRetryPolicy, ...policies[original_topic] }),
     },
-    { turn: 0, batchSize: 10, appetite: new Map(), contested: new Map() },
+    { turn: 0, runTurn: 0, batchSize: 10, appetite: new Map(), contested: new Map() },
   )
   return shares.map(({ topic }) => topic)
 }

@@ -12,7 +12,7 @@ import type { Cooldown } from '../slot/cooldown.ts'
 import type { TopicHolds } from '../targets/topic-holds.ts'
 import type { Claimable, DueTopics } from './due-topics.ts'
 import type { ReaderLags } from './reader-lags.ts'
-import { type ClaimMemory, limitShares, shareClaims, tokenRequests } from './share-claims.ts'
+import { type ClaimMemory, limitShares, rememberTurns, shareClaims, tokenRequests } from './share-claims.ts'
 import type { TopicOrder } from './topic-order.ts'
 
 export type PlanDeps = {
@@ -33,8 +33,8 @@ export async function planClaim(deps: PlanDeps, memory: ClaimMemory): Promise<Cl
   const due = await deps.dueTopics.current()
   const planned = due.map((topic) => toPlanned(deps, topic, memory)).filter((topic) => isClaimable(deps, topic))
   const topics = await withoutLagging(deps, planned)
-  memory.turn += 1
   const shares = shareClaims(topics, memory)
+  rememberTurns(memory, { topics, shares })
   const grants = await takeTokens(deps.sql, tokenRequests(shares))
   return { grants, shares: limitShares(shares, { ...memory, grants, pausedGroupsOf: deps.pauses.ofTopic }) }
 }

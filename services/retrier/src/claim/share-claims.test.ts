@@ -9,6 +9,7 @@ import {
   limitShares,
   type PlannedTopic,
   rememberAppetite,
+  rememberTurns,
   shareClaims,
   tokenRequests,
   tokensOf,
@@ -25,7 +26,7 @@ const ofRun = (name: string, policy: Partial<RetryPolicy> = {}, rate_per_second:
   topic(name, policy, { run, rate_per_second })
 
 const memory = (more: Partial<ClaimMemory> = {}): ClaimMemory => ({
-  ...{ turn: 0, batchSize: 100, appetite: new Map(), contested: new Map() },
+  ...{ turn: 0, runTurn: 0, batchSize: 100, appetite: new Map(), contested: new Map() },
   ...more,
 })
 
@@ -64,6 +65,23 @@ test('where there are more topics than places, each comes first in its turn', ()
   const topics = Array.from({ length: 6 }, (_, n) => topic(`t${n}`))
   const chosen = [0, 1, 2, 3, 4, 5].flatMap((turn) => Object.keys(sharesOf(topics, { turn, batchSize: 2 })))
   expect(Map.groupBy(chosen, (name) => name).size).toBe(6)
+})
+
+test.each([
+  ['single messages', topic],
+  ['runs', ofRun],
+])('a topic waits for its %s no longer than the topics before it fill batches', (_, of) => {
+  const topics = Array.from({ length: 2000 }, (_, n) => of(`t${n}`, n % 7 === 0 ? { paused: true } : {}))
+  // Of the other kind there are always some, too.
+  topics.push((of === topic ? ofRun : topic)('beside', { maxInFlight: 1 }))
+  const remembered = memory({ batchSize: 500 })
+  const served = new Set<string>()
+  for (let batch = 0; batch < 6; batch += 1) {
+    const shares = shareClaims(topics, remembered)
+    rememberTurns(remembered, { topics, shares })
+    for (const { due } of shares) served.add(due.original_topic)
+  }
+  expect(served.size).toBe(1 + 2000 - Math.ceil(2000 / 7))
 })
 
 test('a paused topic gets no place, and one with a cap no more than the cap', () => {

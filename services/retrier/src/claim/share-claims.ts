@@ -23,8 +23,10 @@ export type PlannedShare = PlannedTopic & { share: number }
 
 /** The memory of one slot from batch to batch. */
 export type ClaimMemory = {
-  /** Counts the batches, so that another topic comes first each time. */
+  /** Which topic's single messages come first. */
   turn: number
+  /** Which run's topic comes first. */
+  runTurn: number
   /** Messages that the next batch may have. */
   batchSize: number
   /** Share key → how many messages it is expected to have. A share that was filled has no entry. */
@@ -39,7 +41,7 @@ const runsShare = 0.2
 /** Shares the batch: by weight, and no more than a topic is expected to have. */
 export function shareClaims(
   topics: readonly PlannedTopic[],
-  { turn, batchSize, appetite }: Readonly<ClaimMemory>,
+  { turn, runTurn, batchSize, appetite }: Readonly<ClaimMemory>,
 ): PlannedShare[] {
   const planned = new Map(topics.map((topic) => [shareKey(topic.due.original_topic, topic.due.run), topic]))
   const sharersOf = (ofRuns: boolean): Sharer[] =>
@@ -54,8 +56,24 @@ export function shareClaims(
   const reserved = runs.length === 0 ? 0 : Math.ceil(batchSize * runsShare)
   const singles = shareBatch(sharersOf(false), { limit: batchSize - reserved, start: turn })
   const used = [...singles.values()].reduce((sum, share) => sum + share, 0)
-  const shares = [...singles, ...shareBatch(runs, { limit: batchSize - used, start: turn })]
+  const shares = [...singles, ...shareBatch(runs, { limit: batchSize - used, start: runTurn })]
   return shares.map(([key, share]) => ({ ...planned.get(key)!, share }))
+}
+
+/**
+ * The next batch begins with the topics that this one had no place for. One topic further each time would leave the
+ * last of 2,000 without a place for a thousand batches.
+ */
+export function rememberTurns(
+  memory: ClaimMemory,
+  { topics, shares }: { topics: readonly PlannedTopic[]; shares: readonly PlannedShare[] },
+): void {
+  const next = (turn: number, isWanted: (topic: PlannedTopic) => boolean) => {
+    const served = shares.filter(isWanted).length
+    return turn + (served < topics.filter(isWanted).length ? served : 1)
+  }
+  memory.turn = next(memory.turn, ({ due }) => due.run === undefined)
+  memory.runTurn = next(memory.runTurn, ({ due }) => due.run !== undefined)
 }
 
 /** One request for each topic that has limits, and one for each run that has a rate. */

@@ -51,6 +51,7 @@ export function createSlotWorker(deps: SlotDeps) {
   let busyAt = deps.now().getTime()
   const memory: ClaimMemory = {
     turn: Math.floor(deps.random() * 1000),
+    runTurn: Math.floor(deps.random() * 1000),
     batchSize: deps.batchSize,
     appetite: new Map(),
     contested: new Map(),

@@ -6,8 +6,9 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { pretendingProducer } from './publish/pretending-producer.ts'
+import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
 import { CommitUnknownError, type Part, type PublishResult } from './publish/slot-producer.ts'
+import type { FoundTarget, TargetTopics } from './publish/target-topics.ts'
 import { createSlotWorker, type SlotDeps } from './slot/run-slot.ts'
 import { pretendingSlotDeps } from './test-retrier.ts'
 
@@ -103,6 +104,24 @@ test('where no topic can be looked up, all messages are given back and no attemp
   await expect(pass()).rejects.toMatchObject({ code: 'KAFKA_UNAVAILABLE' })
   expect(await countStates()).toEqual({ 'PENDING 0': 4 })
   expect(await tokensLeft()).toBe(4)
+})
+
+test('messages that were sent elsewhere, where nothing can be written now, do not stand before the others of their topic', async () => {
+  await database.sql`update dlq.dlq_messages set target_topic = 'elsewhere'`
+  await insertDueRows(database.sql, { count: 1, topics: ['orders'] })
+  const { deps, pass } = passWith(pretendingProducer.publish, { batchSize: 4 })
+  deps.policyOf = () => defaultRetryPolicy
+  const unavailable: FoundTarget = { kind: 'unavailable', error: new Error('no leader') }
+  const find: TargetTopics['find'] = async (topics) => {
+    const found = await pretendingTargets.find(topics)
+    return new Map([...found].map(([topic, known]) => [topic, topic === 'elsewhere' ? unavailable : known]))
+  }
+  deps.targets = { ...deps.targets, find }
+  await database.sql`
+    update dlq.dlq_messages set next_retry_at = now() - (case when target_topic is null then 1 else 60 end) * interval '1 s'`
+  await pass()
+  await pass()
+  expect(await countStates()).toEqual({ 'PENDING 0': 4, 'RESOLVED 1': 1 })
 })
 
 test('where the claim fails, its tokens are returned', async () => {

@@ -9,7 +9,7 @@ import { nextBatchNumbers } from 'dlq-core/queries/retry/slots.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import { countClaimed, tokensOf } from '../claim/share-claims.ts'
-import type { Cooldown } from '../slot/cooldown.ts'
+import { type Cooldown, usualCooldownMs } from '../slot/cooldown.ts'
 import type { HeldSlot } from '../slot/hold-slot.ts'
 import { type LastLook, type LastLookDeps, lookOnceMore } from '../staleness/last-look.ts'
 import { refusalsInARow, type TopicHolds } from '../targets/topic-holds.ts'
@@ -90,7 +90,9 @@ export async function publishClaimed(
   coolDown(deps, prepared)
   const { refused, unavailable, paused, held } = prepared
   noteRefused(deps.holds, refused)
-  await settle(batchNumber, { published: [], refused, released: idsOf([...unavailable, ...paused]) })
+  await settle(batchNumber, { published: [], refused, released: idsOf(paused) })
+  // For so long, too, they do not stand before others of their original topic that go elsewhere.
+  await settle(batchNumber, { ...allReleased(unavailable), releasedForMs: usualCooldownMs })
   await settleResting(batchNumber, held)
   const outgoing = await withoutStale(prepared.outgoing)
 
@@ -109,7 +111,7 @@ export async function publishClaimed(
         throw toUnavailable(result.fault.error)
       }
       noteResult(search, result)
-      await settle(part.batchNumber, result)
+      await settle(part.batchNumber, result.fault === null ? result : { ...result, releasedForMs: usualCooldownMs })
       const going: Part[] = []
       for (const waiting of [...result.splitInto.map((records) => ({ ...part, records })), ...parts]) {
         const isStopped = ({ topic }: Outgoing) => isSearchOver(search, topic)

@@ -6,7 +6,7 @@ export type Cooldown = {
   add(topic: string, forMs?: number): void
 }
 
-const usuallyMs = 15_000
+export const usualCooldownMs = 15_000
 
 export function createCooldown({ now }: { now: () => number }): Cooldown {
   const until = new Map<string, number>()
@@ -18,7 +18,7 @@ export function createCooldown({ now }: { now: () => number }): Cooldown {
       until.delete(topic)
       return false
     },
-    add(topic, forMs = usuallyMs) {
+    add(topic, forMs = usualCooldownMs) {
       until.set(topic, now() + forMs)
     },
   }

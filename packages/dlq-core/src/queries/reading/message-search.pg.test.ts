@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { captureGlob, matchesTopicGlobs } from '../../domain/failure/topic-globs.ts'
 import { keysBytes, type MessageFilter } from '../../domain/message/message-filter.ts'
 import { type Status, statuses } from '../../domain/retry/message-state.ts'
@@ -284,6 +284,79 @@ test('the ids of a selection come in chunks, oldest first, up to the last id tha
     ),
     { numRuns: process.env.DLQ_SOAK === '1' ? 1000 : 40 },
   )
+})
+
+describe('while messages leave the filter', () => {
+  /** Calls `change` once, as soon as the first statement has answered. */
+  function changing(change: () => Promise<unknown>): typeof service.sql {
+    let isChanged = false
+    return new Proxy(service.sql, {
+      apply(sql, self, args) {
+        const query = Reflect.apply(sql as never, self, args) as Promise<unknown>
+        const then = query.then.bind(query)
+        // Only statements are awaited, parts of them are not.
+        Object.assign(query, {
+          // biome-ignore lint/suspicious/noThenProperty: this is where a statement is sent
+          then: (onAnswer: (answer: unknown) => unknown, onFault: (fault: unknown) => unknown) =>
+            then(async (answer) => {
+              if (!isChanged) {
+                isChanged = true
+                await change()
+              }
+              return onAnswer(answer)
+            }, onFault),
+        })
+        return query
+      },
+    })
+  }
+
+  const search = { filter: { topic: 'racy', status: ['PENDING' as const], q: 'wanted' } }
+  let wanted: string[] = []
+  const resolveFirst = () =>
+    database.sql`
+      update dlq.dlq_messages set status = 'RESOLVED' where id in (
+        select id from dlq.dlq_messages where original_topic = 'racy' order by id limit 8)`
+
+  beforeEach(async () => {
+    const rows = await database.sql<{ id: string; error_message: string }[]>`
+      insert into dlq.dlq_messages (id, original_topic, error_message)
+      select ('00000000-0000-7000-8000-0000000001' || lpad(n::text, 2, '0'))::uuid, 'racy',
+             case when n in (15, 35) then 'wanted' else 'other' end
+      from generate_series(1, 40) n returning id, error_message`
+    wanted = rows.filter(({ error_message }) => error_message === 'wanted').map(({ id }) => id)
+  })
+  afterEach(() => database.sql`delete from dlq.dlq_messages where original_topic = 'racy'`)
+
+  test('a page skips no other message', async () => {
+    const sql = changing(resolveFirst)
+    const topic = await resolveTopic(service.sql, 'racy')
+    const found: string[] = []
+    for (let after: readonly string[] | null = null; ; ) {
+      const all = { ...search, topic, scope: null, sort: 'oldest' as const }
+      const { rows, examinedTo } = await searchMessages(sql, { search: all, after, limit: 2, examine: 10 })
+      found.push(...rows.map(({ id }) => id))
+      if (examinedTo === null && rows.length < 2) break
+      after = examinedTo ?? keyOf(rows.at(-1)!)
+    }
+    expect(found).toEqual(wanted)
+  })
+
+  test('a chunk of a selection skips no other message', async () => {
+    const sql = changing(resolveFirst)
+    const topic = await resolveTopic(service.sql, 'racy')
+    const found: string[] = []
+    for (let afterId: string | null = null; ; ) {
+      const all = { ...search, topic, scope: null }
+      const { ids, examinedTo } = await searchIds(sql, {
+        ...{ search: all, afterId, untilId: wanted.at(-1)!, limit: 2, examine: 10 },
+      })
+      found.push(...ids)
+      if (examinedTo === null && ids.length < 2) break
+      afterId = examinedTo ?? ids.at(-1)!
+    }
+    expect(found).toEqual(wanted)
+  })
 })
 
 describe('before the first full count has ended', () => {

@@ -90,17 +90,16 @@ export async function searchMessages(
 ): Promise<SearchPage> {
   const scan = scanMessages(sql, { search, backwards })
   const scanned = scan.tests.length === 0 ? limit : Math.max(limit, boundOf(scan, examine))
-  const found = await sql<ShownRow[]>`
+  const page = sql`
     select ${shownColumns(sql, scan, show)}
     from ${scan.ids({ after, limit: scanned })} found
     cross join lateral ${tested(sql, scan)} m
     cross join lateral ${payloadSize(sql)} size
     order by ${order(sql, scan)}
     limit ${limit}`
+  const { rows: found, edge } = await withEdge<ShownRow>(sql, { page, scan, after, scanned, limit })
   const rows = found.map((row) => toMessageRow(row, show))
-  const sawEnough = scan.tests.length === 0 || rows.length === limit
-  const examinedTo = sawEnough ? null : await keyAt(sql, { scan, after, place: scanned })
-  return { rows, examinedTo, examined: examinedTo === null ? rows.length : scanned }
+  return { rows, examinedTo: edge, examined: edge === null ? rows.length : scanned }
 }
 
 /** The ids alone, oldest first, up to and including `untilId`: for callers that handle a selection in chunks. */
@@ -117,17 +116,15 @@ export async function searchIds(
   const scan = scanMessages(sql, { search: { ...search, sort: 'oldest' }, alongIds: true })
   const after = afterId === null ? null : [afterId]
   const scanned = scan.tests.length === 0 ? limit : Math.max(limit, boundOf(scan, examine))
-  const rows = await sql<{ id: string }[]>`
+  const page = sql`
     select found.id
     from ${scan.ids({ after, limit: scanned })} found
     ${scan.tests.length === 0 ? sql`` : sql`cross join lateral ${tested(sql, scan)} m`}
     where found.id <= ${untilId}
     order by found.id
     limit ${limit}`
-  const ids = rows.map(({ id }) => id)
-  if (scan.tests.length === 0 || ids.length === limit) return { ids, examinedTo: null }
-  const key = await keyAt(sql, { scan, after, place: scanned })
-  return { ids, examinedTo: key === null || key[0]! >= untilId ? null : key[0]! }
+  const { rows, edge } = await withEdge<{ id: string }>(sql, { page, scan, after, scanned, limit })
+  return { ids: rows.map(({ id }) => id), examinedTo: edge === null || edge[0]! >= untilId ? null : edge[0]! }
 }
 
 export type Total = { value: number; relation: 'eq' | 'gte' }
@@ -289,16 +286,37 @@ function sortTime(sql: Sql, { sortColumn }: MessageScan) {
   return sql`case when isfinite(${column}) then (${column} at time zone 'UTC')::text || '+00' else ${column}::text end`
 }
 
-/** The sort columns of the row at this place along the index. Null where there are fewer rows. */
-async function keyAt(
+/**
+ * The rows of `page`; and where it has fewer than `limit`, although the scan stopped at its bound, the sort columns of the
+ * row at which it stopped. Both are of one snapshot: if messages leave the filter in between, that row moves on along the
+ * index, and the rows before it would be in no page.
+ */
+async function withEdge<Row extends { id: string }>(
   sql: Sql,
-  { scan, after, place }: { scan: MessageScan; after: readonly string[] | null; place: number },
-): Promise<string[] | null> {
-  const [row] = await sql<{ id: string; sort_time: string | null }[]>`
-    select id, ${sortTime(sql, scan)} as sort_time
-    from ${scan.ids({ after, limit: place })} found
-    order by ${order(sql, scan)}
-    offset ${place - 1}`
-  if (!row) return null
-  return row.sort_time === null ? [row.id] : [row.sort_time, row.id]
+  {
+    page,
+    scan,
+    after,
+    scanned,
+    limit,
+  }: { page: Fragment; scan: MessageScan; after: readonly string[] | null; scanned: number; limit: number },
+): Promise<{ rows: Row[]; edge: string[] | null }> {
+  if (scan.tests.length === 0) return { rows: await sql<Row[]>`${page}`, edge: null }
+  const rows = await sql<({ edge_id: string | null; edge_time: string | null } & (Row | { id: null }))[]>`
+    with page as materialized (${page}),
+    edge as (
+      select id, ${sortTime(sql, scan)} as sort_time
+      from ${scan.ids({ after, limit: scanned })} found
+      where (select count(*) from page) < ${limit}
+      order by ${order(sql, scan)}
+      offset ${scanned - 1}
+    )
+    select edge.id as edge_id, edge.sort_time as edge_time, found.*
+    from (select) one left join edge on true left join page found on true
+    order by ${order(sql, scan)}`
+  const { edge_id: id, edge_time: time } = rows[0]!
+  return {
+    rows: rows.flatMap(({ edge_id: _, edge_time: __, ...row }) => (row.id === null ? [] : [row as unknown as Row])),
+    edge: id === null ? null : time === null ? [id] : [time, id],
+  }
 }

@@ -41,6 +41,8 @@ export type MessageScan = {
    * and the id to begin behind.
    */
   ids: (options: { after: readonly string[] | null; limit: number }) => Fragment
+  /** A subquery: the ids of any `limit` rows of the scan, for a caller who only counts them: nothing is read beyond these. */
+  someIds: (limit: number) => Fragment
   /** A subquery: the first `limit` rows along the index, with all columns, for a caller who wants columns of most of them. */
   rows: (limit: number) => Fragment
   /** A subquery: one row for each of the first `limit` rows along the index. It reads nothing but the index. */
@@ -108,6 +110,10 @@ export function scanMessages(
     if (arms.length === 1) return toQuery(sql, found)
     return toQuery(sql, sqlText`(select * from (${found}) found order by ${order} limit ${limit})`)
   }
+  const someIds: MessageScan['someIds'] = (limit) => {
+    const rows = alongIndexes('m.id', limit, { after: null, endsWithId: sortColumn === null })
+    return toQuery(sql, sqlText`(select id from (${rows}) found limit ${limit})`)
+  }
   const places: MessageScan['places'] = (limit) => {
     // The index of created_at has no ids. To sort by them, PostgreSQL would have to fetch each row.
     const rows = alongIndexes('1', limit, { after: null, endsWithId: sortColumn === null })
@@ -115,7 +121,7 @@ export function scanMessages(
   }
   return {
     ...{ sortColumn, direction: toQuery(sql, sqlWords(direction)), tests, table: toQuery(sql, sqlWords(table)) },
-    ...{ isMerged, ids, rows, places },
+    ...{ isMerged, ids, someIds, rows, places },
   }
 }
 

@@ -406,6 +406,24 @@ describe('a DLQ topic', () => {
 })
 
 describe('a total', () => {
+  test('of topics together counts as many rows as one along a single index', async () => {
+    await database.sql`
+      insert into dlq.dlq_messages (original_topic, error_message, dlq_topic)
+      select 'shared', case when n > 700 then 'wanted' else 'other' end,
+             case when n > 700 then 'late.dlq.v1' else 'other.dlq.v1' end
+      from generate_series(1, 703) n`
+    for (const [filter, isMixed] of [
+      [{ topic: 'late.dlq.v1', status: ['PENDING'] }, true],
+      [{ status: ['PENDING'], q: 'wanted' }, false],
+    ] as const) {
+      const search = await searchOf({ ...filter, status: [...filter.status] }, 'oldest', { isMixed })
+      const expected = expectedIds({ ...filter, status: ['PENDING'] }, 'oldest', null).length + 3
+      expect(await countMessages(service.sql, { search, atMost: 5000 })).toEqual({ value: expected, relation: 'eq' })
+      expect((await countMessages(service.sql, { search, atMost: 5000, atMostRead: 600 })).relation).toBe('gte')
+    }
+    await database.sql`delete from dlq.dlq_messages where original_topic = 'shared'`
+  })
+
   test('says when it is only a lower bound', async () => {
     const all = await searchOf({}, 'newest')
     expect(await countMessages(service.sql, { search: all, atMost: 100 })).toEqual({ value: 100, relation: 'gte' })

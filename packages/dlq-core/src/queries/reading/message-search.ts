@@ -130,21 +130,21 @@ export async function searchIds(
 export type Total = { value: number; relation: 'eq' | 'gte' }
 
 /**
- * How many messages the search finds among the first `atMost` rows along its index, or among the first `atMostRead`
- * where the index does not suffice and rows have to be read. `gte` where there are more rows.
+ * How many messages the search finds among `atMost` rows along its index, or among `atMostRead` where the index does not
+ * suffice and rows have to be read. `gte` where there are more rows.
  */
 export async function countMessages(
   sql: Sql,
   { search, atMost, atMostRead = atMost }: { search: MessageSearch; atMost: number; atMostRead?: number },
 ): Promise<Total> {
   const scan = scanMessages(sql, { search })
-  const bound = scan.tests.length === 0 ? atMost : boundOf(scan, atMostRead)
+  const bound = scan.tests.length === 0 ? atMost : atMostRead
   const rows =
     scan.tests.length === 0
       ? sql`select count(*)::int as examined, count(*)::int as found from ${scan.places(bound + 1)} found`
       : sql`
         select count(*)::int as examined, count(m.id)::int as found
-        from ${scan.ids({ after: null, limit: bound + 1 })} found left join lateral ${tested(sql, scan)} m on true`
+        from ${scan.someIds(bound + 1)} found left join lateral ${tested(sql, scan)} m on true`
   const [row] = await sql<{ examined: number; found: number }[]>`${rows}`
   const { examined, found: value } = row!
   return examined <= bound ? { value, relation: 'eq' } : { value: Math.min(value, bound), relation: 'gte' }

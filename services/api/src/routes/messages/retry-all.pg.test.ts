@@ -47,6 +47,20 @@ describe('POST /api/v1/dlq/:topic/retry-all', () => {
     expect(await answerOf(request('POST /api/v1/dlq/orders.dlq.v1/retry-all'))).toEqual(answer)
   })
 
+  test('finds the messages of a DLQ topic behind any number of others of the same original topic', async () => {
+    await recordTopics(service.sql, {
+      cluster: 'c',
+      found: [{ topic: 'orders.dlq.v1', topic_id: null, partitions: 1 }],
+    })
+    await database.sql`
+      insert into dlq.dlq_messages (original_topic, dlq_topic, error_message)
+      select 'orders', 'other.dlq.v1', 'processing failed' from generate_series(1, 5500)`
+    for (let n = 0; n < 2; n += 1) await insert({ original_topic: 'orders', dlq_topic: 'orders.dlq.v1' })
+    const retrier = startRetrier(service.sql)
+    const answer = await answerOf(request('POST /api/v1/dlq/orders.dlq.v1/retry-all')).finally(retrier.stop)
+    expect(answer).toMatchObject({ status: 200, body: { retried: 2 } })
+  })
+
   test('answers 202 with the run where it takes longer, and 409 with its id while it is active', async () => {
     await database.sql`
       insert into dlq.dlq_messages (id, original_topic, error_message)

@@ -57,6 +57,7 @@ describe('a cursor is refused', () => {
     ['something else in place of the id', encoded(['mine', "1'; drop table"])],
     ['something else in place of the time', encoded(['mine', 'now()', id])],
     ['a day that does not exist', encoded(['mine', '2026-02-31 10:30:00+00', id])],
+    ['a year that PostgreSQL does not have', encoded(['mine', '0000-02-20 10:30:00+00', id])],
     ['too many columns', encoded(['mine', '2026-02-20 10:30:00+00', '2026-02-20 10:30:00+00', id])],
     ['a number in place of the id', encoded(['mine', 1])],
     ['too many characters', 'a'.repeat(10_000)],

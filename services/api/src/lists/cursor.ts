@@ -46,12 +46,12 @@ export const keyParts = {
   time: v.pipe(v.string(), v.check(isTime)),
 }
 
-/** A time as PostgreSQL writes it in UTC, to the microsecond. The date must exist. */
+/** A time as PostgreSQL writes it in UTC, to the microsecond. The date must exist; PostgreSQL has no year 0. */
 function isTime(text: string): boolean {
   if (/^-?infinity$/.test(text)) return true
   const [, toTheSecond] = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.\d{1,6})?\+00$/.exec(text) ?? []
   const moment = new Date(`${toTheSecond?.replace(' ', 'T')}Z`)
-  return !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(toTheSecond!.replace(' ', 'T'))
+  return moment.getUTCFullYear() > 0 && moment.toISOString().startsWith(toTheSecond!.replace(' ', 'T'))
 }
 
 function parse(text: string): unknown[] {

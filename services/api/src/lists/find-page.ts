@@ -4,10 +4,11 @@
 // of one that takes minutes.
 
 import { canonicalFilter, type MessageFilter } from 'dlq-core/domain/message/message-filter.ts'
-import type { MessageSearch } from 'dlq-core/queries/reading/message-scan.ts'
+import { type MessageSearch, sortColumnOf } from 'dlq-core/queries/reading/message-scan.ts'
 import { type MessageRow, type Show, searchMessages } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import * as v from 'valibot'
+import { invalidField } from '../http/api-error.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from './cursor.ts'
 
 /** Rows that one statement looks at, and how long further statements are started. */
@@ -56,6 +57,9 @@ export async function findPage(
 ): Promise<Page> {
   const binding = bindingOf(canonicalFilter(asked), search.sort)
   const [direction, ...key] = text === undefined ? (['f'] as const) : decodeCursor(text, binding, pageKey)
+  // A glob may match more topics than it did for the page before, and its list then has another order.
+  if (text !== undefined && key.length !== (sortColumnOf(search) === null ? 1 : 2))
+    throw invalidField('cursor', 'the list is in another order by now; begin again without a cursor')
   const backwards = direction === 'b'
   const deadline = performance.now() + effort.budgetMs
 

@@ -185,6 +185,11 @@ function behind({
   return sqlText`${column} ${than}= ${at} and (${column}, m.id) ${than} (${at}, ${id})`
 }
 
+/** The time by which the pages of a search are sorted; null: only by id. It follows from the index, and so also from how many topics a glob matches now. */
+export function sortColumnOf(search: MessageSearch): MessageScan['sortColumn'] {
+  return chooseDriver(search, false).sortColumn
+}
+
 type Field = keyof MessageFilter
 
 type Driver = {

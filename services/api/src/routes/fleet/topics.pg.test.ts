@@ -269,6 +269,15 @@ describe('the topics', () => {
     expect((await answerOf(request(`GET /api/v1/${path}`))).status).toBe(400)
   })
 
+  test('do not take a cursor whose rank no number of PostgreSQL can be', async () => {
+    const { next_cursor } = await bodyOf('topics?limit=1')
+    const [binding, , ...place] = JSON.parse(Buffer.from(next_cursor as string, 'base64url').toString())
+    for (const rank of ['1e+400', '9'.repeat(400)]) {
+      const cursor = Buffer.from(JSON.stringify([binding, rank, ...place])).toString('base64url')
+      expect((await answerOf(request(`GET /api/v1/topics?limit=1&cursor=${cursor}`))).status, rank).toBe(400)
+    }
+  })
+
   test('do not take the cursor of another list', async () => {
     const { next_cursor } = await bodyOf('topics?limit=1')
     expect(await answerOf(request(`GET /api/v1/topics?kind=original&cursor=${next_cursor}`))).toMatchObject({

@@ -109,7 +109,12 @@ const kind = v.pipe(
 
 /** What the list is sorted by, topic and cluster; the cluster is empty for original topics. */
 const topicKey = v.strictTuple([
-  v.pipe(v.string(), v.regex(/^(-?\d+(\.\d+)?(e\+\d+)?|Infinity)$/)),
+  v.pipe(
+    v.string(),
+    v.regex(/^(-?\d+(\.\d+)?(e\+\d+)?|Infinity)$/),
+    // PostgreSQL refuses numbers that a float8 cannot hold.
+    v.check((rank) => rank === 'Infinity' || Number.isFinite(Number(rank))),
+  ),
   keyParts.text,
   keyParts.text,
 ])

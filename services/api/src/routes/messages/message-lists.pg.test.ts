@@ -105,6 +105,19 @@ test('a cursor of another filter or sort, or no cursor, is refused', async () =>
   expect((await answerOf(request(`GET /api/v1/messages?status=PENDING&limit=2&cursor=${cursor}`))).status).toBe(200)
 })
 
+test('a cursor is refused where a glob matches so many topics meanwhile that the list has another order', async () => {
+  for (let n = 0; n < 4; n += 1) await insert({ original_topic: `glob-${n}` })
+  const filter = 'topic=glob-*&from=2020-01-01T00:00:00Z&limit=1'
+  const { pagination } = await list(`messages?${filter}`)
+  const next = () => answerOf(request(`GET /api/v1/messages?${filter}&cursor=${pagination.next_cursor}`))
+  expect((await next()).status).toBe(200)
+  await insert({ original_topic: 'glob-4' })
+  expect(await next()).toMatchObject({
+    status: 400,
+    body: { error: { details: [{ field: 'cursor', message: expect.stringContaining('another order') }] } },
+  })
+})
+
 test.each([
   ['limit=0', 'limit'],
   ['limit=1000000000', 'limit'],

@@ -12,6 +12,7 @@ import { nextRetryAt, type RetryPolicy } from 'dlq-core/domain/retry/retry-polic
 import { admitGroups, touchGroups } from 'dlq-core/queries/groups/admit-groups.ts'
 import {
   claimIdempotencyKey,
+  findIdempotencyKey,
   insertReport,
   noteIdempotentMessage,
   type ReportedMessage,
@@ -89,6 +90,19 @@ export async function groupOfReport(sql: Sql, message: ReportedMessage): Promise
   return id!
 }
 
+type Keyed = { actor: string; key: string | undefined; request: () => string }
+
+/**
+ * The message that an earlier request with this key has made; null where there is none yet. Asked before the error group
+ * is touched: a report that comes again is no failure that happens again.
+ *
+ * @throws {ApiError} 409 where the key was used for another request
+ */
+export async function storedBefore(sql: Sql, { actor, key, request }: Keyed): Promise<string | null> {
+  const before = key === undefined ? null : await findIdempotencyKey(sql, { actor, key })
+  return before && sameRequest(before, hashOf(request))
+}
+
 /**
  * Stores the message, once per key. Returns its id, and whether it was stored already. `request`: what the key stands for.
  *
@@ -97,16 +111,23 @@ export async function groupOfReport(sql: Sql, message: ReportedMessage): Promise
 export async function storeOnce(
   sql: Sql,
   message: ReportedMessage,
-  { actor, key, request }: { actor: string; key: string | undefined; request: () => string },
+  { actor, key, request }: Keyed,
 ): Promise<{ id: string; replayed: boolean }> {
   if (key === undefined) return { id: await insertReport(sql, message), replayed: false }
-  const hash = createHash('sha256').update(request()).digest()
+  const hash = hashOf(request)
   const before = await claimIdempotencyKey(sql, { actor, key, request: hash })
-  if (before !== null) {
-    if (before.request.equals(hash)) return { id: before.message_id, replayed: true }
-    throw new ApiError('SYS_DLQ_CONFLICT', 'the Idempotency-Key was used for another request')
-  }
+  if (before !== null) return { id: sameRequest(before, hash), replayed: true }
   const id = await insertReport(sql, message)
   await noteIdempotentMessage(sql, { actor, key, messageId: id })
   return { id, replayed: false }
+}
+
+function hashOf(request: () => string): Buffer {
+  return createHash('sha256').update(request()).digest()
+}
+
+/** The id of the message. @throws {ApiError} 409 */
+function sameRequest(before: { request: Buffer; message_id: string }, hash: Buffer): string {
+  if (before.request.equals(hash)) return before.message_id
+  throw new ApiError('SYS_DLQ_CONFLICT', 'the Idempotency-Key was used for another request')
 }

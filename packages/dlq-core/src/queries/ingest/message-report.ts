@@ -49,10 +49,18 @@ export async function claimIdempotencyKey(
     values (${actor}, ${key}, ${request}, '00000000-0000-0000-0000-000000000000')
     on conflict (actor, key) do nothing`
   if (made.count > 0) return null
+  // The key may have expired between the two statements. It is then claimed like a new one.
+  return (await findIdempotencyKey(sql, { actor, key })) ?? claimIdempotencyKey(sql, { actor, key, request })
+}
+
+/** The earlier request with this key; null where there is none, or its transaction has not ended. */
+export async function findIdempotencyKey(
+  sql: Sql,
+  { actor, key }: IdempotencyKey,
+): Promise<{ request: Buffer; message_id: string } | null> {
   const [known] = await sql<{ request: Buffer; message_id: string }[]>`
     select request, message_id from dlq.dlq_idempotency_keys where actor = ${actor} and key = ${key}`
-  // The key may have expired between the two statements. It is then claimed like a new one.
-  return known ?? claimIdempotencyKey(sql, { actor, key, request })
+  return known ?? null
 }
 
 /** Stores which message a new key created, and deletes some keys that are too old. */

@@ -113,6 +113,27 @@ test('the same key makes one message, however often and at the same time', async
   expect(await database.sql`select from dlq.dlq_messages`).toHaveLength(3)
 })
 
+test('a report that comes again with its key is no new failure of its error group', async () => {
+  const keyed = { 'idempotency-key': 'k-1' }
+  const id = await idOf(await report(minimal, keyed))
+  const { group_id } = await readMessageRow(database.sql, id)
+  const ago = database.sql`now() - interval '1 hour'`
+  await database.sql`update dlq.dlq_messages set created_at = ${ago}`
+  await database.sql`update dlq.dlq_groups set last_seen_at = ${ago} where id = ${group_id}`
+  await database.sql`
+    update dlq.dlq_group_topics set last_seen_at = ${ago}, state = 'resolved', state_changed_at = now()
+    where group_id = ${group_id}`
+  const regressed = async () => {
+    const { body } = await answerOf(createTestApp(service.sql)(`GET /api/v1/groups/${group_id}`))
+    return (body as { regressed: boolean }).regressed
+  }
+  expect((await report(minimal, keyed)).headers.get('idempotency-replayed')).toBe('true')
+  expect((await report({ ...minimal, consumer_group: 'x' }, keyed)).status).toBe(409)
+  expect(await regressed()).toBe(false)
+  expect((await report(minimal)).status).toBe(201)
+  expect(await regressed()).toBe(true)
+})
+
 test('keys of last week are forgotten', async () => {
   const first = await idOf(await report(minimal, { 'idempotency-key': 'old' }))
   await database.sql`update dlq.dlq_idempotency_keys set created_at = now() - interval '8 days'`

@@ -5,11 +5,17 @@ import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
 import * as v from 'valibot'
 import { refuseForeignTopic } from '../../fleet/refuse-target.ts'
 import { invalidField } from '../../http/api-error.ts'
-import { defineRoute } from '../../http/define-route.ts'
+import { type Call, defineRoute } from '../../http/define-route.ts'
 import { auditMessage } from '../../messages/change-message.ts'
 import { bytesOf, contentInput, headersInput, headersOf, wellFormed } from '../../messages/message-content.ts'
 import { exampleMessage } from '../../messages/message-json.ts'
-import { groupOfReport, type Report, storeOnce, toReportedMessage } from '../../messages/report-message.ts'
+import {
+  groupOfReport,
+  type Report,
+  storedBefore,
+  storeOnce,
+  toReportedMessage,
+} from '../../messages/report-message.ts'
 import { letOthers } from '../../request/read-request.ts'
 import { instant, maxRetries, topicName } from '../../request/request-schemas.ts'
 
@@ -93,6 +99,9 @@ export const messageReportRoutes = [
       const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
       if (hazard === 'dlq-topic' || (await dlqTopicsAmong(sql, [topic])).has(topic))
         throw invalidField('original_topic', 'is a DLQ topic; name the topic that the record came from')
+      const once = { actor: access.actor, key: headers['idempotency-key'], request: () => exactJson() }
+      const before = await storedBefore(sql, once)
+      if (before !== null) return sendStored(c, { id: before, replayed: true })
       const report: Report = {
         ...body,
         original_offset: body.original_offset === undefined ? undefined : BigInt(body.original_offset),
@@ -110,18 +119,21 @@ export const messageReportRoutes = [
         random: Math.random(),
       })
       message.group_id = await groupOfReport(sql, message)
-      const { id, replayed } = await sql.begin(async (sql) => {
-        const key = headers['idempotency-key']
-        const stored = await storeOnce(sql, message, { actor: access.actor, key, request: () => exactJson() })
+      const stored = await sql.begin(async (sql) => {
+        const stored = await storeOnce(sql, message, once)
         if (!stored.replayed) {
           const target = { id: stored.id, original_topic: topic, dlq_topic: null }
           await auditMessage(sql, target, { action: 'message.report', asked: { by, reason: null } })
         }
         return stored
       })
-      c.header('Location', `/api/v1/dlq/messages/${id}`)
-      if (replayed) c.header('Idempotency-Replayed', 'true')
-      return c.json({ id, message: `dead letter ${id} stored` }, 201)
+      return sendStored(c, stored)
     },
   ),
 ]
+
+function sendStored(c: Call['c'], { id, replayed }: { id: string; replayed: boolean }): Response {
+  c.header('Location', `/api/v1/dlq/messages/${id}`)
+  if (replayed) c.header('Idempotency-Replayed', 'true')
+  return c.json({ id, message: `dead letter ${id} stored` }, 201)
+}

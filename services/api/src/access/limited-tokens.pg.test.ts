@@ -191,6 +191,48 @@ describe('an overview gives a limited token figures of its topics only', () => {
   )
 })
 
+test('the audit says of a message that its route holds nothing to who sees its original topic only', async () => {
+  const id = await insertMessageRow(database.sql, {
+    ...{ original_topic: 'pay', dlq_topic: 'orders.dlq.v1', held_by_route: true, next_retry_at: null },
+  })
+  await database.sql`insert into dlq.dlq_routes (dlq_topic, original_topic, state) values ('orders.dlq.v1', 'pay', 'waiting')`
+  const open = await insertMessageRow(database.sql, { original_topic: 'pay', dlq_topic: 'shared.dlq.v1' })
+  try {
+    for (const one of [id, open]) await ask(`POST /api/v1/dlq/messages/${one}/dead`, 'root', { reason: 'r' })
+    const seen = async (name: string, query = '') => {
+      const { body } = await ask(`GET /api/v1/audit${query}`, name)
+      return (body as { entries: { target_id: string }[] }).entries.map(({ target_id }) => target_id)
+    }
+    expect((await ask(`GET /api/v1/dlq/messages/${id}`, 'pay')).status).toBe(404)
+    expect(await seen('pay')).toEqual([open])
+    expect(await seen('pay', '?q=r')).toEqual([open])
+    expect(await seen('orders')).toEqual([id])
+    await ask('PUT /api/v1/routes/orders.dlq.v1/pay', 'root', { state: 'blocked' })
+    expect(await seen('pay')).toEqual(['orders.dlq.v1/pay', open])
+  } finally {
+    await database.sql`delete from dlq.dlq_routes`
+  }
+})
+
+test('a change of an archived message of others neither locks nor moves it', async () => {
+  await database.sql`update dlq.dlq_messages set status = 'RESOLVED' where id = ${pay}`
+  await database.sql`select dlq.archive_messages(array[${pay}]::uuid[], now() + interval '1 hour')`
+  const held = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  const other = database.sql.begin(async (sql) => {
+    await sql`select from dlq.dlq_messages_archive where id = ${pay} for update`
+    locked.resolve()
+    await held.promise
+  })
+  await locked.promise
+  try {
+    expect((await ask(`POST /api/v1/dlq/messages/${pay}/revive`, 'orders')).status).toBe(404)
+  } finally {
+    held.resolve()
+    await other
+  }
+})
+
 describe('a token with several roles', () => {
   test('has each for its own topics', async () => {
     const dead = async (id: string) => (await ask(`POST /api/v1/dlq/messages/${id}/dead`, 'mixed')).status

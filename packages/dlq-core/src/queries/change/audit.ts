@@ -3,7 +3,7 @@
 import type postgres from 'postgres'
 import { escapeLike } from '../../domain/message/message-filter.ts'
 import type { Sql } from '../sql.ts'
-import { inScope, type TopicScope } from '../topic-scope.ts'
+import { countInScope, inScope, type TopicScope } from '../topic-scope.ts'
 
 export type AuditEntry = {
   actor: string
@@ -176,7 +176,7 @@ async function searchAudit(
   const rows = await sql<((WrittenEntry | { id: null }) & { edge: bigint | null })[]>`
     with looked as materialized (
       select * from dlq.dlq_audit e
-      where ${inScope(sql, scope)} ${beforeId === null ? sql`` : sql`and id < ${beforeId}`}
+      where ${entryInScope(sql, scope)} ${beforeId === null ? sql`` : sql`and id < ${beforeId}`}
       order by id desc
       limit ${examine}
     ),
@@ -189,6 +189,12 @@ async function searchAudit(
     order by found.id desc`
   const entries = rows.flatMap(({ edge: _, ...entry }) => (entry.id === null ? [] : [entry as WrittenEntry]))
   return { entries, examinedTo: entries.length === limit ? null : rows[0]!.edge }
+}
+
+/** On an entry e. Of a message whose route is closed, who sees only its original topic sees no entry either. */
+function entryInScope(sql: Sql, scope: TopicScope) {
+  if (scope === null) return sql`true`
+  return sql`(${inScope(sql, scope, 'e.')} and (e.target_type <> 'message' or ${countInScope(sql, scope, 'e')}))`
 }
 
 function writtenColumns(sql: Sql) {
@@ -221,8 +227,8 @@ export async function listAudit(
   }
   const entries = await sql<WrittenEntry[]>`
     select ${writtenColumns(sql)}
-    from dlq.dlq_audit
-    where ${inScope(sql, scope)} ${beforeId === null ? sql`` : sql`and id < ${beforeId}`} ${tests}
+    from dlq.dlq_audit e
+    where ${entryInScope(sql, scope)} ${beforeId === null ? sql`` : sql`and id < ${beforeId}`} ${tests}
     order by id desc
     limit ${limit}`
   return { entries: [...entries], examinedTo: null }

@@ -6,6 +6,7 @@ import { type AuditEntry, writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { type HeldMessage, holdMessage, writeState } from 'dlq-core/queries/change/message-change.ts'
 import { releaseUnheldNow } from 'dlq-core/queries/retry/expired-leases.ts'
 import { giveOrderKeys } from 'dlq-core/queries/retry/order-keys.ts'
+import { listArchived } from 'dlq-core/queries/runs/run-messages.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
@@ -33,7 +34,9 @@ export async function holdAsSeen(
 ): Promise<HeldMessage> {
   let message = await holdMessage(sql, { id, scope })
   // An archived message is restored first. If the change is refused, the rollback archives it again.
-  if (!message && (await restoreArchived(sql, [id])).length > 0) message = await holdMessage(sql, { id, scope })
+  // Only what the scope shows: else a message of others would be locked and moved for a request that finds nothing.
+  if (!message && (await restoreArchived(sql, await listArchived(sql, { ids: [id], scope }))).length > 0)
+    message = await holdMessage(sql, { id, scope })
   if (!message) throw notFound(id)
   requireTag(ifMatch, message.etag, 'the message')
   if (message.erased_at !== null && !evenErased)

@@ -1178,7 +1178,7 @@ export interface paths {
         };
         /**
          * What somebody should have heard of, the newest first
-         * @description Transitions and conditions of the last 30 days, for the token’s topics. The next page is `before` the last one’s `at`.
+         * @description Transitions and conditions of the last 30 days, for the token’s topics.
          *
          *     Needs the role `sys_auditor`.
          */
@@ -3605,6 +3605,7 @@ export interface components {
         };
         GetNotificationsEventsAnswer: {
             events: components["schemas"]["NotificationEvent"][];
+            next_cursor: string | null;
         };
         GetChannelsAnswer: {
             channels: components["schemas"]["NotificationChannel"][];
@@ -3614,6 +3615,7 @@ export interface components {
         };
         GetDeliveriesAnswer: {
             deliveries: components["schemas"]["NotificationDelivery"][];
+            next_cursor: string | null;
         };
         GetNotificationsRoutesAnswer: {
             routes: components["schemas"]["NotificationRoute"][];
@@ -10983,6 +10985,7 @@ export interface operations {
                 open?: "true";
                 before?: string;
                 limit?: number;
+                cursor?: string;
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
                 /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
@@ -11284,6 +11287,7 @@ export interface operations {
                 state?: "waiting" | "delivered" | "dead";
                 before?: string;
                 limit?: number;
+                cursor?: string;
             };
             header?: never;
             path?: never;

@@ -35,7 +35,7 @@ export function EventsPage() {
   const channels = useQuery({ ...channelsQuery, enabled: ofAll, refetchInterval: live })
   const dead = useQuery({ ...deliveriesQuery('dead'), enabled: ofAll, refetchInterval: live })
   const slow = useSlow(list.isPending)
-  const events = list.data?.pages.flat() ?? []
+  const events = list.data?.pages.flatMap((page) => page.events) ?? []
   const setSearch = (to: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (old) => ({ ...old, ...to }), replace: true })
   return (
@@ -44,7 +44,7 @@ export function EventsPage() {
         {now.data === undefined ? null : (
           <Verdict>
             {eventsVerdict({
-              lasting: now.data.pages.flat().length,
+              lasting: now.data.pages.flatMap((page) => page.events).length,
               channels: channels.data?.length ?? null,
               dead: dead.data?.length ?? null,
             })}

@@ -132,14 +132,22 @@ export async function isChannelDisabled(sql: Sql, name: string): Promise<boolean
   return row?.disabled ?? false
 }
 
-/** The newest first. */
+/** The newest first, behind `after`. `place`: its time as text, to the microsecond. */
 export async function listDeliveries(
   sql: Sql,
-  { state, before, limit }: { state: DeliveryState | null; before: Date | null; limit: number },
-): Promise<Delivery[]> {
-  return sql<Delivery[]>`
-    select ${columns(sql)} from dlq.dlq_deliveries
-    where true ${state === null ? sql`` : sql`and state = ${state}`} ${before === null ? sql`` : sql`and created_at < ${before}`}
+  {
+    state,
+    before,
+    after = null,
+    limit,
+  }: { state: DeliveryState | null; before: Date | null; after?: { at: string; id: string } | null; limit: number },
+): Promise<(Delivery & { place: string })[]> {
+  return sql<(Delivery & { place: string })[]>`
+    select ${columns(sql)}, (created_at at time zone 'UTC')::text || '+00' as place from dlq.dlq_deliveries
+    where true
+      ${state === null ? sql`` : sql`and state = ${state}`}
+      ${before === null ? sql`` : sql`and created_at < ${before}`}
+      ${after === null ? sql`` : sql`and (created_at, id) < (${after.at}::text::timestamptz, ${after.id}::uuid)`}
     order by created_at desc, id desc limit ${limit}`
 }
 

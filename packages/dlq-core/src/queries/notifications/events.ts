@@ -95,30 +95,45 @@ export async function listOpenConditions(sql: Sql): Promise<Event[]> {
   return rows.map(toEvent)
 }
 
-/** The newest events first. Who may see only some topics sees those of these topics, and none without a topic. */
+/** An event's place in the list: its time as text, to the microsecond, and its id. */
+export type EventPlace = { at: string; id: string }
+
+/**
+ * The newest events first, behind `after`. Who may see only some topics sees those of these topics, and none without a
+ * topic.
+ */
 export async function listEvents(
   sql: Sql,
   {
     type,
     open,
     before,
+    after = null,
     limit,
     scope,
-  }: { type: string | null; open: boolean; before: Date | null; limit: number; scope: TopicScope },
-): Promise<Event[]> {
+  }: {
+    type: string | null
+    open: boolean
+    before: Date | null
+    after?: EventPlace | null
+    limit: number
+    scope: TopicScope
+  },
+): Promise<(Event & { place: string })[]> {
   const inScope =
     scope === null
       ? sql`true`
       : sql`((e.original_topic is not null and ${topicInScope(sql, scope, 'e.original_topic')})
              or (e.dlq_topic is not null and ${topicInScope(sql, scope, 'e.dlq_topic')}))`
-  const rows = await sql<Row[]>`
-    select ${columns(sql)} from dlq.dlq_events e
+  const rows = await sql<(Row & { place: string })[]>`
+    select ${columns(sql)}, (e.at at time zone 'UTC')::text || '+00' as place from dlq.dlq_events e
     where ${inScope}
       ${type === null ? sql`` : sql`and e.type = ${type}`}
       ${open ? sql`and e.is_condition and e.ended_at is null` : sql``}
       ${before === null ? sql`` : sql`and e.at < ${before}`}
+      ${after === null ? sql`` : sql`and (e.at, e.id) < (${after.at}::text::timestamptz, ${after.id}::uuid)`}
     order by e.at desc, e.id desc limit ${limit}`
-  return rows.map(toEvent)
+  return rows.map(({ place, ...row }) => ({ ...toEvent(row), place }))
 }
 
 /** Conditions that last stay. Returns how many events it deleted. */

@@ -15,6 +15,7 @@ import { channelKinds } from 'dlq-core/runtime/config/notification-schema.ts'
 import * as v from 'valibot'
 import { ApiError } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
+import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
 import { hiddenEntries, shown } from '../../masks/shown.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
@@ -106,8 +107,24 @@ function deliveryJson({ event_ids: ids, ...delivery }: Delivery) {
 }
 
 const page = {
-  before: v.optional(instant),
+  before: v.optional(v.pipe(instant, v.description('Only those from before this time.'))),
   limit: v.optional(wholeNumber('limit', { min: 1, max: 500 }), '100'),
+  cursor: v.exactOptional(v.string('must be given once')),
+}
+
+/** When it was, and its id: several may be of one millisecond. */
+const placeKey = v.strictTuple([keyParts.time, keyParts.uuid])
+
+function placeIn(binding: string, cursor: string | undefined) {
+  const key = cursor === undefined ? null : decodeCursor(cursor, binding, placeKey)
+  return key && { at: key[0], id: key[1] }
+}
+
+/** The first `limit` of one more, and the cursor of the next page. */
+function pageOf<Row extends { id: string; place: string }>(found: readonly Row[], limit: number, binding: string) {
+  const rows = found.slice(0, limit)
+  const last = found.length > limit ? rows.at(-1)! : null
+  return { rows, next_cursor: last && encodeCursor([last.place, last.id], binding) }
 }
 
 export const notificationReadRoutes = [
@@ -116,8 +133,7 @@ export const notificationReadRoutes = [
       method: 'get',
       path: '/api/v1/notifications/events',
       summary: 'What somebody should have heard of, the newest first',
-      description:
-        'Transitions and conditions of the last 30 days, for the token’s topics. The next page is `before` the last one’s `at`.',
+      description: 'Transitions and conditions of the last 30 days, for the token’s topics.',
       role: 'read',
       masks: 'shown',
       query: v.strictObject({
@@ -128,21 +144,28 @@ export const notificationReadRoutes = [
       answers: {
         200: {
           description: 'One page.',
-          schema: v.strictObject({ events: v.array(eventSchema) }),
-          example: { events: [exampleEvent] },
+          schema: v.strictObject({ events: v.array(eventSchema), next_cursor: text }),
+          example: { events: [exampleEvent], next_cursor: null },
         },
       },
     },
-    async ({ c, sql, access, sight, query: { type = null, open, before = null, limit } }) => {
-      const events = await listEvents(sql, { type, open: open === 'true', before, limit, scope: access.topics })
+    async ({ c, sql, access, sight, query: { type = null, open, before = null, limit, cursor } }) => {
+      const binding = bindingOf('events', type, open, before)
+      const found = await listEvents(sql, {
+        ...{ type, open: open === 'true', before, after: placeIn(binding, cursor), scope: access.topics },
+        // One more than is shown, to know whether there are more.
+        limit: limit + 1,
+      })
+      const { rows, next_cursor } = pageOf(found, limit, binding)
       return c.json({
-        events: events
-          .map((event) => shown({ ...event, data: event.data }, sight, 'anywhere'))
+        events: rows
+          .map(({ place: _, ...event }) => shown(event, sight, 'anywhere'))
           .map((event) => ({
             ...event,
             at: timestamp(event.at),
             ended_at: event.ended_at && timestamp(event.ended_at),
           })),
+        next_cursor,
       })
     },
   ),
@@ -235,13 +258,21 @@ export const notificationReadRoutes = [
       answers: {
         200: {
           description: 'One page; of the last 30 days.',
-          schema: v.strictObject({ deliveries: v.array(deliverySchema) }),
-          example: { deliveries: [exampleDelivery] },
+          schema: v.strictObject({ deliveries: v.array(deliverySchema), next_cursor: text }),
+          example: { deliveries: [exampleDelivery], next_cursor: null },
         },
       },
     },
-    async ({ c, sql, query: { state = null, before = null, limit } }) =>
-      c.json({ deliveries: (await listDeliveries(sql, { state, before, limit })).map(deliveryJson) }),
+    async ({ c, sql, query: { state = null, before = null, limit, cursor } }) => {
+      const binding = bindingOf('deliveries', state, before)
+      const after = placeIn(binding, cursor)
+      const { rows, next_cursor } = pageOf(
+        await listDeliveries(sql, { state, before, after, limit: limit + 1 }),
+        limit,
+        binding,
+      )
+      return c.json({ deliveries: rows.map(({ place: _, ...delivery }) => deliveryJson(delivery)), next_cursor })
+    },
   ),
 
   defineRoute(

@@ -16,17 +16,17 @@ const eventsPerPage = 50
 export function eventsQuery({ type, lasting }: { type: string | undefined; lasting: boolean }) {
   return infiniteQueryOptions({
     queryKey: ['events', type, lasting],
-    queryFn: async ({ signal, pageParam }): Promise<FleetEvent[]> => {
+    queryFn: async ({ signal, pageParam }) => {
       const query = {
         limit: eventsPerPage,
         ...(type === undefined ? {} : { type: type as FleetEvent['type'] }),
         ...(lasting ? { open: 'true' as const } : {}),
-        ...(pageParam === null ? {} : { before: pageParam }),
+        ...(pageParam === null ? {} : { cursor: pageParam }),
       }
-      return (await dataOf(api.GET('/api/v1/notifications/events', { params: { query }, signal }))).events
+      return await dataOf(api.GET('/api/v1/notifications/events', { params: { query }, signal }))
     },
     initialPageParam: null as string | null,
-    getNextPageParam: (page) => (page.length < eventsPerPage ? null : page.at(-1)!.at),
+    getNextPageParam: (page) => page.next_cursor,
     placeholderData: keepPreviousData,
   })
 }

@@ -120,6 +120,21 @@ test('retry-all takes its topic literally, whatever it looks like', async () => 
   expect({ ...run }).toEqual({ matched: 1, retry_all_topic: '*' })
 })
 
+test('retry-all of a shared topic by one team does not stop that of another, nor name its run', async () => {
+  await recordTopics(service.sql, { cluster: 'c', found: [{ topic: 'shared.dlq.v1', topic_id: null, partitions: 1 }] })
+  for (const original_topic of ['orders', 'pay'])
+    await insertMessageRow(database.sql, { original_topic, dlq_topic: 'shared.dlq.v1' })
+  const retryAll = (name: string) => ask('POST /api/v1/dlq/shared.dlq.v1/retry-all', name)
+  for (const name of ['orders', 'pay', 'root']) expect((await retryAll(name)).status, name).toBe(202)
+  for (const name of ['orders', 'pay', 'root']) {
+    const { status, body } = await retryAll(name)
+    expect(status).toBe(409)
+    const { message } = (body as { error: { message: string } }).error
+    expect(message).toMatch(/^topic shared\.dlq\.v1 is being retried already by run /)
+    expect((await ask(`GET /api/v1/runs/${message.split(' ').at(-1)}`, name)).status).toBe(200)
+  }
+})
+
 describe('for tokens of all topics only are', () => {
   test('cron jobs, also to look at', async () => {
     await writeCronJobs(service.sql, [{ name: 'purge', schedule: null, next_tick: null }])

@@ -1,5 +1,6 @@
 // Creates a run: its row, its saga and the audit entry in one transaction.
 
+import { hash } from 'node:crypto'
 import { isAsExpected, type RunSelection, runPriority, workflowOf } from 'dlq-core/domain/message/run.ts'
 import { greatestId } from 'dlq-core/domain/record/message-id.ts'
 import { greatestMessageId } from 'dlq-core/queries/runs/greatest-message-id.ts'
@@ -50,13 +51,15 @@ export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']
       const found = `${matched.relation === 'gte' ? 'at least ' : ''}${matched.value}`
       throw new ApiError('SYS_DLQ_CONFLICT', `${found} messages match, not ${expect.expected}`)
     }
+    const retry_all_topic = retryAllOf(wanted)
     const id = await insertRun(sql, {
       ...wanted,
+      retry_all_topic,
       actor: by.actor,
       selection: JSON.stringify(selection),
       ...{ cutoff, until_id, matched: matched.value, matched_relation: matched.relation },
     })
-    if (id === null) throw await alreadyRunning(sql, wanted.retry_all_topic!)
+    if (id === null) throw await alreadyRunning(sql, wanted.retry_all_topic!, retry_all_topic!)
     const workflow = { name: workflowOf(kind), priority: runPriority }
     const saga = await startSaga(sql, workflow, { payload: { run_id: id }, correlationId: id, initiatedBy: by.actor })
     await noteSaga(sql, { id, sagaId: saga.id })
@@ -78,7 +81,16 @@ export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']
   })
 }
 
-async function alreadyRunning(sql: Transaction, topic: string): Promise<ApiError> {
-  const id = await findRetryAll(sql, topic)
+/**
+ * What there may be one run of. Tokens for other topics retry other messages of a shared topic: their runs neither stop
+ * each other nor are named to each other.
+ */
+function retryAllOf({ retry_all_topic: topic, scope }: Pick<WantedRun, 'retry_all_topic' | 'scope'>): string | null {
+  if (topic === null || scope === null) return topic
+  return `${topic} of ${hash('sha256', JSON.stringify([...scope].sort())).slice(0, 32)}`
+}
+
+async function alreadyRunning(sql: Transaction, topic: string, retryAll: string): Promise<ApiError> {
+  const id = await findRetryAll(sql, retryAll)
   return new ApiError('SYS_DLQ_CONFLICT', `topic ${topic} is being retried already by run ${id}`)
 }

@@ -18,6 +18,7 @@ export type NewRun = {
   until_id: string
   matched: number
   matched_relation: 'eq' | 'gte'
+  /** Set: the run retries all of the topic in its filter. One run at a time has this value. */
   retry_all_topic: string | null
   target_topic: string | null
   /** JSON text of a JSON Patch. */
@@ -43,7 +44,7 @@ export async function freezeNow(sql: Sql): Promise<string> {
   return row!.now
 }
 
-/** Stores a run. Null where another run already retries all of the same topic. */
+/** Stores a run. Null where another run has the same `retry_all_topic` and has not ended. */
 export async function insertRun(sql: Sql, run: NewRun): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     insert into dlq.dlq_runs (
@@ -64,10 +65,10 @@ export async function noteSaga(sql: Sql, { id, sagaId }: { id: string; sagaId: s
   await sql`update dlq.dlq_runs set saga_id = ${sagaId} where id = ${id}`
 }
 
-/** The run that retries all of the topic at present. */
-export async function findRetryAll(sql: Sql, topic: string): Promise<string | null> {
+/** The run that has this `retry_all_topic` at present. */
+export async function findRetryAll(sql: Sql, retryAll: string): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
-    select id from dlq.dlq_runs where retry_all_topic = ${topic} and ended_at is null`
+    select id from dlq.dlq_runs where retry_all_topic = ${retryAll} and ended_at is null`
   return row?.id ?? null
 }
 
@@ -85,7 +86,7 @@ export type HeldRun = RunCounts & {
   cutoff: string
   until_id: string
   matched: number
-  /** Set: the run retries all of this topic, and the filter's topic is a name, not a glob. */
+  /** Set: the run retries all of a topic, and the filter's topic is a name, not a glob. */
   retry_all_topic: string | null
   target_topic: string | null
   patch: string | null

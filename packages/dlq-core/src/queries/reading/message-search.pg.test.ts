@@ -12,7 +12,7 @@ import { type Status, statuses } from '../../domain/retry/message-state.ts'
 import { recordTopics } from '../ingest/topics.ts'
 import type { TopicScope } from '../topic-scope.ts'
 import type { MessageSearch, MessageSort } from './message-scan.ts'
-import { countMessages, getPayload, type MessageRow, searchIds, searchMessages } from './message-search.ts'
+import { countMessages, getPayload, type MessageRow, pageOfTopic, searchIds, searchMessages } from './message-search.ts'
 import { resolveTopic } from './message-topic.ts'
 
 const database = useDatabase()
@@ -403,6 +403,25 @@ describe('a DLQ topic', () => {
     await expect(among(1000)).rejects.toMatchObject({ isMixed: false })
     await expect(among(6000)).rejects.toMatchObject({ isMixed: true })
   })
+})
+
+test('the pages of a topic by number are its messages in the scope, newest first, with their number', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('orders', 'payments', 'orders.dlq.v1', 'late.dlq.v1'),
+      scopes,
+      fc.integer({ min: 1, max: 30 }),
+      fc.nat(4),
+      async (name, scope, limit, page) => {
+        const topic = await resolveTopic(service.sql, name, { literally: true })
+        const ids = expectedIds({ topic: name }, 'newest', scope)
+        const offset = page * limit
+        const { total, rows } = await pageOfTopic(service.sql, { topic, scope, limit, offset })
+        expect([total, rows.map(({ id }) => id)]).toEqual([ids.length, ids.slice(offset, offset + limit)])
+      },
+    ),
+    { numRuns: process.env.DLQ_SOAK === '1' ? 1000 : 60 },
+  )
 })
 
 describe('a total', () => {

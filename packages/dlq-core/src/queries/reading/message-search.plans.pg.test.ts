@@ -277,6 +277,22 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     expect(ofRows.filter((node) => !/_pkey$/.test(node['Index Name'] ?? '') || node['Actual Loops'] > 10)).toEqual([])
   })
 
+  test('a page for a token of some topics reads hardly more rows than it shows, and none behind the last page', async () => {
+    const filled = await partitionsWithRows(database.sql)
+    const { topic } = ofDlqTopic
+    const rowsFor = async (offset: number) => {
+      const plans = await plansOf(database.url, planCacheMode, (sql) =>
+        pageOfTopic(sql, { topic, scope: ['topic-7*'], limit: 10, offset }),
+      )
+      const nodes = plans.flatMap(nodesOf).filter((node) => isRun(node) && filled.includes(node['Relation Name'] ?? ''))
+      return nodes.filter((node) => node['Node Type'] !== 'Index Only Scan').map((node) => node['Actual Loops'])
+    }
+    const read = await rowsFor(0)
+    expect(read.length).toBeGreaterThan(0)
+    expect(read.filter((loops) => loops > 10)).toEqual([])
+    expect(await rowsFor(1_000_000)).toEqual([])
+  })
+
   test('the count of a range of time reads its index only', async () => {
     const search = { filter: range, topic: null, scope: null, sort: 'newest' as const }
     const plans = await plansOf(database.url, planCacheMode, (sql) => countMessages(sql, { search, atMost: 100 }))

@@ -153,7 +153,7 @@ export async function countMessages(
 /**
  * The page behind the first `offset` messages of a topic, and the topic's number of messages, in one statement and so
  * in one snapshot. The messages before the page are skipped along the index. Their rows are read only where an original
- * topic has messages of other DLQ topics, too. The summary gives the number; until its first full count, all of the
+ * topic has messages of other DLQ topics, too, or where the scope has to be tested. The summary gives the number; until its first full count, all of the
  * topic's messages are counted.
  */
 export async function pageOfTopic(
@@ -168,11 +168,29 @@ export async function pageOfTopic(
   // Such a page has no cursor, so the rows of other DLQ topics in the same original topics are passed over, however many.
   const search = { filter: { topic: topic.names![0]! }, topic: { ...topic, isMixed: false }, scope }
   const scan = scanMessages(sql, { search: { ...search, sort: 'newest' } })
+  const isTested = scan.tests.length > 0
+  // Rows that the scope hides are passed over as well. Mostly there are none, so all rows are read only where it takes that.
+  for (let places = Math.min(offset + limit, maxRows); ; places = Math.min(places * 10, maxRows)) {
+    const page = await pageAmong(sql, { topic, scope, limit, offset, scan, places })
+    if (!isTested || places === maxRows || page.rows.length >= Math.min(limit, page.total - offset)) return page
+  }
+}
+
+/** The page among the first `places` rows along the index. */
+async function pageAmong(
+  sql: Sql,
+  {
+    topic,
+    scope,
+    limit,
+    offset,
+    scan,
+    places,
+  }: Parameters<typeof pageOfTopic>[1] & { scan: MessageScan; places: number },
+): Promise<{ total: number; rows: MessageRow[] }> {
   const matches = scan.tests.length === 0 ? sql`` : sql`cross join lateral ${tested(sql, scan)} m`
-  const all = (limit: number) =>
-    sql`select found.id from ${scan.ids({ after: null, limit })} found ${matches} order by found.id desc`
-  // Where rows are tested one by one, only the test tells which of them make up the page.
-  const places = scan.tests.length === 0 ? offset + limit : maxRows
+  const all = (limit: number, where = sql``) =>
+    sql`select found.id from ${scan.ids({ after: null, limit })} found ${matches} ${where} order by found.id desc`
   const rows = await sql<({ total: number } & (ShownRow | { id: null }))[]>`
     with total as (
       select case when (select counted_at from dlq.dlq_summary_state) is null
@@ -180,7 +198,8 @@ export async function pageOfTopic(
         else (select coalesce(sum(count), 0)::float8 from ${lines(sql)}
               where ${sql(topic.column)} = ${topic.names![0]!} and ${countInScope(sql, scope, 'line')}) end as total
     ),
-    page as (${all(places)} limit ${limit} offset ${offset})
+    -- Behind the last page, no row is passed over.
+    page as (${all(places, sql`where (select total from total) > ${offset}`)} limit ${limit} offset ${offset})
     select total.total, shown.*
     from total
     left join (

@@ -25,6 +25,24 @@ describe('admission', () => {
     expect(statuses.filter((status) => status === 'running')).toHaveLength(2)
   })
 
+  test('the runs of one actor with limited topics leave a place to others, also where it has resumed more', async () => {
+    const admitted = async (run: { actor: string; scope: string[] | null }, maxActive = 3) => {
+      const id = await enter(run)
+      return { id, isLast: (await chunkOf(id, 'admit', { maxActive })).isLast }
+    }
+    const ann = { actor: 'ann', scope: ['orders*'] }
+    const first = await admitted(ann)
+    expect([first.isLast, (await admitted(ann)).isLast, (await admitted(ann)).isLast]).toEqual([true, true, false])
+    await move(first.id, 'running', 'paused')
+    expect((await admitted(ann)).isLast).toBe(true)
+    await move(first.id, 'paused', 'running')
+    expect((await admitted({ actor: 'bob', scope: ['pay*'] })).isLast).toBe(true)
+    expect((await admitted({ actor: 'eve', scope: null })).isLast).toBe(false)
+    // Who may see all topics takes all of the places.
+    expect((await admitted({ actor: 'eve', scope: null }, 5)).isLast).toBe(true)
+    expect((await admitted({ actor: 'eve', scope: null }, 6)).isLast).toBe(true)
+  })
+
   test('a paused run leaves its place to another, a cancelling one does not', async () => {
     const [first, second] = [await start(enter()), await enter()]
     await move(first, 'running', 'cancelling')

@@ -93,7 +93,7 @@ export async function searchAttempts(
         select found.id, found.number, ${columns}
         from (${listed}) found cross join lateral ${tested(sql, message)} m
         where ${wanted} ${first}`
-  const attempts = await sql<ListedAttempt[]>`
+  const page = sql`
     select a.message_id, ${attemptColumns(sql)}, a.original_topic, a.dlq_topic, a.consumer_group, a.group_id, a.status, ${place(sql)} as place
     from (
       select a.*, found.original_topic, found.dlq_topic, found.consumer_group, found.group_id, found.status
@@ -102,13 +102,33 @@ export async function searchAttempts(
         select a.* from dlq.dlq_attempts a where a.message_id = found.id and a.number = found.number offset 0
       ) a
     ) a
-    ${withVerdict(sql)}
+    ${withVerdict(sql)}`
+  if (few) {
+    const attempts = await sql<ListedAttempt[]>`select * from (${page}) a order by ${newestFirst(sql)}`
+    return { attempts: [...attempts], examinedTo: null }
+  }
+  // In one snapshot: where attempts are archived or deleted in between, the place at which it stopped would be further on.
+  const rows = await sql<((ListedAttempt | { message_id: null }) & Edge)[]>`
+    with page as materialized (${page}),
+    edge as (
+      select a.message_id, a.number, ${place(sql)} as place from ${walked} a
+      where (select count(*) from page) < ${limit}
+      order by ${newestFirst(sql)} offset ${examine - 1}
+    )
+    select edge.message_id as edge_id, edge.number as edge_number, edge.place as edge_place, a.*
+    from (select) one left join edge on true left join page a on true
     order by ${newestFirst(sql)}`
-  if (few || attempts.length === limit) return { attempts: [...attempts], examinedTo: null }
-  const [last] = await sql<{ message_id: string; number: number; place: string }[]>`
-    select a.message_id, a.number, ${place(sql)} as place from ${walked} a order by ${newestFirst(sql)} offset ${examine - 1}`
-  return { attempts: [...attempts], examinedTo: last ? placeOf(last) : null }
+  const { edge_id, edge_number: number, edge_place: at } = rows[0]!
+  return {
+    attempts: rows.flatMap(({ edge_id: _, edge_number: __, edge_place: ___, ...attempt }) =>
+      attempt.message_id === null ? [] : [attempt as ListedAttempt],
+    ),
+    examinedTo: edge_id === null ? null : { messageId: edge_id, number: number!, at: at! },
+  }
 }
+
+/** Where the search stopped at its bound; null where it had enough, or came to the end. */
+type Edge = { edge_id: string | null; edge_number: number | null; edge_place: string | null }
 
 export function placeOf({ place, message_id, number }: Pick<ListedAttempt, 'place' | 'message_id' | 'number'>) {
   return { at: place, messageId: message_id, number }

@@ -2,6 +2,7 @@
 // on the rows of one statement.
 
 import { createHash } from 'node:crypto'
+import { changingBetween } from 'dlq-testing/postgres/changing-between.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import fc from 'fast-check'
@@ -287,30 +288,6 @@ test('the ids of a selection come in chunks, oldest first, up to the last id tha
 })
 
 describe('while messages leave the filter', () => {
-  /** Calls `change` once, as soon as the first statement has answered. */
-  function changing(change: () => Promise<unknown>): typeof service.sql {
-    let isChanged = false
-    return new Proxy(service.sql, {
-      apply(sql, self, args) {
-        const query = Reflect.apply(sql as never, self, args) as Promise<unknown>
-        const then = query.then.bind(query)
-        // Only statements are awaited, parts of them are not.
-        Object.assign(query, {
-          // biome-ignore lint/suspicious/noThenProperty: this is where a statement is sent
-          then: (onAnswer: (answer: unknown) => unknown, onFault: (fault: unknown) => unknown) =>
-            then(async (answer) => {
-              if (!isChanged) {
-                isChanged = true
-                await change()
-              }
-              return onAnswer(answer)
-            }, onFault),
-        })
-        return query
-      },
-    })
-  }
-
   const search = { filter: { topic: 'racy', status: ['PENDING' as const], q: 'wanted' } }
   let wanted: string[] = []
   const resolveFirst = () =>
@@ -329,7 +306,7 @@ describe('while messages leave the filter', () => {
   afterEach(() => database.sql`delete from dlq.dlq_messages where original_topic = 'racy'`)
 
   test('a page skips no other message', async () => {
-    const sql = changing(resolveFirst)
+    const sql = changingBetween(service.sql, resolveFirst)
     const topic = await resolveTopic(service.sql, 'racy')
     const found: string[] = []
     for (let after: readonly string[] | null = null; ; ) {
@@ -343,7 +320,7 @@ describe('while messages leave the filter', () => {
   })
 
   test('a chunk of a selection skips no other message', async () => {
-    const sql = changing(resolveFirst)
+    const sql = changingBetween(service.sql, resolveFirst)
     const topic = await resolveTopic(service.sql, 'racy')
     const found: string[] = []
     for (let afterId: string | null = null; ; ) {

@@ -1,6 +1,7 @@
 // The attempts of many messages, newest first.
 
-import { searchAttempts } from 'dlq-core/queries/history/attempt-list.ts'
+import { type AttemptPlace, placeOf, searchAttempts } from 'dlq-core/queries/history/attempt-list.ts'
+import { changingBetween } from 'dlq-testing/postgres/changing-between.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/postgres/statement-plans.ts'
@@ -115,6 +116,29 @@ describe('pages', () => {
     // Few messages along an index: all at once.
     expect(await all('error_class=Rare&topic=orders')).toEqual({ seen: [[wanted, 1]], pages: 1 })
   })
+})
+
+test('a page skips none where others are deleted while it is read', async () => {
+  const ids: string[] = []
+  for (let n = 1; n <= 40; n += 1) {
+    ids.push(await insert())
+    await attempt(ids.at(-1)!, 1, -n, n === 15 || n === 35 ? 'failed' : 'published')
+  }
+  const sql = changingBetween(
+    service.sql,
+    () =>
+      database.sql`delete from dlq.dlq_attempts where message_id = any(${database.sql.array(ids.slice(0, 8))}::uuid[])`,
+  )
+  const found: string[] = []
+  for (let after: AttemptPlace | null = null; ; ) {
+    const { attempts, examinedTo } = await searchAttempts(sql, {
+      ...{ search: { filter: {}, topic: null, scope: null }, outcome: ['failed'], after, limit: 2, examine: 10 },
+    })
+    found.push(...attempts.map(({ message_id }) => message_id))
+    if (examinedTo === null && attempts.length < 2) break
+    after = examinedTo ?? placeOf(attempts.at(-1)!)
+  }
+  expect(found).toEqual([ids[14], ids[34]])
 })
 
 test.each(planCacheModes)(

@@ -206,6 +206,13 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
     named.map((status) => ({ prefix: [...prefix, ['m.status', sqlText`${status}::text`]], others }))
   const sortColumn = null
 
+  // A glob that matches no topic finds nothing, and not after a look at every message.
+  if (topic?.names?.length === 0)
+    return {
+      arms: [{ prefix: [], others: [sqlWords('false')] }],
+      decides: ['topic'],
+      sortColumn: sort === 'next_due' ? 'next_retry_at' : null,
+    }
   if (sort === 'next_due') return dueDriver(topic)
   const topics = (topic?.names ?? null)?.map((name) => [`m.${topic!.column}`, sqlText`${name}::text`] as const)
   if (filter.archived) {

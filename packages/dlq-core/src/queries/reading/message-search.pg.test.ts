@@ -178,7 +178,7 @@ async function walk(
 
 const fields = {
   status: fc.subarray([...statuses].sort(), { minLength: 1 }),
-  topic: fc.constantFrom('orders', 'payments', 'orders.dlq.v1', 'orders*', '*.dlq.v1', 'nothing', '*'),
+  topic: fc.constantFrom('orders', 'payments', 'orders.dlq.v1', 'orders*', '*.dlq.v1', 'nothing', 'nothing*', '*'),
   consumer_group: fc.constantFrom('billing', 'nobody'),
   error_class: fc.constant('com.example.Late'),
   group_id: fc.constantFrom(...groupIds),
@@ -246,6 +246,20 @@ test('a search finds exactly the messages of the filter, in its order, forwards 
     { numRuns: process.env.DLQ_SOAK === '1' ? 2000 : 50 },
   )
   expect(found).toBeGreaterThan(0)
+})
+
+test.each<[MessageFilter, MessageSort]>([
+  [{ topic: 'nothing*' }, 'newest'],
+  [{ topic: 'nothing*', from: '2026-02-20T10:01:00.000Z' }, 'oldest'],
+  [{ topic: 'nothing-*-dlq', status: ['DEAD'], q: 'gone' }, 'newest'],
+  [{ topic: 'nothing*', archived: true }, 'newest'],
+  [{ topic: 'nothing*' }, 'next_due'],
+])('a glob that matches no topic finds nothing without looking at messages: %o, %s', async (filter, sort) => {
+  const search = await searchOf(filter, sort)
+  expect(await searchMessages(service.sql, { search, after: null, limit: 5, examine: 10 })).toEqual({
+    ...{ rows: [], examinedTo: null, examined: 0 },
+  })
+  expect(await countMessages(service.sql, { search, atMost: 10 })).toEqual({ value: 0, relation: 'eq' })
 })
 
 test.each<MessageFilter>([

@@ -1,4 +1,4 @@
-// The distinct original topics of dlq_messages, by a loose index scan: PostgreSQL steps along an index from one topic to the
+// The distinct original topics of dlq_messages, or of its archive, by a loose index scan: PostgreSQL steps along an index from one topic to the
 // next. The cost grows with the number of topics and partitions, and not with the number of messages.
 // https://wiki.postgresql.org/wiki/Loose_indexscan
 
@@ -11,15 +11,16 @@ export type TopicWalk = {
   columns?: readonly string[]
   /** … which is the first one by these columns. They follow the topic in the index. */
   firstBy?: readonly string[]
+  table?: 'dlq.dlq_messages' | 'dlq.dlq_messages_archive'
 }
 
 /** A query with one row for each topic, in the order of their names: the topic, and the further columns. */
-export function looseIndexScan({ where, columns = [], firstBy = [] }: TopicWalk): SqlText {
+export function looseIndexScan({ where, columns = [], firstBy = [], table = 'dlq.dlq_messages' }: TopicWalk): SqlText {
   const names = sqlWords(['original_topic', ...columns].join(', '))
   const selected = sqlWords(['original_topic', ...columns].map((name) => `m.${name}`).join(', '))
   const order = sqlWords(['original_topic', ...firstBy].map((name) => `m.${name}`).join(', '))
   const firstWhere = (conditions: readonly SqlText[]) =>
-    sqlText`select ${selected} from dlq.dlq_messages m where ${joinSql(conditions, ' and ')} order by ${order} limit 1`
+    sqlText`select ${selected} from ${sqlWords(table)} m where ${joinSql(conditions, ' and ')} order by ${order} limit 1`
   return sqlText`
     with recursive walk as (
       (${firstWhere([where])})

@@ -162,7 +162,8 @@ async function searchOf(
   }: { statuses: MessageFilter['status'] | null; scope: TopicScope; literally?: boolean },
 ) {
   if (statuses?.length === 0) return null
-  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic, { literally })
+  const { archived } = filter
+  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic, { literally, archived })
   return { filter: statuses ? { ...filter, status: statuses } : filter, topic, scope }
 }
 

@@ -31,7 +31,8 @@ export async function selectChunk(sql: Transaction, run: HeldRun, limit: number)
   if (statuses.length === 0) return { ids: [], cursor: run.cursor, isExhausted: true }
   const filter: MessageFilter = { ...selection.filter, status: statuses }
   const literally = run.retry_all_topic !== null
-  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic, { literally })
+  const { archived } = filter
+  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic, { literally, archived })
   const search = { filter, topic, scope: run.scope }
   const { ids, examinedTo } = await searchIds(sql, {
     ...{ search, afterId: run.cursor, untilId: run.until_id, limit, examine },

@@ -150,7 +150,8 @@ async function searchOf(
   sort: MessageSort,
   { scope = null, isMixed = false, isWide = false }: { scope?: TopicScope; isMixed?: boolean; isWide?: boolean } = {},
 ): Promise<MessageSearch> {
-  const topic = filter.topic === undefined ? null : await resolveTopic(service.sql, filter.topic)
+  const { archived } = filter
+  const topic = filter.topic === undefined ? null : await resolveTopic(service.sql, filter.topic, { archived })
   const wide = filter.topic !== undefined && !isLookedUp(filter, isWide) ? { names: null, glob: filter.topic } : {}
   return { filter, topic: topic && { ...topic, isMixed, ...wide }, scope, sort }
 }
@@ -272,6 +273,25 @@ test.each<MessageFilter>([
   const found = await walk(search, { after: null, backwards: false, limit: 7, examine: 20 })
   expect(found.map(({ id }) => id)).toEqual(expectedIds(filter, 'newest', null))
   expect(found.length).toBeGreaterThan(0)
+})
+
+test('a glob finds archived messages of topics that no live message has any more', async () => {
+  const [old] = await database.sql<[{ id: string }]>`
+    insert into dlq.dlq_messages (original_topic, dlq_topic, error_message, status)
+    values ('bygone', 'bygone.dlq.v1', 'e', 'RESOLVED') returning id`
+  await database.sql`select dlq.archive_messages(array[${old.id}]::uuid[], now() + interval '1 hour')`
+  try {
+    for (const topic of ['bygone', 'bygone*', 'by?one', 'bygone.dlq.*']) {
+      const search = await searchOf({ topic, archived: true }, 'newest')
+      const { rows } = await searchMessages(service.sql, { search, after: null, limit: 5, examine: 500 })
+      expect(
+        rows.map(({ id }) => id),
+        topic,
+      ).toEqual([old.id])
+    }
+  } finally {
+    await database.sql`delete from dlq.dlq_messages_archive where id = ${old.id}`
+  }
 })
 
 test('the ids of a selection come in chunks, oldest first, up to the last id that was asked for', async () => {

@@ -17,17 +17,25 @@ const maxNames = 16
 
 /**
  * The name of a known DLQ topic finds the messages that were read from it. Any other name finds the messages of that
- * original topic. Each uses one index, never an OR. `literally`: `*` and `?` in the name are no wildcards.
+ * original topic. Each uses one index, never an OR. `literally`: `*` and `?` in the name are no wildcards. `archived`: for
+ * messages of the archive, which has topics that no live message has any more.
  */
-export async function resolveTopic(sql: Sql, topic: string, { literally = false } = {}): Promise<TopicCondition> {
+export async function resolveTopic(
+  sql: Sql,
+  topic: string,
+  { literally = false, archived = false }: { literally?: boolean; archived?: boolean | undefined } = {},
+): Promise<TopicCondition> {
   if (literally || !isTopicGlob(topic)) {
     const column = (await isDlqTopic(sql, topic)) ? 'dlq_topic' : 'original_topic'
     return withMixed(sql, { column, names: [topic], glob: null })
   }
   const column = topicColumn(topic, false)
+  // Nothing counts the archive, and no index of it begins with the DLQ topic, so each row is tested.
+  if (archived && column === 'dlq_topic') return { column, names: null, glob: topic }
   // A message that was reported by HTTP may have a DLQ topic that was never found in Kafka, so the names come from
   // the messages themselves.
-  const names = (await listStoredTopics(sql, column)).filter((name) => matchesTopicGlobs(topic, name))
+  const stored = archived ? await listArchivedTopics(sql) : await listStoredTopics(sql, column)
+  const names = stored.filter((name) => matchesTopicGlobs(topic, name))
   return names.length <= maxNames ? withMixed(sql, { column, names, glob: null }) : { column, names: null, glob: topic }
 }
 
@@ -46,6 +54,13 @@ async function withMixed(sql: Sql, topic: TopicCondition & { names: readonly str
 export async function listStoredTopics(sql: Sql, column: TopicCondition['column']): Promise<string[]> {
   if (column === 'dlq_topic') return listStoredDlqTopics(sql)
   const stored = looseIndexScan({ where: sqlWords('true') })
+  const rows = await sql<{ topic: string }[]>`select original_topic as topic from (${toQuery(sql, stored)}) stored`
+  return rows.map(({ topic }) => topic)
+}
+
+/** The original topics of archived messages. */
+async function listArchivedTopics(sql: Sql): Promise<string[]> {
+  const stored = looseIndexScan({ where: sqlWords('true'), table: 'dlq.dlq_messages_archive' })
   const rows = await sql<{ topic: string }[]>`select original_topic as topic from (${toQuery(sql, stored)}) stored`
   return rows.map(({ topic }) => topic)
 }

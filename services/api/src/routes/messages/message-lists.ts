@@ -267,6 +267,7 @@ export async function searchOf(
     throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'sort: what is archived is never due', [
       { field: 'sort', message: 'what is archived is never due' },
     ])
-  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic)
+  const { archived } = filter
+  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic, { archived })
   return { filter, topic, scope, sort }
 }

@@ -215,6 +215,23 @@ test('exit codes say who is to blame', async () => {
   expect(await run('dlq nothing')).toMatchObject({ code: 64 })
 })
 
+test('numbers of a payload keep their digits', async () => {
+  const value = '{"amount": 12345678901234567890.12}'
+  const { sql } = fleet.database
+  await sql`update dlq.dlq_messages set payload = ${value}::text::jsonb, record_value = ${Buffer.from(value)}
+            where id = ${ids[0]!}`
+  expect((await run('dlq show "$ID" --value')).stdout).toBe(value)
+  for (const command of ['dlq show "$ID"', 'dlq show "$ID" --json', `dlq ls --topic ${fleet.original} --json`])
+    expect((await run(command)).stdout).toContain('"amount": 12345678901234567890.12')
+})
+
+test('a login that is refused leaves the saved one as it was', async () => {
+  const login = 'dlq login "$API" --name shop --token-file'
+  expect((await run(`${login} ~/.dlq-token`)).code).toBe(0)
+  expect((await run(`echo wrong > wrong; ${login} wrong`)).code).toBe(77)
+  expect((await run('dlq status --context shop')).code).toBe(0)
+})
+
 test('bash completes the names of commands and options', async () => {
   const complete = (words: string, at: number) =>
     run(`dlq completion bash > c; source ./c; COMP_WORDS=(${words}); COMP_CWORD=${at}; _dlq; echo "\${COMPREPLY[@]}"`)

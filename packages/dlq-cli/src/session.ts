@@ -5,6 +5,7 @@ import { type Context, chooseContext } from './config/contexts.ts'
 import { tokenOf } from './config/token.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { CurlPrinted, curlOf } from './output/curl.ts'
+import { exactJson, keepDigits } from './output/exact-json.ts'
 import { type Column, table } from './output/table.ts'
 import { durationMs } from './output/words.ts'
 import type { Terminal } from './terminal.ts'
@@ -29,8 +30,11 @@ const clearScreen = '\u001b[H\u001b[J'
 /** A person waits in front of it, so less patiently than a program. */
 const retry = { maxAttempts: 3, maxWaitMs: 5000 }
 
-export function openSession(terminal: Terminal, options: CommonOptions): Session {
-  const context = chooseContext(terminal.env, options.context)
+export function openSession(
+  terminal: Terminal,
+  options: CommonOptions,
+  context = chooseContext(terminal.env, options.context),
+): Session {
   const token = tokenOf(context, terminal.env)
   const json = options.json === true
   const width = options.wide ? null : terminal.columns
@@ -49,7 +53,7 @@ export function openSession(terminal: Terminal, options: CommonOptions): Session
         throw new CurlPrinted()
       },
     }),
-    print: (data, render) => write(json ? JSON.stringify(data, null, options.watch ? undefined : 2) : render(data)),
+    print: (data, render) => write(json ? exactJson(data, options.watch ? undefined : 2) : render(data)),
     table: (rows, columns, nothing = 'nothing found') => (rows.length === 0 ? nothing : table(rows, columns, width)),
     async watched(pass) {
       if (!options.watch) return pass()
@@ -67,10 +71,18 @@ export function openSession(terminal: Terminal, options: CommonOptions): Session
 /** fetch, with an error that says which API did not answer. */
 async function reach(request: Request, api: string): Promise<Response> {
   try {
-    return await fetch(request)
+    return await withDigits(await fetch(request))
   } catch (cause) {
     if (request.signal.aborted) throw cause
     const reason = (cause as Error & { cause?: Error }).cause?.message || (cause as Error).message
     throw new CliError(exitCodes.unavailable, `${api} does not answer: ${reason}`, { cause })
   }
+}
+
+/** The answer with its JSON's digits kept. A download is the bytes of a record, and passes as it is. */
+async function withDigits(response: Response): Promise<Response> {
+  const { status, statusText, headers } = response
+  const isJson = /^application\/json\b/.test(headers.get('content-type') ?? '')
+  if (response.body === null || !isJson || headers.has('content-disposition')) return response
+  return new Response(keepDigits(await response.text()), { status, statusText, headers })
 }

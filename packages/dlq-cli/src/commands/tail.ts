@@ -6,6 +6,7 @@ import { eachMessage } from 'dlq-client/each.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { filterOf, withFilters } from '../filters.ts'
+import { exactJson } from '../output/exact-json.ts'
 import { durationMs, plain } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 import type { ListedMessage } from './ls.ts'
@@ -42,7 +43,7 @@ async function follow(session: Session, filter: ReturnType<typeof filterOf>, sin
       shown.set(message.id, Date.parse(message.created_at))
       fresh.push(message)
     }
-    for (const message of fresh) await terminal.write(`${json ? JSON.stringify(message) : lineOf(message)}\n`)
+    for (const message of fresh) await terminal.write(`${json ? exactJson(message) : lineOf(message)}\n`)
     // By the server's clock: the newest that was stored, and where nothing was, no later than before.
     const newest = Math.max(from + overlapMs, ...fresh.map(({ created_at }) => Date.parse(created_at)))
     from = Math.max(since, newest - overlapMs)

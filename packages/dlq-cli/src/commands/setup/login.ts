@@ -12,7 +12,8 @@ import { openSession } from '../../session.ts'
 export function addLogin(program: Command): void {
   const login = defineCommand(program, 'login <api>', {
     summary: 'save a deployment: its address, and where its token comes from',
-    description: 'The file holds no token. It becomes the current context once the API accepts the token.',
+    description:
+      'The file holds no token. It is saved, and becomes the current context, once the API accepts the token.',
     examples: [
       'dlq login "$API" --name shop --token-file ~/.dlq-token',
       'dlq login "$API" --name shop --token-command "cat ~/.dlq-token" --production',
@@ -36,10 +37,10 @@ export function addLogin(program: Command): void {
     }
     const name = options.name ?? new URL(api).host
     const before = readContexts(terminal.env)
-    const contexts = { ...before.contexts, [name]: context }
-    writeContexts(terminal.env, { ...before, contexts })
-    const { actor, role } = await dataOf(openSession(terminal, { context: name }).api.GET('/api/v1/me'))
-    writeContexts(terminal.env, { current: name, contexts })
+    // Saved once it is accepted: a token that is mistyped does not replace one that works.
+    const { api: client } = openSession(terminal, {}, { name, ...context })
+    const { actor, role } = await dataOf(client.GET('/api/v1/me'))
+    writeContexts(terminal.env, { current: name, contexts: { ...before.contexts, [name]: context } })
     await terminal.write(`${name} is the current context: ${api}, as ${plain(actor)} (${role})\n`)
   })
 

@@ -91,7 +91,11 @@ function faultOf(error: unknown, terminal: Terminal): number {
     return error.exitCode
   }
   if (error instanceof DlqApiError) {
-    const details = error.details.map(({ field, message }) => `\n  ${field}: ${message}`).join('')
+    // Where a field is faulty, the API's sentence says it already.
+    const details = error.details
+      .filter(({ message }) => !error.message.includes(message))
+      .map(({ field, message }) => `\n  ${field}: ${message}`)
+      .join('')
     terminal.note(`dlq: ${plainLines(error.message + details)}${error.requestId ? ` (${error.requestId})` : ''}`)
     if (error.status === 401 || error.status === 403) return exitCodes.notAllowed
     return error.status === 503 || error.status === 429 || error.status === 502 || error.status === 504

@@ -14,8 +14,9 @@ import { useNow, useSlow } from '../../data/live.ts'
 import { useMessageWindow } from '../../data/queries/content/message-window.ts'
 import type { ListSort } from '../../data/queries/messages.ts'
 import { filterOf, printSearch, requestFilter, type Search, unknownNames } from '../../domain/addresses.ts'
+import { matchWords } from '../../domain/lists/match-total.ts'
 import { totalText } from '../../domain/runs.ts'
-import { counted, listed, numberText } from '../../domain/words.ts'
+import { counted, listed } from '../../domain/words.ts'
 import { FilterBar } from './filter-bar.tsx'
 import { MessageRows } from './message-rows.tsx'
 import styles from './messages.module.css'
@@ -86,11 +87,7 @@ export function MessagesPage() {
       >
         {list.data === undefined ? null : (
           <Verdict dim={list.isPlaceholderData}>
-            {total === null
-              ? `${counted(known, 'message')} shown.`
-              : total.relation === 'gte'
-                ? `More than ${numberText(total.value)} messages match.`
-                : `${counted(total.value, 'message matches', 'messages match')}.`}
+            {total === null ? `${counted(known, 'message')} shown.` : matchWords(total)}
           </Verdict>
         )}
       </PageHead>
@@ -119,7 +116,7 @@ export function MessagesPage() {
       {slow ? <Skeleton rows={12} /> : null}
       {chosen.size === 0 ? (
         <Selected
-          text={total === null ? null : `All ${totalText(total)} that match`}
+          text={total === null || total.value === 0 ? null : `All ${totalText(total)} that match`}
           search={filter as Record<string, string>}
         />
       ) : (

@@ -3,6 +3,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { MessageFilter } from '../../../domain/addresses.ts'
+import { matchTotal } from '../../../domain/lists/match-total.ts'
 import { keptPages, type PagePlace, placeOf, toRead, windowOf } from '../../../domain/lists/page-window.ts'
 import { type ListSort, messagesQuery, readMessages } from '../messages.ts'
 
@@ -67,6 +68,7 @@ export function useMessageWindow(filter: MessageFilter, sort: ListSort) {
     scrollTo(0, 0)
     await client.resetQueries({ queryKey: query.queryKey })
   }
-  const total = pages[0]?.pagination.total ?? places[0]?.total ?? null
+  const isWhole = list.data !== undefined && !list.isPlaceholderData && !list.hasNextPage
+  const total = matchTotal(pages[0]?.pagination.total ?? places[0]?.total ?? null, { rows: known, isWhole })
   return { list, window, known, show, refresh, total, last: pages.at(-1) }
 }

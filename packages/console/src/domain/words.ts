@@ -26,6 +26,11 @@ export function shortClass(name: string): string {
   return name.split(/[.\\]|::/).findLast((part) => part !== '') ?? name
 }
 
+/** The beginning of a long text, with "…" where it was cut; never half a character. */
+export function headOf(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, '')}…`
+}
+
 /** A long name cut in its middle: its beginning and its end tell it apart. */
 export function middleCut(name: string, maxChars: number): string {
   if (name.length <= maxChars) return name

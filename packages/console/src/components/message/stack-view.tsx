@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { frameRuns, shortFrame, stackSections } from '../../domain/payload/stack.ts'
 import { counted } from '../../domain/words.ts'
 import { Button } from '../controls/button.tsx'
+import { LongWords } from '../show/long-words.tsx'
 import { copyText } from '../toasts.tsx'
 import styles from './message.module.css'
 
@@ -33,7 +34,9 @@ export function StackView({ trace }: { trace: string }) {
       ) : (
         sections.map((section, at) => (
           <div key={`${at} ${section.title}`}>
-            <p className={styles.error}>{section.title}</p>
+            <p className={styles.error}>
+              <LongWords text={section.title} />
+            </p>
             <Frames frames={section.frames} />
           </div>
         ))

@@ -1,6 +1,7 @@
 // The frame of a page: a heading that gets the focus after a navigation, the sentence that answers, and what follows.
 
 import { type ReactNode, useEffect } from 'react'
+import { useLongWords } from './long-words.tsx'
 import styles from './page.module.css'
 
 type HeadProps = {
@@ -17,6 +18,7 @@ type HeadProps = {
 }
 
 export function PageHead({ title, documentTitle, back, aside, hidden = false, children }: HeadProps) {
+  const { words, toggle } = useLongWords(title)
   useEffect(() => {
     document.title = `${documentTitle ?? title} · dlq-manager`
   }, [documentTitle, title])
@@ -24,7 +26,10 @@ export function PageHead({ title, documentTitle, back, aside, hidden = false, ch
     <header className={styles.head}>
       {back === undefined ? null : <nav aria-label="Breadcrumb">{back}</nav>}
       <div className={hidden ? 'visually-hidden' : styles.line}>
-        <h1 tabIndex={-1}>{title}</h1>
+        <h1 tabIndex={-1}>
+          <bdi>{words}</bdi>
+        </h1>
+        {toggle}
         {aside === undefined ? null : <div className={styles.aside}>{aside}</div>}
       </div>
       {children}

@@ -15,11 +15,13 @@ import { type EditDraft, headerCells, keyCell } from '../../domain/payload/edit-
 import { toBase64 } from '../../domain/payload/hex.ts'
 import { hiddenParts } from '../../domain/payload/hidden-parts.ts'
 import { cameOnOneLine, layOut, onOneLine, readValue } from '../../domain/payload/value.ts'
-import { bytesText } from '../../domain/words.ts'
+import { bytesText, headOf } from '../../domain/words.ts'
 import { MaskNotice } from '../message/mask-notice.tsx'
 import styles from './edit.module.css'
 import { EditSteps } from './edit-steps.tsx'
 
+/** Enough to know the message again: the editor stays in sight. */
+const shownErrorChars = 200
 const route = getRouteApi('/messages/$id/edit')
 /** Larger ones are downloaded, changed elsewhere, and put in place as a file. */
 const maxEditedBytes = 1024 * 1024
@@ -84,7 +86,8 @@ export function EditPage() {
       >
         {message === undefined ? null : (
           <p className={styles.quiet}>
-            {message.error_message} · {message.original_topic} → {message.consumer_group ?? 'consumer group not known'}
+            <bdi>{headOf(message.error_message, shownErrorChars)}</bdi> · {message.original_topic} →{' '}
+            {message.consumer_group ?? 'consumer group not known'}
           </p>
         )}
       </PageHead>

@@ -3,6 +3,7 @@
 import { StackView } from '../../components/message/stack-view.tsx'
 import type { ValueLook } from '../../components/message/value-view.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
+import { LongWords } from '../../components/show/long-words.tsx'
 import { Skeleton } from '../../components/show/page.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -26,7 +27,9 @@ export function MessageGlance({ id, look, onLook }: Props) {
   }
   return (
     <div className={styles.glance}>
-      <p className={styles.glanceError}>{message.error_message}</p>
+      <p className={styles.glanceError}>
+        <LongWords text={message.error_message} />
+      </p>
       <p className={styles.glanceState}>
         <StatusBadge status={message.status} /> {whatNext(message, now)} <Time at={message.last_failed_at} />
       </p>

@@ -22,7 +22,7 @@ import { useStore } from '../../data/store.ts'
 import { parseSearch } from '../../domain/addresses.ts'
 import { whatNext } from '../../domain/message-words.ts'
 import { hiddenParts } from '../../domain/payload/hidden-parts.ts'
-import { counted, shortClass } from '../../domain/words.ts'
+import { counted, headOf, shortClass } from '../../domain/words.ts'
 import { MaskNotice } from './mask-notice.tsx'
 import { MessageActions } from './message-actions.tsx'
 import { DecodedValue, MessageBytes } from './message-content.tsx'
@@ -37,6 +37,8 @@ const OriginSection = lazy(() =>
 )
 
 const route = getRouteApi('/messages/$id')
+/** The whole key has a tab of its own. */
+const shownKeyChars = 100
 const tabs = ['value', 'key', 'headers', 'where', 'policy', 'json'] as const
 
 export function MessagePage() {
@@ -89,8 +91,13 @@ export function MessagePage() {
         <p className={styles.quiet}>
           {message.error_class === null ? '' : `${message.error_class} · `}
           {message.original_topic} → {message.consumer_group ?? 'consumer group not known'}
-          {message.key === null ? '' : ` · key ${message.key.value}`} · failed {counted(message.failure_count, 'time')}{' '}
-          since <Time at={message.first_failed_at} long />
+          {message.key === null ? null : (
+            <>
+              {' '}
+              · key <bdi>{headOf(message.key.value ?? '', shownKeyChars)}</bdi>
+            </>
+          )}{' '}
+          · failed {counted(message.failure_count, 'time')} since <Time at={message.first_failed_at} long />
         </p>
         <div className={styles.state}>
           <StatusBadge status={message.status} plain />

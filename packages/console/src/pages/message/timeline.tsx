@@ -1,6 +1,7 @@
 // The story of a message, the newest first: failures, attempts and what became of them, edits, and what people did.
 
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
+import { LongWords } from '../../components/show/long-words.tsx'
 import { Time } from '../../components/show/time.tsx'
 import type { AuditEntry, Edit, MessageDetail } from '../../data/queries/messages.ts'
 import { attemptWords, whoSent } from '../../domain/message-words.ts'
@@ -46,7 +47,9 @@ export function Timeline({ message, edits, audit }: Props) {
         {entries.map(({ at, id, text }) => (
           <li key={id}>
             <Time at={at} />
-            <span>{text}</span>
+            <span>
+              <LongWords text={text} />
+            </span>
           </li>
         ))}
       </ol>

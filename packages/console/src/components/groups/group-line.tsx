@@ -41,7 +41,7 @@ export function GroupLine({ group, marks, withResolved = false, row }: Props) {
         {marks.after}
       </span>
       <span className={styles.under}>
-        {group.message} · {group.dlq_topics.join(', ')}
+        <bdi>{group.message}</bdi> · {group.dlq_topics.join(', ')}
         {group.note === null ? '' : ` · ${group.note}`}
       </span>
       <span className={styles.strip}>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { layOut } from '../../domain/payload/value.ts'
 import { Button } from '../controls/button.tsx'
 import { copyText } from '../toasts.tsx'
+import { DirectedText } from './directed-text.tsx'
 import styles from './message.module.css'
 
 type Props = {
@@ -34,7 +35,7 @@ export function DecodedView({ said, what, json, hidden }: Props) {
       {isShown ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
         <pre className={styles.text} tabIndex={0}>
-          {layOut(json)}
+          <DirectedText text={layOut(json)} />
         </pre>
       ) : null}
     </div>

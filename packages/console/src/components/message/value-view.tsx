@@ -6,6 +6,7 @@ import { confluentSchemaId, layOut, maxLayoutChars, readValue } from '../../doma
 import { bytesText, numberText } from '../../domain/words.ts'
 import { Button } from '../controls/button.tsx'
 import { copyText } from '../toasts.tsx'
+import { DirectedText } from './directed-text.tsx'
 import styles from './message.module.css'
 
 export type ValueLook = 'json' | 'text' | 'hex'
@@ -97,7 +98,7 @@ function LongText({ text }: { text: string }) {
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it */}
       <pre className={styles.text} tabIndex={0}>
-        {text.slice(0, chars)}
+        <DirectedText text={text.slice(0, chars)} />
       </pre>
       {chars < text.length ? (
         <p className={styles.over}>

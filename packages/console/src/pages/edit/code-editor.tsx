@@ -2,11 +2,11 @@
 
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
-import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'
+import { bidiIsolates, bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'
 import { unifiedMergeView } from '@codemirror/merge'
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
 import { EditorState, type Extension } from '@codemirror/state'
-import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { Decoration, drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
 import { jsonFault } from '../../domain/payload/json-fault.ts'
@@ -68,6 +68,7 @@ const look = EditorView.theme({
     textDecorationSkipInk: 'none',
     backgroundColor: 'var(--removed)',
   },
+  '.cm-specialChar': { color: 'var(--dead-text)' },
   '.cm-panels': { backgroundColor: 'var(--panel)', color: 'var(--text)' },
 })
 
@@ -118,6 +119,9 @@ export function CodeEditor(props: Props) {
         drawSelection(),
         bracketMatching(),
         highlightSelectionMatches(),
+        // What turns the text around is marked, and what is read from right to left keeps to its string.
+        highlightSpecialChars({ addSpecialChars: /[\u061c\u202a-\u202c\u2068]/ }),
+        bidiIsolates(),
         indentUnit.of('  '),
         json(),
         syntaxHighlighting(colours),

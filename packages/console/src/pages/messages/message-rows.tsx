@@ -5,12 +5,13 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
 import { Checkbox } from '../../components/controls/checkbox.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { DirectedText } from '../../components/message/directed-text.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
 import type { ListedMessage } from '../../data/queries/messages.ts'
 import type { PageWindow } from '../../domain/lists/page-window.ts'
-import { counted, shortClass } from '../../domain/words.ts'
+import { bytesText, counted, shortClass } from '../../domain/words.ts'
 import styles from './messages.module.css'
 
 type Props = {
@@ -138,7 +139,11 @@ export function MessageRows({ kept, count, dim, hasMore, onShow, chosen, onChoos
                 </Link>
                 <span className={styles.quiet}>
                   {message.error_class === null ? '' : `${shortClass(message.error_class)} · `}
-                  {message.hidden?.includes('/preview') ? 'value hidden by a mask' : (message.preview ?? '')}
+                  {message.hidden?.includes('/preview') ? (
+                    'value hidden by a mask'
+                  ) : (
+                    <DirectedText text={message.preview || valueWords(message.value_bytes)} />
+                  )}
                 </span>
               </td>
               <td className={styles.cut} title={message.original_topic}>
@@ -160,4 +165,9 @@ export function MessageRows({ kept, count, dim, hasMore, onShow, chosen, onChoos
       </tbody>
     </table>
   )
+}
+
+/** Of a value that is no text, or has none. */
+function valueWords(bytes: number | null | undefined): string {
+  return bytes == null ? 'no value' : bytesText(bytes)
 }

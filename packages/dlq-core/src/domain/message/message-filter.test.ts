@@ -76,6 +76,9 @@ describe('a filter', () => {
       colour: 'red',
     }
     expect(Object.keys(faults(input)).toSorted()).toEqual(Object.keys(input).toSorted())
+    const words = { partition: 'must be a whole number from 0 to 2147483647', offset_to: 'must be an offset' }
+    expect(faults(input)).toMatchObject(words)
+    expect(faults({ partition: 'first' })).toEqual({ partition: words.partition })
   })
 
   test('refuses a range that ends before it begins, at its end', () => {

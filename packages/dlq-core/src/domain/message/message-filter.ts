@@ -34,7 +34,7 @@ function storableText(maxChars: number) {
 function wholeNumber(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`
   return v.pipe(
-    v.union([v.pipe(v.string(), v.regex(/^\d{1,10}$/)), v.number()], message),
+    v.union([v.pipe(v.string(), v.regex(/^\d{1,10}$/, message)), v.number()], message),
     v.metadata({ anyOf: undefined, type: 'integer', minimum: min, maximum: max }),
     v.transform(Number),
     v.integer(message),
@@ -46,7 +46,10 @@ function wholeNumber(min: number, max: number) {
 /** Kafka's offsets are int64, so they stay decimal text. */
 const offset = v.pipe(
   v.union(
-    [v.pipe(v.string(), v.regex(/^\d{1,19}$/)), v.pipe(v.number(), v.safeInteger(), v.minValue(0))],
+    [
+      v.pipe(v.string(), v.regex(/^\d{1,19}$/, 'must be an offset')),
+      v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+    ],
     'must be an offset',
   ),
   v.metadata({

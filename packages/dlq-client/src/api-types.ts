@@ -2316,7 +2316,7 @@ export interface components {
             /** @description Original topics of a DLQ topic, DLQ topics of an original topic; those with the most messages first, 20 at most. */
             counterparts: string[];
             counts: components["schemas"]["StatusCounts"];
-            /** @description When the oldest PENDING message was created. */
+            /** @description The time of the oldest record of the topic that waits. */
             oldest_pending_at: string | null;
             /** @description The topic as it was found in Kafka; null for an original topic. */
             found: {

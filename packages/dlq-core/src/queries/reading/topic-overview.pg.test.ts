@@ -9,12 +9,14 @@ const service = useServiceDatabase(database)
 
 beforeAll(async () => {
   await database.sql`
-    insert into dlq.dlq_messages (id, original_topic, dlq_topic, error_message, status, created_at)
-    select dlq.uuid_floor(timestamptz '2026-02-20Z' + n * interval '1 minute'), original, dlq, 'e', status,
-           timestamptz '2026-02-20Z' + n * interval '1 minute'
+    insert into dlq.dlq_messages (id, original_topic, dlq_topic, error_message, status, record_timestamp, created_at)
+    select dlq.uuid_floor(at), original, dlq, 'e', status, case when n <> 4 then at end,
+           -- Stored as a backlog, a day after the records were written; the fourth one was reported without a record.
+           case when n = 4 then at else at + interval '1 day' end
     from (values
       (1, 'orders', 'other.dlq', 'PENDING'), (2, 'orders', 'late.dlq', 'DEAD'), (3, 'orders', 'late.dlq', 'PENDING'),
-      (4, 'payments', 'late.dlq', 'PENDING'), (5, 'payments', 'first.dlq', 'RESOLVED')) as made (n, original, dlq, status)`
+      (4, 'payments', 'late.dlq', 'PENDING'), (5, 'payments', 'first.dlq', 'RESOLVED')) as made (n, original, dlq, status)
+    cross join lateral (select timestamptz '2026-02-20Z' + n * interval '1 minute') time (at)`
 })
 
 const minute = (n: number) => new Date(Date.UTC(2026, 1, 20, 0, n))

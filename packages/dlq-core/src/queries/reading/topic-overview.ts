@@ -10,8 +10,9 @@ import { ofKind, pairsWith } from './topics-with.ts'
 const maxLookedThrough = 10_000
 
 /**
- * When the oldest PENDING message of each topic, in the scope, was created. A topic is missing where ten thousand older
- * messages of the original topic are outside the scope, or of other DLQ topics.
+ * The time of the oldest record of each topic, in the scope, whose message is PENDING: as oldestWaiting() says it of
+ * original topics, so that a backlog that was stored a moment ago is as old in one list as in the other. A topic is
+ * missing where ten thousand older messages of the original topic are outside the scope, or of other DLQ topics.
  */
 export async function oldestPendingOf(
   sql: Sql,
@@ -21,13 +22,13 @@ export async function oldestPendingOf(
     select topic, topic as original_topic, 'PENDING' as status from unnest(${toArray(topics)}::text[]) topic`
   const kinds = column === 'dlq_topic' ? pairsWith({ status: 'PENDING', dlqTopics: topics }) : ofOriginals
   const limit = column === 'original_topic' && scope === null ? 1 : maxLookedThrough
-  const rows = await sql<{ topic: string; created_at: Date }[]>`
-    select distinct on (topic) topic, oldest.created_at
+  const rows = await sql<{ topic: string; since: Date }[]>`
+    select distinct on (topic) topic, oldest.since
     from (${toQuery(sql, kinds)}) kind
     cross join lateral (
       -- The order of the index in both, so that it is read up to the first one that passes.
-      select m.id, m.created_at from (
-        select m.id, m.created_at, m.original_topic, m.status, m.dlq_topic, m.held_by_route, m.record_source
+      select m.id, least(m.created_at, coalesce(m.record_timestamp, m.created_at)) as since from (
+        select m.id, m.created_at, m.record_timestamp, m.original_topic, m.status, m.dlq_topic, m.held_by_route, m.record_source
         from dlq.dlq_messages m
         where ${toQuery(sql, ofKind)}
         order by m.original_topic, m.status, m.id limit ${limit}
@@ -36,7 +37,7 @@ export async function oldestPendingOf(
       order by m.original_topic, m.status, m.id limit 1
     ) oldest
     order by topic, oldest.id`
-  return new Map(rows.map(({ topic, created_at }) => [topic, created_at]))
+  return new Map(rows.map(({ topic, since }) => [topic, since]))
 }
 
 export type RecentFailures = { consumer_group: string | null; count: number; last_failed_at: Date }

@@ -41,7 +41,7 @@ const topicSchema = v.pipe(
       ),
     ),
     counts: statusCountsSchema,
-    oldest_pending_at: v.pipe(time, v.description('When the oldest PENDING message was created.')),
+    oldest_pending_at: v.pipe(time, v.description('The time of the oldest record of the topic that waits.')),
     found: v.pipe(
       v.nullable(
         v.strictObject({

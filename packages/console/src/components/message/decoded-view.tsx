@@ -1,7 +1,7 @@
 // A value that is not its bytes: JSON that was decoded, with the name of its schema or the reason why it is not; or what
 // masks leave of it.
 
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { layOut } from '../../domain/payload/value.ts'
 import { Button } from '../controls/button.tsx'
 import { copyText } from '../toasts.tsx'
@@ -20,6 +20,7 @@ type Props = {
 
 export function DecodedView({ said, what, json, hidden }: Props) {
   const [shown, setShown] = useState(false)
+  const laidOut = useMemo(() => (json === null ? '' : layOut(json)), [json])
   const isShown = json !== null && (shown || !hidden)
   return (
     <div className={styles.value}>
@@ -35,7 +36,7 @@ export function DecodedView({ said, what, json, hidden }: Props) {
       {isShown ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
         <pre className={styles.text} tabIndex={0}>
-          <DirectedText text={layOut(json)} />
+          <DirectedText text={laidOut} />
         </pre>
       ) : null}
     </div>

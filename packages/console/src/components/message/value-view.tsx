@@ -30,6 +30,7 @@ export function ValueView({ bytes, what, look, onLook, hidden, download }: Props
   const [shown, setShown] = useState(false)
   // The page is drawn every second, and megabytes need not be read each time.
   const read = useMemo(() => (bytes === null ? null : readValue(bytes)), [bytes])
+  const laidOut = useMemo(() => (read?.kind === 'json' ? layOut(read.text) : null), [read])
   if (bytes === null || read === null)
     return (
       <p className={styles.quiet}>
@@ -85,7 +86,7 @@ export function ValueView({ bytes, what, look, onLook, hidden, download }: Props
           {current === 'json' && text.length > maxLayoutChars ? (
             <p className={styles.quiet}>Too large to be laid out: shown as it came.</p>
           ) : null}
-          <LongText text={current === 'json' ? layOut(text) : text} />
+          <LongText text={current === 'json' ? (laidOut ?? text) : text} />
         </>
       )}
     </div>

@@ -47,3 +47,8 @@ test('a change can be bound to what the value was, digits and all', () => {
   ])
   expect(JSON.parse(patchJson(before, patchText(bound)))).toEqual({ 'a/b': [{ amount: 5 }], new: 2 })
 })
+
+test('a value that is thousands of lists deep has no patch', () => {
+  const deep = (value: string) => `${'['.repeat(3000)}${value}${']'.repeat(3000)}`
+  expect(patchFromTexts(deep('1'), deep('2'))).toBeNull()
+})

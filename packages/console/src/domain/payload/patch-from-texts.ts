@@ -2,7 +2,7 @@
 // digits are those that were typed.
 
 import { type Node, parseTree } from 'jsonc-parser'
-import { isJson } from './value.ts'
+import { isDeeperThan, isJson } from './value.ts'
 
 export type PatchLine = {
   readonly op: 'add' | 'remove' | 'replace' | 'test'
@@ -11,10 +11,14 @@ export type PatchLine = {
   readonly value?: string
 }
 
-/** Null where one of the texts is no JSON, or repeats a name, so that no path says which one is meant. */
+/** Far below where the stack ends, and far above what people write. */
+const maxDepth = 500
+
+/** Null where one of the texts is no JSON, is nested too deep, or repeats a name, so that no path says which one is meant. */
 export function patchFromTexts(before: string, after: string): PatchLine[] | null {
   // The parser forgives faults; a patch of a broken text would be another change than the one that was made.
   if (!isJson(before) || !isJson(after)) return null
+  if (isDeeperThan(before, maxDepth) || isDeeperThan(after, maxDepth)) return null
   const [from, to] = [parseTree(before), parseTree(after)]
   if (from === undefined || to === undefined || repeatsName(from) || repeatsName(to)) return null
   const lines: PatchLine[] = []

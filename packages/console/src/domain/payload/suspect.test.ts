@@ -24,3 +24,8 @@ test('nothing is chosen where the text is no JSON or the error names nothing of 
   expect(at('amount=-5', 'amount -5 is negative')).toBeNull()
   expect(at('{"amount": 5}', 'the card network did not answer')).toBeNull()
 })
+
+test('a value that is thousands of lists deep is read too', () => {
+  const text = `${'['.repeat(3000)}{"amount":-5}${']'.repeat(3000)}`
+  expect(suspectIn(text, 'the amount is negative')).toEqual({ from: 3010, to: 3012 })
+})

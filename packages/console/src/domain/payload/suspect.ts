@@ -9,7 +9,7 @@ export function suspectIn(text: string, error: string): { from: number; to: numb
   const tree = parseTree(text)
   if (tree === undefined) return null
   let best: { score: number; node: Node } | null = null
-  for (const { name, node } of leavesOf(tree, null)) {
+  for (const { name, node } of leavesOf(tree)) {
     const written = text.slice(node.offset, node.offset + node.length).replace(/^"|"$/g, '')
     // A field that is named says more than a value, which may stand there by chance; both together say most.
     const score = (name !== null && names(error, name) ? 3 : 0) + (written.length > 1 && names(error, written) ? 2 : 0)
@@ -18,12 +18,21 @@ export function suspectIn(text: string, error: string): { from: number; to: numb
   return best === null ? null : { from: best.node.offset, to: best.node.offset + best.node.length }
 }
 
-function* leavesOf(node: Node, name: string | null): Generator<{ name: string | null; node: Node }> {
-  if (node.type === 'object') {
-    for (const { children } of node.children ?? []) yield* leavesOf(children![1]!, String(children![0]!.value))
-  } else if (node.type === 'array') {
-    for (const child of node.children ?? []) yield* leavesOf(child, name)
-  } else yield { name, node }
+type Named = { name: string | null; node: Node }
+
+/** In their order. With a stack of its own, because a value of strangers may be thousands of lists deep. */
+function* leavesOf(tree: Node): Generator<Named> {
+  const left: Named[] = [{ name: null, node: tree }]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { name, node } = next
+    if (node.type !== 'object' && node.type !== 'array') yield next
+    for (const child of node.children?.toReversed() ?? [])
+      left.push(
+        node.type === 'array'
+          ? { name, node: child }
+          : { name: String(child.children![0]!.value), node: child.children![1]! },
+      )
+  }
 }
 
 /** As a word of its own: "order" is not named by "orders". */

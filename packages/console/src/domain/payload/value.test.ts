@@ -20,6 +20,22 @@ test('digits, escapes and names that repeat stay', () => {
   expect(cameOnOneLine('{"a": 1}')).toBe(false)
 })
 
+test('JSON is laid out as JSON.stringify does, empty lists and objects on one line', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 5 }), (text) => {
+      expect(layOut(text)).toBe(JSON.stringify(JSON.parse(text), null, 2))
+    }),
+  )
+})
+
+test('neither many tokens nor a deep value become much more than they are', () => {
+  const many = `[${Array.from({ length: 120_000 }, () => 1).join(',')}]`
+  expect(layOut(many)).toHaveLength(many.length + 120_000 * 3 + 1)
+  const deep = `${'['.repeat(3000)}${']'.repeat(3000)}`
+  expect(layOut(deep).length).toBeLessThan(6000 * 66)
+  expect(onOneLine(layOut(deep))).toBe(deep)
+})
+
 test('broken JSON stays as it is', () => {
   expect(layOut('{"a": 1,, }')).toBe('{"a": 1,, }')
   expect(onOneLine('{"a": 1,, }')).toBe('{"a": 1,, }')

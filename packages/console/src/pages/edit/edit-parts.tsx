@@ -1,5 +1,6 @@
 // The parts of a message that can be changed. All stay mounted, so that going between them loses nothing.
 
+import { useMemo } from 'react'
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components'
 import tabs from '../../components/controls/tabs.module.css'
 import { TextField } from '../../components/controls/text-field.tsx'
@@ -27,6 +28,7 @@ type Props = {
 }
 
 export function EditParts({ message, changed, begin, draft, whyFile, isJson, onChange, onSubmit }: Props) {
+  const suspect = useMemo(() => suspectIn(begin.value ?? '', message.error_message), [begin, message.error_message])
   const parts = [
     { id: 'value', name: 'Value', differs: changed.value !== undefined },
     { id: 'key', name: 'Key', differs: changed.key !== undefined },
@@ -49,7 +51,7 @@ export function EditParts({ message, changed, begin, draft, whyFile, isJson, onC
             text={begin.value ?? ''}
             label="Value"
             marksFaults={isJson}
-            select={suspectIn(begin.value ?? '', message.error_message)}
+            select={suspect}
             onChange={(value) => onChange({ value })}
             onSubmit={onSubmit}
           />

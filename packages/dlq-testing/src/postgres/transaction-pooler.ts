@@ -23,7 +23,11 @@ type Client = {
   waiting: Buffer[]
 }
 
-const allowed = new Set(['user', 'database', 'application_name', 'client_encoding'])
+const allowed = new Set([
+  ...['user', 'database', 'application_name', 'client_encoding'],
+  // PgBouncer keeps these for each client; here every backend has the server's own.
+  ...['datestyle', 'timezone', 'standard_conforming_strings'],
+])
 
 /** Starts a pooler with `size` connections before the database at the URL. */
 export async function startTransactionPooler(databaseUrl: string, { size = 3 } = {}): Promise<TransactionPooler> {
@@ -104,7 +108,7 @@ export async function startTransactionPooler(databaseUrl: string, { size = 3 } =
           }
           continue
         }
-        const unknown = parametersOf(message).find((name) => !allowed.has(name))
+        const unknown = parametersOf(message).find((name) => !allowed.has(name.toLowerCase()))
         if (unknown !== undefined) socket.end(fatal(`unsupported startup parameter: ${unknown}`))
         else socket.write(greeting)
         isStarted = true

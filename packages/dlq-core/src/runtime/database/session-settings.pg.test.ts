@@ -1,0 +1,47 @@
+// What a server, a database or a role has set otherwise changes no value.
+import { connectAsService } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { afterEach, expect, test } from 'vitest'
+
+const database = useDatabase()
+const name = () => database.sql(new URL(database.url).pathname.slice(1))
+
+afterEach(async () => {
+  await database.sql`alter database ${name()} reset all`
+})
+
+const bytes = Buffer.from([0x00, 0x5c, 0x78, 0x31, 0xff])
+const times = ['0100-01-01T00:00:00.000Z', '1850-06-07T08:09:10.000Z', '9999-12-31T23:59:59.999Z']
+
+test.each([
+  `bytea_output = 'escape'`,
+  `datestyle = 'German'`,
+  `timezone = 'Europe/Berlin'`,
+  `timezone = 'Asia/Kolkata'`,
+  'standard_conforming_strings = off',
+  `default_transaction_isolation = 'serializable'`,
+])('with %s values come back as they were', async (setting) => {
+  await database.sql`alter database ${name()} set ${database.sql.unsafe(setting)}`
+  const sql = connectAsService(database.url)
+  try {
+    const [row] = await sql<[{ bytes: Buffer; times: Date[]; text: string; isolation: string }]>`
+      select ${bytes}::bytea as bytes, ${sql.array(times)}::timestamptz[] as times, '\\x' as text,
+             current_setting('transaction_isolation') as isolation`
+    expect({ ...row, times: row.times.map((time) => time.toISOString()) }).toEqual({
+      ...{ bytes, times, text: '\\x', isolation: 'read committed' },
+    })
+  } finally {
+    await sql.end()
+  }
+})
+
+test('a pooler’s role that writes bytes otherwise is refused, and no other bytes are read', async () => {
+  await database.sql`alter database ${name()} set bytea_output = 'escape'`
+  const sql = connectAsService(database.url, { DLQ_DATABASE_PREPARE: 'false' })
+  try {
+    await expect(sql`select ${bytes}::bytea as bytes`).rejects.toThrow(/bytea_output = hex/)
+    expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }])
+  } finally {
+    await sql.end()
+  }
+})

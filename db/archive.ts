@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { ConfigError } from 'dlq-core/runtime/config/config.ts'
 import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
+import { useOwnSettings } from './own-settings.ts'
 
 const usage = 'usage: node db/archive.ts [--retention-days=30] [--batch-size=1000]'
 
@@ -21,6 +22,7 @@ async function main(): Promise<number> {
   client.on('notice', ({ message }) => console.log(message))
   await client.connect()
   try {
+    await useOwnSettings(client)
     await client.query('call dlq.archive_old_dlq_messages(p_retention_days := $1, p_batch_size := $2)', [
       days,
       batchSize,

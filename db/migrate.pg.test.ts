@@ -209,6 +209,54 @@ describe('a service that stores messages meanwhile', () => {
   })
 })
 
+describe('a database whose sessions begin with other settings', () => {
+  const plain = useDatabase({ empty: true })
+  const database = useDatabase({ empty: true })
+  const set = (setting: string) =>
+    database.sql`alter database ${database.sql(new URL(database.url).pathname.slice(1))} ${database.sql.unsafe(setting)}`
+
+  test('is migrated to the same schema', async () => {
+    for (const setting of [
+      `set datestyle = 'German'`,
+      'set standard_conforming_strings = off',
+      'set quote_all_identifiers = on',
+      `set default_transaction_isolation = 'serializable'`,
+      `set search_path = ''`,
+    ])
+      await set(setting)
+    await migrateUp({ databaseUrl: database.url })
+    const status = await migrationStatus({ databaseUrl: database.url })
+    for (const { appliedAt } of status) expect(Math.abs(Date.now() - appliedAt!.getTime())).toBeLessThan(120_000)
+    await set('reset all')
+    await migrateUp({ databaseUrl: plain.url })
+    expect(await schemaOf(database.sql)).toEqual(await schemaOf(plain.sql))
+  })
+
+  test('may limit the time of statements: an index is built for as long as it takes', async () => {
+    await migrateDown({ databaseUrl: database.url, set: 'dlq', count: 1 })
+    await set(`set statement_timeout = '1s'`)
+    const old = new pg.Client({ connectionString: database.url })
+    await old.connect()
+    try {
+      // The build has to wait for the end of a transaction that sees the rows as they were.
+      await old.query('begin isolation level repeatable read; select from dlq.dlq_topics')
+      const migrating = migrateUp({ databaseUrl: database.url })
+      const isLate = async () =>
+        (
+          await database.sql`
+            select from pg_stat_activity
+            where datname = current_database() and query like 'create index concurrently%'
+              and clock_timestamp() - query_start > interval '1200 ms'`
+        ).length > 0
+      await Promise.race([migrating, vi.waitFor(async () => expect(await isLate()).toBe(true), { timeout: 30_000 })])
+      await old.query('commit')
+      expect(await migrating).toHaveLength(1)
+    } finally {
+      await old.end()
+    }
+  })
+})
+
 describe('a file that was changed after it was applied', () => {
   const database = useDatabase({ empty: true })
   const copy = mkdtempSync(join(tmpdir(), 'dlq-migrations-'))
@@ -221,6 +269,7 @@ describe('a file that was changed after it was applied', () => {
       'specified-rows.ts',
       'load-migrations.ts',
       'lone-archive-procedure.ts',
+      'own-settings.ts',
       'partitioned-index.ts',
       'package.json',
       ...fileSets,

@@ -16,6 +16,7 @@ import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
 import { loadMigrations } from './load-migrations.ts'
 import { mendArchiveProcedure } from './lone-archive-procedure.ts'
+import { useOwnSettings } from './own-settings.ts'
 import { isSetAside, isSpecified, moveRows, setAside } from './specified-rows.ts'
 import { dropWorkerSchema, installWorkerSchema, workerMigration } from './worker-schema.ts'
 
@@ -159,6 +160,7 @@ async function withLock<T>(options: MigrateOptions, work: (client: pg.Client) =>
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'dlq-migrate' })
   await client.connect()
   try {
+    await useOwnSettings(client)
     const { rows } = await client.query(versionQuery)
     const fault = versionFault(rows[0].version)
     if (fault?.level === 'error') throw new Error(fault.message)

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { ConfigError } from 'dlq-core/runtime/config/config.ts'
 import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
+import { useOwnSettings } from './own-settings.ts'
 
 /** The end of a day's chain; `hash` in hex. */
 export type AuditDay = { day: string; entries: number; hash: string }
@@ -177,6 +178,7 @@ async function main(): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrlOf(process.env), application_name: 'dlq-verify-audit' })
   await client.connect()
   try {
+    await useOwnSettings(client)
     const { days, forgotten, unchained, erased, faults } = await verifyAudit(client, { since })
     for (const { day, at } of forgotten) console.log(`${day} forgotten since ${at}`)
     if (unchained > 0) console.log(`${unchained} entries are older than the chain; nothing proves them`)

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Logger, runMigrations } from 'graphile-worker'
 import pg from 'pg'
+import { useOwnSettings } from './own-settings.ts'
 
 const entry = createRequire(import.meta.url).resolve('graphile-worker')
 const { version } = JSON.parse(readFileSync(join(dirname(entry), '..', 'package.json'), 'utf8')) as { version: string }
@@ -19,7 +20,11 @@ export async function installWorkerSchema(databaseUrl: string): Promise<void> {
   // A connection that is lost while nobody uses it would end the process. A query on a lost one fails by itself.
   const ignore = () => {}
   pool.on('error', ignore)
-  pool.on('connect', (client) => client.on('error', ignore))
+  pool.on('connect', (client) => {
+    client.on('error', ignore)
+    // Before what the pool's user asks. A fault here is one there, too.
+    useOwnSettings(client).catch(ignore)
+  })
   try {
     await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) })
   } finally {

@@ -207,6 +207,55 @@ describe('a service that stores messages meanwhile', () => {
     }
     expect(await migrateUp({ databaseUrl: url })).toEqual([])
   })
+
+  test('may take a lock that the way back needs', async () => {
+    const { url } = database
+    const service = new pg.Client({ connectionString: url })
+    await service.connect()
+    const lines: string[] = []
+    try {
+      await service.query('begin; lock table dlq.dlq_messages in row exclusive mode')
+      const migrating = migrateDown({ databaseUrl: url, set: 'dlq', count: 2, log: (line) => lines.push(line) })
+      await vi.waitFor(() => expect(lines.join()).toContain('lost a lock'), { timeout: 30_000 })
+      await service.query('commit')
+      const taken = await migrating
+      expect(taken).toHaveLength(2)
+      expect((await migrateUp({ databaseUrl: url })).toReversed()).toEqual(taken)
+    } finally {
+      await service.end()
+    }
+  })
+})
+
+describe('a process that is killed', () => {
+  const database = useDatabase({ empty: true })
+  const mayRead = async () =>
+    (await database.sql`select has_table_privilege('dlq_reader', 'dlq.dlq_summary_groups', 'select') as may`)[0]!.may
+
+  test('behind the last file: the status says what is applied, and the next one sets the rights', async () => {
+    await using steps = await openSteps(database, 'dlq')
+    const { url: databaseUrl } = database
+    const count = (await migrationStatus({ databaseUrl })).filter(({ set }) => set === 'dlq').length
+    await migrateUp({ databaseUrl, only: { set: 'dlq', count: count - 1 } })
+    await database.sql`revoke select on dlq.dlq_summary_groups from dlq_reader`
+    await steps.take('up')
+
+    const missing = (await migrationStatus({ databaseUrl })).filter(({ appliedAt }) => appliedAt === null)
+    expect(missing.filter(({ set }) => set === 'dlq')).toEqual([])
+    expect(await migrateUp({ databaseUrl, only: { set: 'dlq', count: 1 } })).toEqual([])
+    expect(await mayRead()).toBe(true)
+  })
+
+  test('on the way back: what it took back is not applied, and may be another file the next time', async () => {
+    await using steps = await openSteps(database, 'dlq')
+    const { url: databaseUrl } = database
+    const [taken] = await steps.take('down')
+    await database.sql`update migrations.checksums set sha256 = 'of another file' where name = ${taken!}`
+
+    const missing = (await migrationStatus({ databaseUrl })).filter(({ appliedAt }) => appliedAt === null)
+    expect(missing.map(({ name }) => name)).toContain(taken)
+    expect(await migrateUp({ databaseUrl })).toContain(`dlq/${taken}`)
+  })
 })
 
 describe('a database whose sessions begin with other settings', () => {

@@ -59,17 +59,20 @@ async function allUp(
     for (const name of names) log?.(`up ${set}/${name}`)
     applied.push(...names.map((name) => `${set}/${name}`))
   }
-  for (const set of fileSets.filter((set) => only === undefined || only.set === set)) {
+  // Whoever was killed has applied files, and not set the rights.
+  let isUnfinished = false
+  const sets = fileSets.filter((set) => only === undefined || only.set === set)
+  for (const set of sets) {
     await refuseChangedFiles(client, set)
-    const names = await runAllUp(client, set, { count: only?.count ?? Number.POSITIVE_INFINITY, log })
-    await rememberChecksums(client, set)
-    note(names, set)
+    isUnfinished ||= await hasUnremembered(client, set)
+    note(await runThrough(client, set, 'up', { count: only?.count ?? Number.POSITIVE_INFINITY, log }), set)
   }
   if (only === undefined || only.set === 'worker') note(await workerUp(client, databaseUrl), 'worker')
-  if (applied.length > 0) {
+  if (applied.length > 0 || isUnfinished) {
     await mendArchiveProcedure(client)
     await applyGrants(client)
   }
+  for (const set of sets) await rememberChecksums(client, set)
   return applied
 }
 
@@ -104,8 +107,7 @@ export async function migrateDown(options: MigrateOptions & { set: MigrationSet;
   // node-pg-migrate would take 0 for all.
   if (!(options.count >= 1)) throw new RangeError(`count must be at least 1, not ${options.count}`)
   return withLock(options, async (client) => {
-    const names =
-      options.set === 'worker' ? await workerDown(client) : await filesDown(client, options.set, options.count)
+    const names = options.set === 'worker' ? await workerDown(client) : await filesDown(client, options.set, options)
     await client.query('delete from migrations.checksums where set = $1 and name = any($2)', [options.set, names])
     await mendArchiveProcedure(client)
     for (const name of names) options.log?.(`down ${options.set}/${name}`)
@@ -118,11 +120,14 @@ export async function migrationStatus(options: MigrateOptions): Promise<Migratio
   return withLock(options, async (client) => {
     const status: MigrationStatus[] = []
     for (const set of migrationSets) {
-      const applied = await appliedMigrations(client, set)
-      const changed = new Set(set === 'worker' ? [] : changedFiles(set, applied))
+      const remembered = await appliedMigrations(client, set)
+      const applied = set === 'worker' ? remembered : await ranFiles(client, set)
+      const changed = new Set(set === 'worker' ? [] : changedFiles(set, remembered))
       for (const name of migrationNames(set)) {
         const row = applied.find((row) => row.name === name)
-        status.push({ set, name, appliedAt: row?.applied_at ?? null, changed: changed.has(name) })
+        // What is remembered is right in any time zone.
+        const known = row && (remembered.find((row) => row.name === name) ?? row)
+        status.push({ set, name, appliedAt: known?.applied_at ?? null, changed: changed.has(name) })
       }
     }
     return status
@@ -150,9 +155,13 @@ async function workerDown(client: pg.Client): Promise<string[]> {
   return applied.map(({ name }) => name)
 }
 
-async function filesDown(client: pg.Client, set: FileSet, count: number): Promise<string[]> {
+async function filesDown(
+  client: pg.Client,
+  set: FileSet,
+  { count, log }: { count: number; log?: MigrateOptions['log'] },
+): Promise<string[]> {
   await refuseChangedFiles(client, set)
-  return runFiles(client, set, 'down', count)
+  return runThrough(client, set, 'down', { count, log })
 }
 
 async function withLock<T>(options: MigrateOptions, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -194,16 +203,22 @@ const maxLostLocks = 20
  * As `runFiles`, while services store messages: a migration that lost a lock to one of them is rolled back, and run again.
  * Each file can be run again (load-migrations.ts).
  */
-async function runAllUp(
+async function runThrough(
   client: pg.Client,
   set: FileSet,
+  direction: 'up' | 'down',
   { count, log }: { count: number; log: MigrateOptions['log'] },
 ): Promise<string[]> {
-  const before = await ranFiles(client, set)
+  const names = async () => (await ranFiles(client, set)).map(({ name }) => name)
+  const before = await names()
   for (let lost = 0; ; lost += 1) {
-    const ran = (await ranFiles(client, set)).filter((name) => !before.includes(name))
+    const now = await names()
+    const done =
+      direction === 'up'
+        ? now.filter((name) => !before.includes(name))
+        : before.filter((name) => !now.includes(name)).toReversed()
     try {
-      return [...ran, ...(await runFiles(client, set, 'up', count - ran.length))]
+      return done.length >= count ? done : [...done, ...(await runFiles(client, set, direction, count - done.length))]
     } catch (error) {
       if (!hasLostLock(error) || lost === maxLostLocks) throw error
       await client.query('rollback')
@@ -219,12 +234,19 @@ function hasLostLock(error: unknown): boolean {
   return ['40P01', '55P03'].includes((error as { code?: string }).code ?? '')
 }
 
-async function ranFiles(client: pg.Client, set: FileSet): Promise<string[]> {
+/** The files that are applied now, whether or not the process that applied them could finish. */
+async function ranFiles(client: pg.Client, set: FileSet): Promise<{ name: string; applied_at: Date }[]> {
   const table = `migrations.${set}`
   const { rows: known } = await client.query('select to_regclass($1) is not null as there', [table])
   if (!known[0].there) return []
-  const { rows } = await client.query(`select name from ${table} order by id`)
-  return rows.map(({ name }) => name)
+  // run_on has no time zone: it is this session's, so PostgreSQL converts it and not the client.
+  const { rows } = await client.query(`select name, run_on::timestamptz as applied_at from ${table} order by id`)
+  return rows
+}
+
+async function hasUnremembered(client: pg.Client, set: FileSet): Promise<boolean> {
+  const remembered = await appliedMigrations(client, set)
+  return (await ranFiles(client, set)).some(({ name }) => !remembered.some((row) => row.name === name))
 }
 
 /** Applies or reverts the next `count` migrations of a set. Returns their names. It looks after no checksums and no rights. */
@@ -257,6 +279,9 @@ async function applyGrants(client: pg.Client): Promise<void> {
 }
 
 async function refuseChangedFiles(client: pg.Client, set: FileSet): Promise<void> {
+  // Whoever was killed has taken files back, and not forgotten them.
+  const names = (await ranFiles(client, set)).map(({ name }) => name)
+  await client.query('delete from migrations.checksums where set = $1 and name <> all($2)', [set, names])
   const changed = changedFiles(set, await appliedMigrations(client, set))
   if (changed.length > 0) {
     const files = changed.map((name) => `db/${set}/migrations/${name}.up.sql`).join(', ')
@@ -281,13 +306,10 @@ function changedFiles(set: FileSet, applied: AppliedMigration[]): string[] {
 }
 
 async function rememberChecksums(client: pg.Client, set: FileSet): Promise<void> {
-  for (const name of await ranFiles(client, set)) {
-    // run_on has no time zone: it is this session's, so PostgreSQL converts it and not the client.
-    await client.query(
-      `insert into migrations.checksums select $1, name, $3, run_on::timestamptz from migrations.${set} where name = $2
-       on conflict do nothing`,
-      [set, name, checksum(set, name)],
-    )
+  for (const { name, applied_at } of await ranFiles(client, set)) {
+    await client.query('insert into migrations.checksums values ($1, $2, $3, $4) on conflict do nothing', [
+      ...[set, name, checksum(set, name), applied_at],
+    ])
   }
 }
 

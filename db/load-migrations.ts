@@ -26,8 +26,8 @@ function run(text: string) {
   return async (pgm: MigrationBuilder) => {
     pgm.noTransaction()
     for (const statement of text.split(/;\s*\n/).filter((part) => part.trim() !== '')) {
-      const parts = await indexEachPartition((text, values) => pgm.db.select({ text, values }), statement)
-      for (const part of parts ?? [statement]) pgm.sql(part)
+      const isDone = await indexEachPartition((text, values) => pgm.db.select({ text, values }), statement)
+      if (!isDone) await pgm.db.query(statement)
     }
   }
 }

@@ -159,4 +159,38 @@ describe('an index that takes the place of another one', () => {
     const [after] = await sql`select 'dlq.dlq_messages_first_status_id_idx'::regclass::oid as oid`
     expect(after).toEqual(before)
   })
+
+  test.each([
+    ['split', makePartition],
+    [
+      'dropped',
+      () => database.sql`
+        select dlq.drop_empty_month(('dlq.' || name)::regclass)
+        from dlq.message_partitions() where name ~ '[0-9]$' order by name desc limit 1`,
+    ],
+  ])('is built although a partition is %s meanwhile', async (_, change) => {
+    const { sql, url } = database
+    await using old = await sql.reserve().then((sql) => ({ sql, [Symbol.asyncDispose]: async () => sql.release() }))
+    await old.sql`begin isolation level repeatable read`
+    await old.sql`select from dlq.dlq_topics`
+    const migrating = migrateUp({ databaseUrl: url })
+    await expect
+      .poll(
+        async () =>
+          (
+            await sql`
+              select from pg_stat_activity
+              where datname = current_database() and query like 'create index concurrently%' and wait_event = 'virtualxid'`
+          ).length,
+        { timeout: 60_000, interval: 50 },
+      )
+      .toBe(1)
+    await change()
+    await old.sql`commit`
+    expect(await migrating).toContain('dlq/051_fewer_indexes')
+    const { valid, attached, partitions } = await readIndex('dlq.idx_dlq_messages_status')
+    expect({ valid, attached }).toEqual({ valid: true, attached: partitions })
+    expect(await indexesOf('dlq_messages_last')).toEqual(now)
+    expect(await sql`select from pg_class where relname ~ '_new$' and relkind = 'i'`).toHaveLength(0)
+  })
 })

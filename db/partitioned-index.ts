@@ -9,46 +9,57 @@ const maxNameBytes = 63
 type Query = <Row>(text: string, values: unknown[]) => Promise<Row[]>
 
 /**
- * The statements that take the place of `statement`, where that builds an index of a partitioned table. It makes the
- * index of the table itself at once: a partition that is made later gets its own index by itself. Where a build was
- * interrupted, it goes on with the partitions that are left. Null for any other statement.
+ * Runs `statement`, where that builds an index of a partitioned table, and returns true. It makes the index of the table
+ * itself at once: a partition that is made later gets its own index by itself. Where a build was interrupted, it goes on
+ * with the partitions that are left. False for any other statement, which it leaves alone.
  */
-export async function indexEachPartition(query: Query, statement: string): Promise<string[] | null> {
+export async function indexEachPartition(query: Query, statement: string): Promise<boolean> {
   const found = shape.exec(statement)
-  if (found === null) return null
+  if (found === null) return false
   const [, name = '', table = '', definition = '', keys = ''] = found
   const [kind] = await query<{ relkind: string }>('select relkind from pg_class where oid = $1::regclass', [table])
-  if (kind?.relkind !== 'p') return null
+  if (kind?.relkind !== 'p') return false
   const schema = table.split('.')[0]!
   const columns = keys.match(/\w+/g)!.join('_')
   // Locks of a moment. Who waits for one longer would hold up all who come later.
   await query(`set lock_timeout = '5s'`, [])
   const replaces = await makeOwnIndex(query, { schema, name, table, definition })
   const made = replaces ? newName(name) : name
-  const left = await query<{ partition: string }>(
+  const left = () => listLeft(query, { table, index: `${schema}.${made}` })
+  for (let [partition] = await left(); partition !== undefined; [partition] = await left()) {
+    // As PostgreSQL itself names the indexes of partitions that are made later.
+    const last = `${partition}_${columns}_idx`
+    if (last.length > maxNameBytes) throw new Error(`${last}: longer than the ${maxNameBytes} bytes of a name`)
+    const own = replaces ? newName(last) : last
+    try {
+      // Building waits for every transaction that is under way, as long as that takes.
+      await query('set lock_timeout = 0', [])
+      await query(`drop index concurrently if exists ${schema}.${own}`, [])
+      await query(`create index concurrently ${own} on ${schema}.${partition} ${definition}`, [])
+      await query(`set lock_timeout = '5s'`, [])
+      await query(`alter index ${schema}.${made} attach partition ${schema}.${own}`, [])
+    } catch (error) {
+      // Services make and drop partitions meanwhile. One that was taken out and put back got its index there.
+      if ((await left()).includes(partition)) throw error
+      if (replaces) await query(`drop index concurrently if exists ${schema}.${own}`, [])
+    }
+  }
+  if (replaces) await query(swapOf({ schema, name, columns }), [])
+  await query('reset lock_timeout', [])
+  return true
+}
+
+/** The table's partitions that have no part of the index yet. */
+async function listLeft(query: Query, { table, index }: { table: string; index: string }): Promise<string[]> {
+  const rows = await query<{ partition: string }>(
     `select c.relname as partition from pg_inherits i join pg_class c on c.oid = i.inhrelid
      where i.inhparent = $1::regclass and not exists (
        select from pg_inherits attached join pg_index x on x.indexrelid = attached.inhrelid
        where attached.inhparent = $2::regclass and x.indrelid = c.oid)
      order by 1`,
-    [table, `${schema}.${made}`],
+    [table, index],
   )
-  const build = left.flatMap(({ partition }) => {
-    // As PostgreSQL itself names the indexes of partitions that are made later.
-    const last = `${partition}_${columns}_idx`
-    if (last.length > maxNameBytes) throw new Error(`${last}: longer than the ${maxNameBytes} bytes of a name`)
-    const own = replaces ? newName(last) : last
-    return [
-      // Building waits for every transaction that is under way, as long as that takes.
-      'set lock_timeout = 0',
-      `drop index concurrently if exists ${schema}.${own}`,
-      `create index concurrently ${own} on ${schema}.${partition} ${definition}`,
-      `set lock_timeout = '5s'`,
-      `alter index ${schema}.${made} attach partition ${schema}.${own}`,
-    ]
-  })
-  const swap = replaces ? [swapOf({ schema, name, columns })] : []
-  return [...build, ...swap, 'reset lock_timeout']
+  return rows.map(({ partition }) => partition)
 }
 
 /** The name of an index while the one that it replaces is still there. */

@@ -1,60 +1,19 @@
 // What the registries answer, and what becomes of it in dlq_schemas.
 
-import type { ServerResponse } from 'node:http'
 import { create, toBinary } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import type { SchemaRef } from 'dlq-core/domain/payload/schema-frames.ts'
 import { schemas as schemasSchema } from 'dlq-core/runtime/config/schemas-schema.ts'
-import { createLog } from 'dlq-core/runtime/log.ts'
-import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
-import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
-import { type PretendedRegistry, pretendRegistry } from 'dlq-testing/schemas/pretended-registry.ts'
+import type { PretendedRegistry } from 'dlq-testing/schemas/pretended-registry.ts'
 import * as v from 'valibot'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { maxUnknownSchemas } from '../../queries/schemas/schemas.ts'
-import type { Environment } from './aws-credentials.ts'
 import { createSchemaFetcher } from './fetch-schemas.ts'
-import { createPayloadReader } from './payload-reader.ts'
 import { createSchemaSource } from './schema-source.ts'
+import { fetchingLog, type Parts, refOf, useFetching } from './test-fetching.ts'
 
-const database = useDatabase()
-const service = useServiceDatabase(database)
-const log = createLog({ service: 'test', level: 'silent' })
-
-let registry: PretendedRegistry
-beforeAll(async () => {
-  registry = await pretendRegistry()
-})
-afterAll(() => registry[Symbol.asyncDispose]())
-beforeEach(async () => {
-  registry.misbehave(null)
-  registry.asked.length = 0
-  await emptyTables(database.sql, 'dlq.dlq_schemas')
-})
-
-const refOf = (id: number | string): SchemaRef => ({ registry: 'main', kind: 'id', id: String(id) })
-
-type Parts = { url?: string; type?: string; timeout?: string; now?: () => number; env?: Environment; more?: object }
-
-function parts({
-  url = registry.url,
-  type = 'confluent',
-  timeout = '20s',
-  now = Date.now,
-  env = {},
-  more,
-}: Parts = {}) {
-  const schemas = v.parse(schemasSchema, { registries: [{ name: 'main', type, url, timeout, ...more }] })
-  return {
-    fetchSchemas: createSchemaFetcher({ sql: service.sql, schemas, log, now, env }),
-    source: createSchemaSource({ sql: service.sql, now }),
-  }
-}
-
-async function want(...ids: number[]) {
-  await createSchemaSource({ sql: service.sql, now: Date.now }).load(ids.map(refOf))
-}
+const fetching = useFetching()
+const { database, service, parts, want } = fetching
 
 const rows = () => database.sql`
   select schema_id, state, type, name, problem, tries, next_try_at > now() + interval '30 seconds' as rests
@@ -64,8 +23,11 @@ const makeDue = () => database.sql`update dlq.dlq_schemas set next_try_at = now(
 test('a schema that is wanted is asked for, with those that it refers to, and then known everywhere', async () => {
   const money = '{"type":"record","name":"acme.Money","fields":[{"name":"cents","type":"long"}]}'
   const order = '{"type":"record","name":"acme.Order","fields":[{"name":"total","type":"Money"}]}'
-  registry.answer('/schemas/ids/7', { schema: order, references: [{ name: 'Money', subject: 'money/eu', version: 2 }] })
-  registry.answer('/subjects/money%2Feu/versions/2', { schema: money, subject: 'money/eu', version: 2 })
+  fetching.registry.answer('/schemas/ids/7', {
+    schema: order,
+    references: [{ name: 'Money', subject: 'money/eu', version: 2 }],
+  })
+  fetching.registry.answer('/subjects/money%2Feu/versions/2', { schema: money, subject: 'money/eu', version: 2 })
   const { fetchSchemas, source } = parts()
   await source.load([refOf(7)])
   expect(source.schemaOf(refOf(7))).toMatchObject({ state: 'wanted', problem: null })
@@ -79,16 +41,18 @@ test('a schema that is wanted is asked for, with those that it refers to, and th
 
   // Nobody asks again.
   await fetchSchemas()
-  expect(registry.asked).toEqual(['/schemas/ids/7', '/subjects/money%2Feu/versions/2'])
+  expect(fetching.registry.asked).toEqual(['/schemas/ids/7', '/subjects/money%2Feu/versions/2'])
 })
 
 test('a registry of Apicurio gives the text alone', async () => {
-  registry.answer('/ids/globalIds/9', 'string')
-  registry.answer('/ids/globalIds/9/references', [])
-  const schemas = v.parse(schemasSchema, { registries: [{ name: 'main', type: 'apicurio', url: registry.url }] })
+  fetching.registry.answer('/ids/globalIds/9', 'string')
+  fetching.registry.answer('/ids/globalIds/9/references', [])
+  const schemas = v.parse(schemasSchema, {
+    registries: [{ name: 'main', type: 'apicurio', url: fetching.registry.url }],
+  })
   const ref: SchemaRef = { registry: 'main', kind: 'global', id: '9' }
   await createSchemaSource({ sql: service.sql, now: Date.now }).load([ref])
-  await createSchemaFetcher({ sql: service.sql, schemas, log, now: Date.now, env: {} })()
+  await createSchemaFetcher({ sql: service.sql, schemas, log: fetchingLog, now: Date.now, env: {} })()
   expect([...(await rows())]).toMatchObject([{ state: 'known', type: 'avro' }])
 })
 
@@ -96,7 +60,7 @@ test.each([
   ['JSON', 'json', '{"title":"Order"}', 'Order'],
   ['PROTOBUF', 'protobuf', 'syntax = "proto3";', null],
 ])('a schema of type %s is kept', async (schemaType, type, schema, name) => {
-  registry.answer('/schemas/ids/3', { schema, schemaType })
+  fetching.registry.answer('/schemas/ids/3', { schema, schemaType })
   await want(3)
   await parts().fetchSchemas()
   expect([...(await rows())]).toMatchObject([{ state: 'known', type, name }])
@@ -117,10 +81,10 @@ test('a Protobuf schema is kept with its descriptors, where the registry gives t
   const cents = { name: 'cents', number: 1, type: 3, label: 1, jsonName: 'cents' }
   const total = { name: 'total', number: 1, type: 11, label: 1, jsonName: 'total', typeName: '.acme.Money' }
   const references = [{ name: 'money.proto', subject: 'money', version: 1 }]
-  registry.answer('/schemas/ids/3', { schema: 'syntax = "proto3"; …', schemaType: 'PROTOBUF', references })
+  fetching.registry.answer('/schemas/ids/3', { schema: 'syntax = "proto3"; …', schemaType: 'PROTOBUF', references })
   const order = file('default', { name: 'Order', field: [total] }, ['money.proto'])
-  registry.answer('/schemas/ids/3?format=serialized', { schema: order, schemaType: 'PROTOBUF', references })
-  registry.answer('/subjects/money/versions/1?format=serialized', {
+  fetching.registry.answer('/schemas/ids/3?format=serialized', { schema: order, schemaType: 'PROTOBUF', references })
+  fetching.registry.answer('/subjects/money/versions/1?format=serialized', {
     schema: file('x', { name: 'Money', field: [cents] }),
   })
   await want(3)
@@ -137,10 +101,10 @@ test('a Protobuf schema is kept with the descriptors of its texts, where the reg
   const references = [{ name: 'money.proto', subject: 'money', version: 2 }]
   const order = 'import "money.proto"; message Order { optional acme.Money total = 1; }'
   const money = 'package acme; message Money { optional int64 cents = 1; }'
-  registry.answer('/schemas/ids/4', { schema: order, schemaType: 'PROTOBUF', references })
+  fetching.registry.answer('/schemas/ids/4', { schema: order, schemaType: 'PROTOBUF', references })
   // Apicurio ignores the question for descriptors.
-  registry.answer('/schemas/ids/4?format=serialized', { schema: order, schemaType: 'PROTOBUF', references })
-  registry.answer('/subjects/money/versions/2', { schema: money })
+  fetching.registry.answer('/schemas/ids/4?format=serialized', { schema: order, schemaType: 'PROTOBUF', references })
+  fetching.registry.answer('/subjects/money/versions/2', { schema: money })
   await want(4)
   const { fetchSchemas, source } = parts()
   await fetchSchemas()
@@ -156,11 +120,11 @@ describe('a registry of Azure', () => {
   const path = `/$schemaGroups/$schemas/${id}?api-version=2023-07-01`
 
   test('gives the schema as it is', async () => {
-    registry.answer(path, { type: 'record', name: 'Order', namespace: 'acme', fields: [] })
+    fetching.registry.answer(path, { type: 'record', name: 'Order', namespace: 'acme', fields: [] })
     const { fetchSchemas, source } = parts({ type: 'azure' })
     await source.load([ref])
     await fetchSchemas()
-    expect(registry.asked).toEqual([path])
+    expect(fetching.registry.asked).toEqual([path])
     expect([...(await rows())]).toMatchObject([{ state: 'known', type: 'avro', name: 'acme.Order' }])
   })
 
@@ -193,7 +157,7 @@ describe('AWS Glue', () => {
 
   test('gives a version’s schema to a signed question', async () => {
     const seen: { headers: object; body: string }[] = []
-    registry.misbehave(async (response) => {
+    fetching.registry.misbehave(async (response) => {
       const chunks: Buffer[] = []
       for await (const chunk of response.req) chunks.push(chunk as Buffer)
       seen.push({ headers: response.req.headers, body: Buffer.concat(chunks).toString() })
@@ -224,7 +188,7 @@ describe('AWS Glue', () => {
     ],
     ['ThrottlingException', 'wanted', 'Rate exceeded'],
   ])('that answers %s leaves the schema %s', async (__type, state, Message) => {
-    registry.misbehave((response) => response.writeHead(400).end(JSON.stringify({ __type, Message })))
+    fetching.registry.misbehave((response) => response.writeHead(400).end(JSON.stringify({ __type, Message })))
     expect(await fetchWith()).toMatchObject([{ state }])
   })
 
@@ -232,17 +196,17 @@ describe('AWS Glue', () => {
     expect(await fetchWith({ env: {} })).toMatchObject([
       { state: 'refused', problem: expect.stringContaining('set AWS_ACCESS_KEY_ID') },
     ])
-    expect(registry.asked).toEqual([])
+    expect(fetching.registry.asked).toEqual([])
   })
 
   test('is asked with what the container’s endpoint gives', async () => {
-    registry.answer('/credentials', {
+    fetching.registry.answer('/credentials', {
       ...{ AccessKeyId: 'ASIAEXAMPLE', SecretAccessKey: 's', Token: 't', Expiration: '2999-01-01T00:00:00Z' },
     })
-    registry.answer('/', recorded)
-    const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${registry.url}/credentials` }
+    fetching.registry.answer('/', recorded)
+    const env = { AWS_CONTAINER_CREDENTIALS_FULL_URI: `${fetching.registry.url}/credentials` }
     expect(await fetchWith({ env })).toMatchObject([{ state: 'known' }])
-    expect(registry.asked).toEqual(['/credentials', '/'])
+    expect(fetching.registry.asked).toEqual(['/credentials', '/'])
   })
 })
 
@@ -261,7 +225,7 @@ describe('a registry', () => {
   })
 
   test.each([401, 403])('that does not let us read says so: %i', async (status) => {
-    registry.misbehave((response) => response.writeHead(status).end())
+    fetching.registry.misbehave((response) => response.writeHead(status).end())
     await want(1)
     await parts().fetchSchemas()
     expect([...(await rows())]).toMatchObject([
@@ -277,7 +241,7 @@ describe('a registry', () => {
     ['hangs in the middle of its answer', (response) => response.write('{"schema":')],
     ['ends the connection', (response) => response.destroy()],
   ])('that %s is unreachable, and asked again soon', async (_, how) => {
-    registry.misbehave(how)
+    fetching.registry.misbehave(how)
     await want(1)
     const [before] = await database.sql`select now() as at`
     const startedAt = performance.now()
@@ -291,7 +255,7 @@ describe('a registry', () => {
 
   test('that answers without end is left after a mebibyte', async () => {
     let sent = 0
-    registry.misbehave((response) => {
+    fetching.registry.misbehave((response) => {
       const more = () => {
         do sent += 65_536
         while (response.write(Buffer.alloc(65_536, 0x20)))
@@ -308,16 +272,16 @@ describe('a registry', () => {
 
   test('that is away five times in a row is left alone for a while', async () => {
     let now = 0
-    registry.misbehave((response) => response.writeHead(503).end())
+    fetching.registry.misbehave((response) => response.writeHead(503).end())
     const { fetchSchemas } = parts({ now: () => now })
     await want(1, 2, 3, 4, 5)
     await fetchSchemas()
     await makeDue()
     await fetchSchemas()
-    expect(registry.asked).toHaveLength(5)
+    expect(fetching.registry.asked).toHaveLength(5)
     now = 30_000
     await fetchSchemas()
-    expect(registry.asked).toHaveLength(10)
+    expect(fetching.registry.asked).toHaveLength(10)
   })
 
   test('that does not listen is unreachable', async () => {
@@ -327,72 +291,12 @@ describe('a registry', () => {
   })
 
   test('whose schema refers to itself is asked for each reference once', async () => {
-    registry.answer('/schemas/ids/8', { schema: '"int"', references: [{ subject: 'a', version: 1 }] })
-    registry.answer('/subjects/a/versions/1', { schema: '"int"', references: [{ subject: 'a', version: 1 }] })
+    fetching.registry.answer('/schemas/ids/8', { schema: '"int"', references: [{ subject: 'a', version: 1 }] })
+    fetching.registry.answer('/subjects/a/versions/1', { schema: '"int"', references: [{ subject: 'a', version: 1 }] })
     await want(8)
     await parts().fetchSchemas()
-    expect(registry.asked).toHaveLength(2)
+    expect(fetching.registry.asked).toHaveLength(2)
     expect([...(await rows())]).toMatchObject([{ state: 'known' }])
-  })
-})
-
-describe('an id that means another schema by now', () => {
-  const [old, other] = ['{"type":"record","name":"Old","fields":[{"name":"n","type":"int"}]}', '"string"']
-  const doubtful = () => database.sql`
-    update dlq.dlq_schemas set known_at = now() - interval '2 days', next_try_at = now() - interval '1 day'`
-  const fits = (text: string) => Buffer.concat([Buffer.from([0, 0, 0, 0, 1, text.length * 2]), Buffer.from(text)])
-
-  /** What a service shows that knows the old meaning. */
-  async function reader() {
-    registry.answer('/schemas/ids/1', { schema: old })
-    await want(1)
-    await parts().fetchSchemas()
-    let now = Date.now()
-    const schemas = v.parse(schemasSchema, {
-      registries: [{ name: 'main', type: 'confluent', url: registry.url, topics: ['*'] }],
-    })
-    const payloads = createPayloadReader({ sql: service.sql, schemas, now: () => now })
-    const topics = { original_topic: 'orders', dlq_topic: null }
-    const read = async (bytes: Buffer) =>
-      (await payloads.readAll([{ bytes, part: 'value', headers: [], topics }], { maxBytes: 1000 }))[0]!
-    expect(await read(Buffer.from([0, 0, 0, 0, 1, 2]))).toMatchObject({ json: '{"n":1}' })
-    return { read, aMinuteLater: () => (now += 60_000) }
-  }
-
-  test('is asked for again where a value does not fit a schema that is older than a day, and read with the other', async () => {
-    const { read, aMinuteLater } = await reader()
-    registry.answer('/schemas/ids/1', { schema: other })
-    // Known for less than a day: nobody doubts it, whatever strangers write.
-    expect(await read(fits('hello'))).toMatchObject({ json: null, decoding: { state: 'failed' } })
-    await parts().fetchSchemas()
-    expect(registry.asked).toHaveLength(1)
-
-    await doubtful()
-    aMinuteLater()
-    expect(await read(fits('hello'))).toMatchObject({ json: null, decoding: { state: 'failed' } })
-    await parts().fetchSchemas()
-    expect(registry.asked).toHaveLength(2)
-    aMinuteLater()
-    expect(await read(fits('hello'))).toMatchObject({ json: '"hello"', decoding: { state: 'decoded' } })
-    // The next day begins now.
-    expect(await read(Buffer.from([0, 0, 0, 0, 1, 2]))).toMatchObject({ json: null })
-    await parts().fetchSchemas()
-    expect(registry.asked).toHaveLength(2)
-  })
-
-  test.each([
-    ['missing', (response: ServerResponse) => response.writeHead(404).end('{"error_code":40403}'), null],
-    ['away', (response: ServerResponse) => response.writeHead(503).end(), true],
-  ])('stays where the registry is %s', async (_, how, isAskedAgain) => {
-    await reader()
-    await database.sql`update dlq.dlq_schemas set recheck_at = now()`
-    registry.misbehave(how)
-    await parts().fetchSchemas()
-    const [row] = await database.sql`
-      select state, definition, case when recheck_at is not null then recheck_at > now() - interval '1 minute' end as again
-      from dlq.dlq_schemas`
-    expect(row).toEqual({ state: 'known', definition: old, again: isAskedAgain })
-    registry.misbehave(null)
   })
 })
 
@@ -406,8 +310,8 @@ test('strangers cannot have more than a thousand ids asked for', async () => {
 })
 
 test('two services that ask at the same time ask for each schema once', async () => {
-  registry.answer('/schemas/ids/7', { schema: '"int"' })
+  fetching.registry.answer('/schemas/ids/7', { schema: '"int"' })
   await want(7)
   await Promise.all([parts().fetchSchemas(), parts().fetchSchemas()])
-  expect(registry.asked).toEqual(['/schemas/ids/7'])
+  expect(fetching.registry.asked).toEqual(['/schemas/ids/7'])
 })

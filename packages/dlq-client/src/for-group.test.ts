@@ -1,4 +1,4 @@
-// The same table is read by the filter in Java (infra/docs/recipes/spring-boot.md), in spring-filter.kafka.test.ts.
+// The same table is read by the filter in Java (infra/docs/recipes/spring-boot.md), in for-group.kafka.test.ts.
 
 import { expect, test } from 'vitest'
 import { forGroup, isForGroup } from './for-group.ts'

@@ -1,5 +1,5 @@
 // Empties messages, and every row that holds something of them. A table that gets a column with text of a dead letter
-// gets its line here, and its class in erase-columns.ts.
+// gets its line here, and its class in text-columns.ts of the retrier.
 
 import { deriveAttemptId } from '../../domain/record/message-id.ts'
 import { deleteMessages } from '../change/delete-messages.ts'

@@ -1,4 +1,5 @@
-// Rules of this repository that no compiler checks: small folders, no circular imports, and layers that import downward only.
+// Rules of this repository that no compiler checks: small files and folders, rooms that their READMEs name, no circular imports, and
+// layers that import downward only.
 
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -6,6 +7,7 @@ import { expect, test } from 'vitest'
 
 const root = path.join(import.meta.dirname, '../../..')
 const maxFiles = 12
+const maxLines = 400
 const notCounted = /\.test\.ts$|(^|\/)(families|migrations)\//
 
 const files = globSync('{packages,services,infra}/*/src/**/*.{ts,tsx}', {
@@ -77,6 +79,39 @@ test(`no folder has more than ${maxFiles} source files`, () => {
   )
   const large = [...folders].filter(([, of]) => of.length > maxFiles).map(([folder, of]) => `${folder}: ${of.length}`)
   expect(large).toEqual([])
+})
+
+test(`no file that somebody writes has more than ${maxLines} lines`, () => {
+  const generated = 'packages/dlq-client/src/api-types.ts'
+  const written = globSync('{packages,services,infra,db,patches}/**/*.{ts,tsx,sql,css}', {
+    cwd: root,
+    exclude: (name) => /node_modules|dist|\.dev/.test(name),
+  })
+  expect(written).toContain(generated)
+  const long = written
+    .filter((file) => file !== generated)
+    .map((file) => ({ file, lines: readFileSync(path.join(root, file), 'utf8').split('\n').length - 1 }))
+    .filter(({ lines }) => lines > maxLines)
+    .map(({ file, lines }) => `${file}: ${lines}`)
+  expect(long).toEqual([])
+})
+
+test('the README of a package or service names each of its rooms', () => {
+  const rooms = new Set(
+    files.flatMap((file) => {
+      const [, home, room, inner] = /^((?:packages|services)\/[^/]+)\/src\/([^/]+)\/(?:([^/]+)\/)?/.exec(file) ?? []
+      if (home === undefined || room === undefined) return []
+      // The rooms of dlq-core are those of its three layers.
+      const isLayer = home === 'packages/dlq-core' && inner !== undefined
+      return [`${home} ${isLayer ? inner : room}`]
+    }),
+  )
+  expect(rooms.size).toBeGreaterThan(60)
+  const unnamed = [...rooms].filter((each) => {
+    const [home = '', room = ''] = each.split(' ')
+    return !new RegExp(`[\`/ ]${room}[\`/]`).test(readFileSync(path.join(root, home, 'README.md'), 'utf8'))
+  })
+  expect(unnamed).toEqual([])
 })
 
 test('no file imports itself by way of others', () => {

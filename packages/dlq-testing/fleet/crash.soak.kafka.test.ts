@@ -97,9 +97,9 @@ test('services killed at random moments lose no dead letter, store none twice an
   await killAndCompare()
 })
 
-test('nor do they behind PgBouncer in transaction mode', async () => {
+test('nor do they behind PgBouncer in transaction mode', async ({ skip }) => {
   if (findPgBouncer() === null)
-    return console.log('skipped: no PgBouncer here (Debian: apt-get install pgbouncer, or PGBOUNCER=/its/path)')
+    return skip('no PgBouncer here (Debian: apt-get install pgbouncer, or PGBOUNCER=/its/path)')
   await fleet.services.stop()
   const pooler = await startPooler(fleet.database.url, { size: 8 })
   connection = { DATABASE_URL: pooler.url, DLQ_DATABASE_PREPARE: 'false' }

@@ -65,6 +65,19 @@ function configFile(name: string, text: string): string {
   return join(folder, name)
 }
 
+test('the first log line of a service says which deployment it is', async () => {
+  const app = {
+    DLQ_APP_NAME: 'dlq-payments',
+    DLQ_APP_VERSION: '1.2.3',
+    DLQ_APP_TIER: 'business',
+    DLQ_APP_ENVIRONMENT: 'staging',
+  }
+  const api = start({ env: { ...app, DATABASE_URL: 'postgres://app@127.0.0.1:9/dlq', DLQ_SERVER_PORT: '0' } })
+  expect(await api.logged('service_starting')).toMatchObject({
+    ...{ service: 'api', app: 'dlq-payments', version: '1.2.3', tier: 'business', environment: 'staging' },
+  })
+})
+
 describe('a service whose configuration cannot be used', () => {
   test.each<[ServiceName, string[]]>([
     ['api', ['database: missing; set DATABASE_URL']],

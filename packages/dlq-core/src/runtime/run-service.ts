@@ -121,10 +121,8 @@ export async function runService(
 
   let code = 0
   try {
-    log.info(
-      { version: given.app.version, environment: given.app.environment, pid: process.pid, node: process.version },
-      'service_starting',
-    )
+    const { name: app, version, tier, environment } = given.app
+    log.info({ app, version, tier, environment, pid: process.pid, node: process.version }, 'service_starting')
     const withDatabase = await joinEmbeddedDatabase(given.database, { stack, log })
     const config = withDatabase(given)
     let latest = config

@@ -26,6 +26,21 @@ test('every metric that any source file defines is registered here, and so docum
   expect(defined.toSorted()).toEqual(all.map(({ name }) => name).toSorted())
 })
 
+test('a selector in a document has labels of its metric', () => {
+  const pages = globSync('infra/docs/**/*.md', { cwd: root })
+  const selectors = pages.flatMap((page) =>
+    [...readFileSync(root + page, 'utf8').matchAll(/\b(\w+)\{(\w+[=!~]+"[^}]*)\}/g)].map(
+      ([selector, name, matchers]) => {
+        const labels = all.find((metric) => metric.name === name)?.labels ?? []
+        const unknown = [...matchers!.matchAll(/(\w+)[=!~]+"/g)].filter(([, label]) => !labels.includes(label!))
+        return { selector: `${page}: ${selector}`, isKnown: unknown.length === 0 }
+      },
+    ),
+  )
+  expect(selectors.length).toBeGreaterThan(5)
+  expect(selectors.filter(({ isKnown }) => !isKnown).map(({ selector }) => selector)).toEqual([])
+})
+
 test('names follow Prometheus’ conventions: counters end in _total, times are in seconds, help is a sentence', () => {
   // The specification defines these two names.
   const given = ['dead_letter_total', 'dead_job_count']

@@ -1,6 +1,6 @@
 // Runs the SQL of our documents: that of each page in its order, in one session. SQL for a server's administrator
 // (configuration.md) is left out.
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import postgres from 'postgres'
@@ -29,11 +29,16 @@ afterAll(async () => {
   await database.sql.unsafe('drop role if exists order_service')
 })
 
-test('the SQL of verdicts.md runs', () => runPage('verdicts.md'))
+const pages = globSync('**/*.md', { cwd: docs }).filter((page) => blocksOf(page).length > 0)
+const others = ['configuration.md', 'postgres-as-dlq.md']
 
-test('the SQL of payloads.md runs', () => runPage('payloads.md'))
+test('no page with SQL is passed over', () => {
+  expect(pages).toEqual(
+    expect.arrayContaining([...others, 'architecture.md', 'verdicts.md', 'payloads.md', 'policies.md']),
+  )
+})
 
-test('the SQL of policies.md runs', () => runPage('policies.md'))
+test.each(pages.filter((page) => !others.includes(page)))('the SQL of %s runs', (page) => runPage(page))
 
 test('the SQL of postgres-as-dlq.md dead-letters, handles what is due, and fails the rest', async () => {
   await database.sql.unsafe(`

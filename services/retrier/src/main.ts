@@ -82,6 +82,7 @@ await runService(
         ownGroup: config.kafka.consumer_group,
         everyMs: config.verdicts.look_interval,
         horizonMs: config.verdicts.horizon === 'auto' ? null : config.verdicts.horizon,
+        archiveRetentionMs: config.archive.retention,
       })
     // One for all that read original records, because its bounds are for the process.
     const originalReader =

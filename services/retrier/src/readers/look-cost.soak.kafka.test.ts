@@ -66,7 +66,13 @@ test('a look at 200 topics and 100 groups asks as often with 100,000 attempts as
   onTestFinished(() => groups.disconnect())
   const pass = createReaderWatch({
     ...{ admin: topics.admin, reader: topics.reader, groups, sql: service.sql, ownGroup: 'dlq-manager.test' },
-    ...{ everyMs: 60_000, horizonMs: 150_000, now: Date.now, log: createLog({ service: 'test', level: 'silent' }) },
+    ...{
+      everyMs: 60_000,
+      horizonMs: 150_000,
+      archiveRetentionMs: 0,
+      now: Date.now,
+      log: createLog({ service: 'test', level: 'silent' }),
+    },
     policies: { load: async () => {}, policyOf: () => defaultRetryPolicy },
     metrics: createVerdictMetrics(new Registry()),
   })

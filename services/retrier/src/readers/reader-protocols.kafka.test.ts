@@ -38,6 +38,7 @@ function watch() {
       ownGroup: 'dlq-manager.test',
       everyMs: 60_000,
       horizonMs: null,
+      archiveRetentionMs: 0,
     },
     policies: { load: async () => {}, policyOf: () => defaultRetryPolicy },
     ...{ log: createLog({ service: 'test', level: 'silent' }), now: Date.now },

@@ -50,6 +50,7 @@ function watch(horizonMs = 150_000, policy: Partial<RetryPolicy> = {}) {
       ownGroup: 'dlq-manager.test',
       everyMs: 60_000,
       horizonMs,
+      archiveRetentionMs: 365 * 86_400_000,
       now: Date.now,
     },
     ...{ log, groups, metrics: createVerdictMetrics(registry) },
@@ -191,6 +192,13 @@ test('a record that somebody jumped over was not read', async () => {
   await look()
   await topics.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '1' }] })
   await look()
+  expect(await verdict()).toMatchObject({ verdict: 'skipped' })
+
+  // Nor was it a year later, when its message may still be in the archive.
+  await database.sql`update dlq.dlq_attempts set settled_at = now() - interval '361 days'`
+  await database.sql`update dlq.dlq_reader_gaps set seen_at = now() - interval '360 days'`
+  registry = new Registry()
+  await watch()()
   expect(await verdict()).toMatchObject({ verdict: 'skipped' })
 })
 

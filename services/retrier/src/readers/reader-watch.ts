@@ -47,6 +47,8 @@ export type ReaderWatchDeps = {
   everyMs: number
   /** Where the policy says none. Null: as the re-failures of late say. */
   horizonMs: number | null
+  /** How long the archive keeps messages. Without its gap, what was jumped over would count as read. */
+  archiveRetentionMs: number
   now: () => number
 }
 
@@ -57,7 +59,9 @@ const strangersPerLook = 50
 const refailures = { least: 100, limit: 20_000 }
 /** How long a look of an ingester may take from its first question to its last row. */
 const longestLookMs = 30_000
-const keepGapsDays = 30
+const dayMs = 86_400_000
+/** How long messages stay live, unless their policy says longer. */
+const liveMs = 366 * dayMs
 
 /** A pass that looks, where a look is due. Several retriers share the work. */
 export function createReaderWatch(deps: ReaderWatchDeps) {
@@ -76,7 +80,7 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
     types = await deps.groups.listTypes()
     topics = await admin.listTopics()
     listedAt = now()
-    await forgetReaderGaps(sql, { days: keepGapsDays })
+    await forgetReaderGaps(sql, { days: Math.ceil((liveMs + deps.archiveRetentionMs) / dayMs) })
   }
 
   /** The named groups, and some others in turn. */

@@ -10,7 +10,8 @@ const look = (fields: Partial<Look> = {}): Look => ({
   ...fields,
 })
 const before = (fields: Partial<Before> = {}): Before => ({
-  ...{ committed_offset: 5n, log_end_offset: 100n, passed_offset: 5n, settled_offset: 0n, marks: [] },
+  ...{ committed_offset: 5n, log_start_offset: 0n, log_end_offset: 100n },
+  ...{ passed_offset: 5n, settled_offset: 0n, marks: [] },
   ...fields,
 })
 
@@ -29,9 +30,22 @@ test('an offset that was moved back changes no verdict, and is noted', () => {
 test('an offset that rises while the group has no members was moved by somebody', () => {
   const moved = look({ committed_offset: 9n, wasEmptyTwice: true })
   expect(judgePartition(before(), moved).gap).toEqual({ from_offset: 5n, to_offset: 9n })
-  expect(judgePartition(before(), { ...moved, log_start_offset: 7n }).gap).toEqual({ from_offset: 7n, to_offset: 9n })
+  // Retention deleted a part of it, which nobody has read either.
+  expect(judgePartition(before(), { ...moved, log_start_offset: 7n }).gap).toEqual({ from_offset: 5n, to_offset: 9n })
+  // What it had read before its offset was moved back was read.
+  expect(judgePartition(before({ committed_offset: 2n }), moved).gap).toEqual({ from_offset: 5n, to_offset: 9n })
   expect(judgePartition(before(), look({ committed_offset: 9n })).gap).toBeNull()
   expect(judgePartition(before(), look({ committed_offset: 5n, wasEmptyTwice: true })).gap).toBeNull()
+})
+
+test('what retention had deleted before the group came to it was not read when the group goes on behind it', () => {
+  const lost = before({ log_start_offset: 8n })
+  const onward = look({ committed_offset: 9n, log_start_offset: 8n })
+  expect(judgePartition(lost, onward)).toMatchObject({ passed_offset: 9n, gap: { from_offset: 5n, to_offset: 8n } })
+  expect(judgePartition(lost, { ...onward, committed_offset: 5n }).gap).toBeNull()
+  // Between two looks the group may have read it before it was deleted.
+  expect(judgePartition(before(), onward).gap).toBeNull()
+  expect(judgePartition(before({ passed_offset: 8n, log_start_offset: 8n }), onward).gap).toBeNull()
 })
 
 test('a group that is deleted keeps what it had read, and what it begins behind when it is back was not read', () => {
@@ -88,7 +102,7 @@ test('over any sequence of looks, nothing is over that was read later than the h
         for (const at of readAt.slice(0, Number(judged.settled_offset))) {
           expect(nowMs - at).toBeGreaterThanOrEqual(horizonMs)
         }
-        known = { ...judged, committed_offset: committed, log_end_offset: 2000n }
+        known = { ...judged, committed_offset: committed, log_start_offset: 0n, log_end_offset: 2000n }
       }
     }),
   )

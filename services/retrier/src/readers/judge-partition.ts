@@ -5,7 +5,7 @@ import type { Mark, ReaderPartition } from 'dlq-core/queries/readers/reader-watc
 /** What the looks before have found. */
 export type Before = Pick<
   ReaderPartition,
-  'committed_offset' | 'log_end_offset' | 'passed_offset' | 'settled_offset' | 'marks'
+  'committed_offset' | 'log_start_offset' | 'log_end_offset' | 'passed_offset' | 'settled_offset' | 'marks'
 >
 
 export type Look = {
@@ -23,7 +23,10 @@ export type Look = {
 
 export type Judged = Pick<ReaderPartition, 'passed_offset' | 'settled_offset' | 'marks'> & {
   is_rewound: boolean
-  /** What the group jumped over: tools move offsets only while a group has no members, and a group without offsets begins anywhere. */
+  /**
+   * What the group jumped over: tools move offsets only while a group has no members, a group without offsets begins
+   * anywhere, and one whose next records were deleted goes on behind them.
+   */
   gap: { from_offset: bigint; to_offset: bigint } | null
 }
 
@@ -62,17 +65,22 @@ function withMark(marks: readonly Mark[], passedBefore: bigint, mark: Mark): Mar
 }
 
 function gapOf(known: Before | null, look: Look): Judged['gap'] {
-  const { committed_offset: committed, log_start_offset: start, wasEmptyTwice } = look
+  const { committed_offset: committed, wasEmptyTwice } = look
   if (known === null || committed === null) return null
   // Its offsets were deleted or expired. Where it begins further on, nobody knows that it read what lies between.
   const wasGone = known.committed_offset === null && known.passed_offset > 0n
-  if (!wasEmptyTwice && !wasGone) return null
-  const from = max(known.committed_offset ?? known.passed_offset, start)
-  return committed > from ? { from_offset: from, to_offset: committed } : null
+  const from = known.passed_offset
+  // At the look before, retention had already deleted what lies below. What it deleted since, the group may have read.
+  const to = wasEmptyTwice || wasGone ? committed : min(known.log_start_offset, committed)
+  return to > from ? { from_offset: from, to_offset: to } : null
 }
 
 function max(a: bigint, b: bigint): bigint {
   return a > b ? a : b
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
 }
 
 /** The time that a producer of Java's client tries to deliver a record, and some. */

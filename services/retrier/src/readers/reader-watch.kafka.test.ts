@@ -202,6 +202,28 @@ test('a record that somebody jumped over was not read', async () => {
   expect(await verdict()).toMatchObject({ verdict: 'skipped' })
 })
 
+test('a record that was deleted before it was read was not read either when its group goes on behind it', async () => {
+  await topics.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '0' }] })
+  const deleted = await sendAttempt()
+  const look = watch()
+  await look()
+  await topics.admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '1' }] })
+  await look()
+  expect(await deleted()).toMatchObject({ verdict: 'expired' })
+
+  const next = await sendAttempt()
+  const consumer = await consume()
+  try {
+    await eventually(async () => {
+      await look()
+      expect(await next()).toMatchObject({ verdict: 'passed' })
+    })
+  } finally {
+    await consumer.disconnect()
+  }
+  expect(await deleted()).toMatchObject({ verdict: 'skipped' })
+})
+
 test('where no group has failed on the topic, those that read it now are asked', async () => {
   const consumer = await consume()
   try {

@@ -28,6 +28,8 @@ test('of a group that is seen for the first time, what it has read', () => {
 test('what was jumped over was not read', () => {
   const jumped = seen({ passed_offset: 9n, gap: { from_offset: 6n, to_offset: 9n } })
   expect(shortly(jumped, before())).toEqual(['passed 5-6', 'skipped 6-9'])
+  const behind = seen({ passed_offset: 9n, gap: { from_offset: 5n, to_offset: 7n } })
+  expect(shortly(behind, before())).toEqual(['passed 7-9', 'skipped 5-7'])
 })
 
 test('what retention deleted before it was read has expired, once', () => {

@@ -74,6 +74,7 @@ export function risesOf(reader: SeenReader, before: KnownReader | null): Rise[] 
     const lostFrom = max(seen.passed_offset, known?.log_start_offset ?? seen.log_start_offset)
     const rises: Rise[] = [
       { ...of, verdict: 'passed', from: passedFrom, to: seen.gap?.from_offset ?? seen.passed_offset },
+      { ...of, verdict: 'passed', from: seen.gap?.to_offset ?? seen.passed_offset, to: seen.passed_offset },
       { ...of, verdict: 'skipped', from: seen.gap?.from_offset ?? 0n, to: seen.gap?.to_offset ?? 0n },
       { ...of, verdict: 'consumed', from: known?.settled_offset ?? 0n, to: seen.settled_offset },
       { ...of, verdict: 'expired', from: lostFrom, to: seen.log_start_offset },

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { messageFilterEntries } from 'dlq-core/domain/message/message-filter.ts'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { findPromtool } from './find-promtool.ts'
@@ -38,6 +39,18 @@ test.each(rules)('$alert has a page with checks and remedies', ({ alert, expr, a
   expect(page).toMatch(/\n## Look at\n\n- [\s\S]+\n## Do\n\n- /)
   expect(existsSync(`${root}infra/docs/runbook/README.md`)).toBe(true)
   expect(readFileSync(`${root}infra/docs/runbook/README.md`, 'utf8')).toContain(`[${alert}](${alert}.md)`)
+})
+
+const pages = [...readFileSync(`${root}packages/console/src/router.tsx`, 'utf8').matchAll(/ path: '(\/.*)',$/gm)].map(
+  ([, path]) => new RegExp(`^/console${path!.replaceAll(/\$\w+/g, '[^/]+')}$`),
+)
+const searchedBy = ['sort', ...Object.keys(messageFilterEntries)]
+
+test.each(rules)('$alert leads to a page of the console', ({ annotations }) => {
+  const [path, search = ''] = annotations.console!.replaceAll(/\{\{ \$labels\.\w+( \| urlquery)? \}\}/g, 'x').split('?')
+  expect(pages.length).toBeGreaterThan(15)
+  expect(pages.filter((page) => page.test(path!))).toHaveLength(1)
+  expect(searchedBy).toEqual(expect.arrayContaining([...new URLSearchParams(search).keys()]))
 })
 
 test('each rule has a case in which it fires, and one in which it is silent', () => {

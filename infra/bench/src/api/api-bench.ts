@@ -119,7 +119,7 @@ function cpuOf({ stack }: BenchRun, { pid }: ServiceProcess) {
   return { api: cpuSecondsOf(pid) ?? 0, postgres: cpuSecondsOf(stack.postgres?.pid) ?? 0 }
 }
 
-export async function shoot(
+async function shoot(
   { url }: ServiceProcess,
   paths: readonly string[],
   { seconds }: { seconds: number },

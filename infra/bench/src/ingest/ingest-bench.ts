@@ -136,6 +136,19 @@ export async function produceBacklog(run: BenchRun, topic: string, total: number
   }
 }
 
+/** Settings of ingesters that read these DLQ topics from their beginning, whoever has read them before. */
+export function readingAll(dlqTopics: string): NodeJS.ProcessEnv {
+  return { DLQ_KAFKA_DLQ_TOPIC_PATTERN: dlqTopics, DLQ_KAFKA_CONSUMER_GROUP: `bench-${process.pid}-${Date.now()}` }
+}
+
+/** How many records of the DLQ topic are stored; of all topics where none is named. */
+export async function countStored({ sql }: BenchDatabase, dlqTopic: string | null = null): Promise<number> {
+  const [row] = await sql<{ stored: number }[]>`
+    select coalesce(sum(next_offset), 0)::float8 as stored from dlq.dlq_positions
+    where ${dlqTopic}::text is null or topic = ${dlqTopic}`
+  return row!.stored
+}
+
 /** `begin`: produces what is measured, once the ingester has stored a first record of each partition. For backlogs of a single batch. */
 export async function measureIngester(
   run: BenchRun,
@@ -144,16 +157,8 @@ export async function measureIngester(
 ): Promise<Measurement> {
   const { url, sql } = database
   const bytesBefore = await tableBytes(database)
-  const count = async () => {
-    const [row] = await sql<{ stored: number }[]>`
-      select coalesce(sum(next_offset), 0)::float8 as stored from dlq.dlq_positions where topic = ${topic}`
-    return row!.stored
-  }
-  const serviceEnv = {
-    DLQ_KAFKA_DLQ_TOPIC_PATTERN: topic,
-    DLQ_KAFKA_CONSUMER_GROUP: `bench-${process.pid}-${Date.now()}`,
-    ...env,
-  }
+  const count = () => countStored(database, topic)
+  const serviceEnv = { ...readingAll(topic), ...env }
   const measured = await withService(run, { name: 'ingester', databaseUrl: url, env: serviceEnv }, async (service) => {
     while (begin !== undefined && (await count()) < partitions && !service.hasExited()) await sleep(25)
     const [measurement] = await Promise.all([

@@ -3,7 +3,7 @@
 
 import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
 import { createTopicsNamed } from 'dlq-testing/kafka/create-topics.ts'
-import { produceBacklog } from '../ingest/ingest-bench.ts'
+import { countStored, produceBacklog, readingAll } from '../ingest/ingest-bench.ts'
 import { recordKinds } from '../ingest/real-dead-letters.ts'
 import {
   type BenchDatabase,
@@ -82,20 +82,11 @@ async function measureStoring(
   database: BenchDatabase,
   { dlqTopic, size, processes }: { dlqTopic: string; size: Sizes; processes: number },
 ): Promise<Seen> {
-  const { url, sql } = database
-  const env = {
-    DLQ_KAFKA_DLQ_TOPIC_PATTERN: dlqTopic,
-    DLQ_KAFKA_CONSUMER_GROUP: `bench-${process.pid}-${Date.now()}`,
-  }
-  const count = async () => {
-    const [row] = await sql<{ stored: number }[]>`
-      select coalesce(sum(next_offset), 0)::float8 as stored from dlq.dlq_positions where topic = ${dlqTopic}`
-    return row!.stored
-  }
+  const env = readingAll(dlqTopic)
   await using services = new AsyncDisposableStack()
   const ingesters = await Promise.all(
     Array.from({ length: processes }, async () =>
-      services.adopt(await startBenchService(run, { name: 'ingester', databaseUrl: url, env }), (service) =>
+      services.adopt(await startBenchService(run, { name: 'ingester', databaseUrl: database.url, env }), (service) =>
         service.stop('SIGTERM', 15_000),
       ),
     ),
@@ -103,7 +94,8 @@ async function measureStoring(
   // The first third is start-up: members that come later take partitions over.
   return await held(database, ingesters, size, () =>
     measureService(ingesters, {
-      ...{ total: size.stored, from: size.stored / 3, count, pollMs: pollMs.stored },
+      ...{ total: size.stored, from: size.stored / 3, pollMs: pollMs.stored },
+      count: () => countStored(database, dlqTopic),
       postgresPid: run.stack.postgres?.pid,
     }),
   )

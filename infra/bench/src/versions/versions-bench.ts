@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
 import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { countStored, readingAll } from '../ingest/ingest-bench.ts'
 import { recordKinds } from '../ingest/real-dead-letters.ts'
 import {
   type BenchDatabase,
@@ -127,27 +128,19 @@ function seenOf(what: string, { rowsPerSecond, clientMicros, postgresMicros, wal
 async function measureStoring(
   run: BenchRun,
   { root }: Version,
-  { database: { url, sql }, prefix, sizes }: { database: BenchDatabase; prefix: string; sizes: Sizes },
+  { database, prefix, sizes }: { database: BenchDatabase; prefix: string; sizes: Sizes },
 ): Promise<Measurement> {
-  const env = {
-    DLQ_KAFKA_DLQ_TOPIC_PATTERN: `${prefix}-*.dlq.v1`,
-    DLQ_KAFKA_CONSUMER_GROUP: `${prefix}-${Date.now()}`,
-  }
-  const count = async () => {
-    const [row] = await sql<{ stored: number }[]>`
-      select coalesce(sum(next_offset), 0)::float8 as stored from dlq.dlq_positions`
-    return row!.stored
-  }
+  const env = readingAll(`${prefix}-*.dlq.v1`)
   await using services = new AsyncDisposableStack()
   const ingester: ServiceProcess = services.adopt(
-    await startBenchService(run, { name: 'ingester', databaseUrl: url, env, root }),
+    await startBenchService(run, { name: 'ingester', databaseUrl: database.url, env, root }),
     (service) => service.stop('SIGTERM', 15_000),
   )
   return await measureService(ingester, {
     // The first rows make the groups, and warm the service up.
     from: sizes.stored / 4,
     total: sizes.stored,
-    count,
+    count: () => countStored(database),
     // Seldom, because each look reads what all processes of the machine have used.
     pollMs: 100,
     postgresPid: run.stack.postgres?.pid,

@@ -15,7 +15,7 @@ import { root } from './tools.ts'
 export const chart = join(root, 'infra', 'helm', 'dlq-manager')
 
 /** Each generated file of the chart, with the content that it should have. */
-export function generatedFiles(): Map<string, string> {
+function generatedFiles(): Map<string, string> {
   const files = new Map<string, string>()
   const schemaFile = join(chart, 'values.schema.json')
   const schema = JSON.parse(readFileSync(schemaFile, 'utf8'))

@@ -10,7 +10,7 @@ const titles: Record<Section, string> = {
   retrier: 'Retrier',
 }
 
-export function metricsTables(): string {
+function metricsTables(): string {
   return sections
     .map((section) =>
       [

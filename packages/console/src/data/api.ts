@@ -29,7 +29,7 @@ export const signInNeeded = createStore(false)
 
 let nextId = 1
 
-export async function loggedFetch(request: Request): Promise<Response> {
+async function loggedFetch(request: Request): Promise<Response> {
   const id = nextId++
   const entry: LoggedRequest = {
     id,

@@ -4,7 +4,7 @@ import { findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { filterOf, type MessageFilter, type Search } from './addresses.ts'
 import { numberText, plural } from './words.ts'
 
-export const draftKinds = [
+const draftKinds = [
   'retry',
   'redirect',
   'dead',
@@ -82,7 +82,7 @@ export function searchOfSelection({ filter, failed_again_in }: Readonly<Record<s
 export const careful = { first: 1, then: '1%', wait: '60s', max_refailure: '5%' } as const
 
 /** Above this, careful is preselected: a mistake would reach too many before anybody sees it. */
-export const carefulAbove = 20
+const carefulAbove = 20
 
 export function sends(kind: DraftKind): boolean {
   return kind === 'retry' || kind === 'redirect'

@@ -46,7 +46,7 @@ export function addLs(program: Command): void {
   })
 }
 
-export function messageTable(messages: readonly ListedMessage[], { table }: Pick<Session, 'table'>): string {
+function messageTable(messages: readonly ListedMessage[], { table }: Pick<Session, 'table'>): string {
   const now = Date.now()
   return table(
     messages,

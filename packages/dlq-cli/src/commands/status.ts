@@ -24,7 +24,7 @@ export function addStatus(program: Command): void {
   )
 }
 
-export function statusText(status: Status, { table }: Session): string {
+function statusText(status: Status, { table }: Session): string {
   const now = Date.now()
   const { counts, retry } = status
   const lines = [

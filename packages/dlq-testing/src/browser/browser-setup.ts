@@ -19,7 +19,7 @@ import type { ConsoleFleet } from './console-fleet.ts'
 import { type FoundBrowser, findBrowser } from './find-browser.ts'
 
 /** What the topics of browser tests begin with; the fleet of the run sees no others. */
-export const topicPrefix = 'browser'
+const topicPrefix = 'browser'
 
 /** Runs after global-setup.ts, which has provided the servers. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

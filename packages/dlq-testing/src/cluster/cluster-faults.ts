@@ -189,7 +189,7 @@ async function untilMoved(
 }
 
 /** Resolves when all three have everything: the next fault then meets a whole cluster. */
-export async function untilInSync({ admin, cluster, dlqTopic, targetTopic }: FaultContext): Promise<void> {
+async function untilInSync({ admin, cluster, dlqTopic, targetTopic }: FaultContext): Promise<void> {
   const topics = [dlqTopic, targetTopic, ...Object.values(coordinatorTopics)]
   await eventually(
     async () => {

@@ -10,7 +10,7 @@ export function tagOf(value: unknown): string {
 }
 
 /** If-Match (RFC 9110, section 13.1.1): "*", or a list of strong tags. */
-export function matchesTag(ifMatch: string, etag: string): boolean {
+function matchesTag(ifMatch: string, etag: string): boolean {
   return ifMatch.trim() === '*' || ifMatch.split(',').some((tag) => tag.trim() === etag)
 }
 

@@ -64,7 +64,7 @@ function inCoding(file: ConsoleFile, accepted: string): { bytes: Buffer; coding:
 }
 
 /** Everything from the API's own origin, nothing inline. The console runs under the same policy in development. */
-export function contentPolicy(frameAncestors: readonly string[]): string {
+function contentPolicy(frameAncestors: readonly string[]): string {
   const own = ['script', 'style', 'font', 'img', 'connect', 'worker', 'manifest'].map((kind) => `${kind}-src 'self'`)
   return [
     "default-src 'none'",

@@ -141,7 +141,7 @@ function numberOf(id: string | undefined, own: string): number | null {
 }
 
 /** Null where nothing is different. */
-export function changesBetween(before: FleetSnapshot, after: FleetSnapshot): Omit<Step, 'number'> | null {
+function changesBetween(before: FleetSnapshot, after: FleetSnapshot): Omit<Step, 'number'> | null {
   const keyOf = (line: HeardBy & { status: string; group_id?: string }) =>
     JSON.stringify([line.dlq_topic, line.original_topic, line.status, line.group_id, line.is_held])
   const mapOf = (lines: readonly (Parameters<typeof keyOf>[0] & { count: number })[]) =>

@@ -41,16 +41,6 @@ export const decodingSchema = v.nullable(
 
 export type DecodingJson = v.InferOutput<typeof decodingSchema>
 
-export const exampleDecoding: DecodingJson = {
-  state: 'decoded',
-  format: 'avro',
-  schema: { number: 3, registry: 'main', id_kind: 'id', id: '18', name: 'com.example.Order' },
-  compression: null,
-  labels: [],
-  problem: null,
-  since: null,
-}
-
 export function decodingJson(decoding: Decoding | null): DecodingJson {
   if (decoding === null) return null
   const { state, format, ref, schema, compression, labels, problem } = decoding

@@ -150,7 +150,7 @@ function countContest(contested: ClaimMemory['contested'], topic: string): boole
 }
 
 /** Names a share among others. */
-export function shareKey(topic: string, run: string | null | undefined): string {
+function shareKey(topic: string, run: string | null | undefined): string {
   return run ? `${runBucket(run)} ${topic}` : topic
 }
 

@@ -22,7 +22,7 @@ export async function sweepExpiredLeases({
 }
 
 /** How long a RETRYING message may be held by nobody: the lease that `dlq.claim_messages` gives unless told otherwise. */
-export const unheldLeaseMs = 5 * 60_000
+const unheldLeaseMs = 5 * 60_000
 
 /** One sweep of at most `sweepLimit` RETRYING messages that nobody holds: plain SQL has set them, or an error has left them. */
 export async function sweepUnheld({

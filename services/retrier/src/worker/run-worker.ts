@@ -46,7 +46,7 @@ export async function runWorker(deps: WorkerDeps): Promise<void> {
 }
 
 /** Gives back the jobs of workers that died. */
-export async function sweepDeadWorkers({
+async function sweepDeadWorkers({
   sql,
   settings,
   metrics,

@@ -24,7 +24,7 @@ export type ListedPolicies = {
 }
 
 /** Durations as milliseconds, as the domain has them. */
-export function settingsOf(said: SaidSettings): PolicySettings {
+function settingsOf(said: SaidSettings): PolicySettings {
   const settings = settingNames.flatMap((name): [string, unknown][] => {
     const value = said[name]
     return value === null || value === undefined ? [] : [[name, ownValue(name, value)]]

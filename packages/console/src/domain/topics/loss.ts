@@ -17,7 +17,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const soonMs = 6 * hourMs
 /** Ingesters look every few seconds: after this, none is running. */
-export const oldLookMs = minuteMs
+const oldLookMs = minuteMs
 
 const shortestMs = 10 * minuteMs
 const longestMs = 7 * 24 * hourMs

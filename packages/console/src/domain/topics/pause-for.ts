@@ -3,7 +3,7 @@
 import { parseDuration } from 'dlq-core/domain/retry/duration.ts'
 import { nextMorning } from '../time.ts'
 
-export const pauseChoices = ['30m', '2h', 'morning', 'other', 'open'] as const
+const pauseChoices = ['30m', '2h', 'morning', 'other', 'open'] as const
 export type PauseChoice = (typeof pauseChoices)[number]
 
 export type Until =

@@ -27,7 +27,7 @@ export type TopicFacts = {
 }
 
 /** "maria: the card network is down. It ends in 2 h." */
-export function pauseWords({ by, reason, since, until }: PauseFacts, now: number): string {
+function pauseWords({ by, reason, since, until }: PauseFacts, now: number): string {
   const end =
     until === null
       ? 'until somebody resumes it'

@@ -14,11 +14,11 @@ import { meQuery, useMissingRole } from '../../data/session.ts'
 import { nextMorning } from '../../domain/time.ts'
 
 /** The change that puts a group back to what it was. */
-export function formerOf({ state, snoozed_until, owner, note }: ErrorGroup): GroupChange {
+function formerOf({ state, snoozed_until, owner, note }: ErrorGroup): GroupChange {
   return { state, owner, note, ...(state === 'snoozed' && snoozed_until !== null ? { snoozed_until } : {}) }
 }
 
-export const snoozes = [
+const snoozes = [
   { id: 'hour', text: 'Snooze for 1 hour', until: (now: Date) => new Date(now.getTime() + 3_600_000) },
   { id: 'morning', text: 'Snooze until 08:00', until: (now: Date) => nextMorning(now, 8) },
   { id: 'monday', text: 'Snooze until Monday 08:00', until: (now: Date) => nextMorning(now, 8, 1) },

@@ -69,7 +69,7 @@ async function readyCheck({ api }: Session): Promise<Check> {
 }
 
 /** From `GET /api/v1/status` alone. `now` in ms. */
-export function statusChecks(status: Status, now: number): Check[] {
+function statusChecks(status: Status, now: number): Check[] {
   const { retriers, loss_clock: clocks, held_topics: held, summary } = status
   const checks: Check[] = []
   const add = (check: string, level: Level, text: string) => checks.push({ check, level, text })

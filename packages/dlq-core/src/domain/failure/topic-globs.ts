@@ -4,7 +4,7 @@
 export type TopicGlobs = string | readonly string[]
 
 /** The single patterns of `globs`. */
-export function topicGlobList(globs: TopicGlobs): readonly string[] {
+function topicGlobList(globs: TopicGlobs): readonly string[] {
   // Called for every record, usually with globs that are split already.
   if (typeof globs !== 'string' && !globs.some((glob) => /[\s,]/.test(glob))) return globs
   return [globs].flat().flatMap((glob) => glob.split(/[\s,]+/).filter((pattern) => pattern !== ''))

@@ -8,7 +8,7 @@ import { normaliseMessage } from './normalised-message.ts'
 import { rootCause } from './stack-trace.ts'
 
 /** Raised whenever the same failure would get another id, so that old groups can be recognised. */
-export const fingerprintVersion = 1
+const fingerprintVersion = 1
 
 /** All texts are ones that PostgreSQL can hold, on one line. */
 export type Fingerprint = {

@@ -11,7 +11,7 @@ export type TextMask = (text: string) => string
 type Find = (text: string) => [from: number, to: number][]
 
 const detectors: Readonly<Record<string, Find>> = { email: findEmails, iban: findIbans, card: findCards }
-export const detectorNames = Object.keys(detectors)
+const detectorNames = Object.keys(detectors)
 
 /** What is wrong with a detector's name or pattern; null where nothing is. */
 export function detectorFault(detector: string): string | null {

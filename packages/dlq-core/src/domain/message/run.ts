@@ -226,7 +226,7 @@ export function waitingOf(counts: RunCounts): number {
 }
 
 /** How many messages the run has finished. */
-export function settledOf({ done, resolved, failed, failed_again: failedAgain }: RunCounts): number {
+function settledOf({ done, resolved, failed, failed_again: failedAgain }: RunCounts): number {
   return done + resolved + failed + failedAgain
 }
 

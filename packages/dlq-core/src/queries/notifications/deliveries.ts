@@ -73,7 +73,7 @@ export async function addDelivery(sql: Sql, { channel, route, kind, eventIds, se
  * A job asks the row what is left to do, so that one job more does no harm. Those of a channel go one after the other: a
  * receiver that does not answer holds one job at most, and runs and other channels have the rest.
  */
-export async function scheduleDelivery(
+async function scheduleDelivery(
   sql: Sql,
   { id, channel, at }: { id: string; channel: string; at: Date },
 ): Promise<void> {

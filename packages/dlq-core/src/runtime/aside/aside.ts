@@ -8,7 +8,7 @@ import { createTurns, NoTurn, type TurnBounds } from './fair-turns.ts'
 /** `maxRunMs`: of one task, with the start of the thread. `maxHeapMiB`: of the thread. */
 export type AsideBounds = TurnBounds & { readonly maxRunMs: number; readonly maxHeapMiB: number }
 
-export const asideBounds: AsideBounds = {
+const asideBounds: AsideBounds = {
   ...{ ...boundsWithin(15_000), maxHeapMiB: 128 },
   ...{ maxWaiting: 16, maxWaitingOfOne: 4 },
 }

@@ -126,7 +126,7 @@ export const policyFieldSchemas = {
   retention: v.nullish(v.pipe(decades, v.maxValue(maxRetentionMs, 'must be at most 36500d'))),
 } satisfies Record<Exclude<SettingName, 'delivery'>, v.GenericSchema<unknown, unknown>>
 
-export const policyPattern = v.pipe(
+const policyPattern = v.pipe(
   v.string('must be text'),
   v.regex(/^[\w.*?-]{1,249}$/, 'must be one topic glob: letters, digits, ".", "_", "-", and the wildcards "*" and "?"'),
 )

@@ -1,7 +1,7 @@
 // Which versions of PostgreSQL the queries are tested on (DLQ_TEST_POSTGRES).
 
 /** The oldest and the newest. */
-export const testedVersions = { oldest: 15, newest: 18 } as const
+const testedVersions = { oldest: 15, newest: 18 } as const
 
 /** Asks for the number that `versionFault` takes. */
 export const versionQuery = `select current_setting('server_version_num')::int as version`

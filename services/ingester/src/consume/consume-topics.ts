@@ -55,6 +55,8 @@ const maxFetchBytes = 3.5 * 1024 * 1024
  * wait for each other seldom.
  */
 const maxBytesUnderWay = 13.5 * 1024 * 1024
+/** One part of full size (parts-of-batch.ts), which waits for a locked row, does not take the room of the others. */
+const maxLateBytes = 9.5 * 1024 * 1024
 /** By its heartbeat a member learns that the group waits for it: so long all of them may stand still. */
 const heartbeatIntervalMs = 1000
 /** A leader that is frozen, or cut off from the others, does not say so itself: the other brokers are asked this often. */
@@ -92,7 +94,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   consumer.on(consumer.events.FETCH_START, ({ payload: { nodeId } }) => deps.pool.begin(nodeId))
   const watchdog = watchForStall(consumer)
   const positions = createPositionWatch({ ...deps, consumer })
-  const ahead = createStoreAhead({ maxBytes: maxBytesUnderWay })
+  const ahead = createStoreAhead({ maxBytes: maxBytesUnderWay, maxLateBytes })
   const commits = createOffsetCommits({
     commit: (offsets) => consumer.commitOffsets(offsets),
     onFault: (error) => log.debug({ error }, 'commit_failed'),

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createStoreAhead } from './store-ahead.ts'
 
@@ -108,4 +108,37 @@ test('what was under way before other partitions were assigned neither throws no
   expect(isIdle).toBe(false)
   former!.end()
   await idle
+})
+
+test('work that takes long leaves its room to others, but only as much as is allowed', async () => {
+  const ahead = createStoreAhead({ maxBytes: 10, lateMs: 5, maxLateBytes: 12 })
+  const begun: string[] = []
+  const [stuck, second, third] = ['stuck', 'second', 'third'].map((name) => heldWork(begun, name))
+  await ahead.begin(place, 8, stuck!.work)
+  await ahead.begin(other, 8, second!.work)
+  expect(begun).toEqual(['stuck', 'second'])
+
+  const waiting = ahead.begin({ ...place, partition: 2 }, 8, third!.work)
+  await sleep(30)
+  expect(begun).toEqual(['stuck', 'second'])
+  second!.end()
+  await waiting
+  expect(begun).toEqual(['stuck', 'second', 'third'])
+  stuck!.end()
+  third!.end()
+  await ahead.idle()
+  // All of the room is there again, once.
+  await ahead.begin(place, 10, async () => {})
+})
+
+test('it says when earlier work of a partition is over, well or not', async () => {
+  const ahead = createStoreAhead({ maxBytes: 10 })
+  const held = heldWork([], 'held')
+  expect(ahead.earlier(place)).toBeNull()
+  await ahead.begin(place, 1, held.work)
+  expect(ahead.earlier(other)).toBeNull()
+  const earlier = ahead.earlier(place)
+  held.fail(new Error('lost'))
+  await earlier
+  expect(ahead.earlier(place)).toBeNull()
 })

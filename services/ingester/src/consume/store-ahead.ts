@@ -21,13 +21,22 @@ export type StoreAhead = {
   idle(): Promise<void>
 }
 
-export function createStoreAhead({ maxBytes }: { maxBytes: number }): StoreAhead {
+type Bounds = {
+  maxBytes: number
+  /** Work that takes longer leaves its room to others, as long as no more than `maxLateBytes` did: it may wait for a locked row. */
+  lateMs?: number
+  maxLateBytes?: number
+}
+
+export function createStoreAhead({ maxBytes, lateMs = 2000, maxLateBytes = 0 }: Bounds): StoreAhead {
   /** The last work of each partition. A fault stays until somebody has learnt of it. */
   let last = new Map<string, Promise<void>>()
   const unsettled = new Set<Promise<void>>()
   /** Of these the last one of each partition. */
   const underWay = new Map<string, Promise<void>>()
   let bytesUnderWay = 0
+  /** Of work that has left its room. */
+  let lateBytes = 0
   let less = Promise.withResolvers<void>()
   /** Who came first gets room first: else a large batch might wait for ever. */
   let turn: Promise<void> = Promise.resolve()
@@ -43,6 +52,22 @@ export function createStoreAhead({ maxBytes }: { maxBytes: number }): StoreAhead
     less = Promise.withResolvers()
   }
 
+  /** Of work that begins. Call what it returns when that is over. */
+  function keepRoom(bytes: number): () => void {
+    let isLate = false
+    const timer = setTimeout(() => {
+      if (lateBytes + bytes > maxLateBytes) return
+      isLate = true
+      lateBytes += bytes
+      giveRoom(bytes)
+    }, lateMs)
+    return () => {
+      clearTimeout(timer)
+      if (isLate) lateBytes -= bytes
+      else giveRoom(bytes)
+    }
+  }
+
   return {
     async begin(place, bytes, work) {
       const key = partitionKey(place)
@@ -53,7 +78,7 @@ export function createStoreAhead({ maxBytes }: { maxBytes: number }): StoreAhead
         turn = turn.then(() => takeRoom(room))
         return turn
       })
-      const over = begun.then(() => work().finally(() => giveRoom(room)))
+      const over = begun.then(() => work().finally(keepRoom(room)))
       // Who comes next learns of a fault; until then it must not count as unhandled.
       const settled = over.catch(() => {}).finally(() => unsettled.delete(settled))
       unsettled.add(settled)

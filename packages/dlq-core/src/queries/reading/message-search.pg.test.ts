@@ -281,7 +281,7 @@ test('a glob finds archived messages of topics that no live message has any more
     values ('bygone', 'bygone.dlq.v1', 'e', 'RESOLVED') returning id`
   await database.sql`select dlq.archive_messages(array[${old.id}]::uuid[], now() + interval '1 hour')`
   try {
-    for (const topic of ['bygone', 'bygone*', 'by?one', 'bygone.dlq.*']) {
+    for (const topic of ['bygone', 'bygone*', 'by?one', 'by*.dlq.v1']) {
       const search = await searchOf({ topic, archived: true }, 'newest')
       const { rows } = await searchMessages(service.sql, { search, after: null, limit: 5, examine: 500 })
       expect(

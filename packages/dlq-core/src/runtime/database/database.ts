@@ -22,6 +22,12 @@ export const types = {
     serialize: (bytes: Uint8Array) => `\\x${Buffer.from(bytes).toString('hex')}`,
     parse: toBytes,
   },
+  time: {
+    to: 1184,
+    from: [1184],
+    serialize: (time: Date | string) => (time instanceof Date ? time : new Date(time)).toISOString(),
+    parse: toTime,
+  },
   json: { to: 114, from: [114, 3802], serialize: (text: string) => text, parse: (text: string) => text },
 }
 
@@ -30,6 +36,16 @@ function toBytes(text: string): Buffer {
   if (!text.startsWith('\\x'))
     throw new Error('bytes come in another format: alter role … set bytea_output = hex, for the role of the services')
   return Buffer.from(text.slice(2), 'hex')
+}
+
+const firstTime = '0001-01-01T00:00:00.000Z'
+const lastTime = '9999-12-31T23:59:59.999Z'
+
+/** By SQL people put messages off to "infinity", and a list with one such time must not fail for all others. */
+function toTime(text: string): Date {
+  const time = new Date(text)
+  if (!Number.isNaN(time.getTime())) return time
+  return new Date(/^-|BC$/.test(text) ? firstTime : lastTime)
 }
 
 export type Database = postgres.Sql<{ bigint: bigint; json: string }>

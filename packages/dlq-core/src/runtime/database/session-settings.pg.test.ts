@@ -45,3 +45,22 @@ test('a pooler’s role that writes bytes otherwise is refused, and no other byt
     await sql.end()
   }
 })
+
+test('a time that no date holds is the first one, or the last one', async () => {
+  const sql = connectAsService(database.url)
+  try {
+    const [row] = await sql<[{ times: Date[]; last: Date }]>`
+      select array['-infinity', '0044-03-15 BC', '250000-01-01', '290000-01-01', 'infinity']::timestamptz[] as times,
+             'infinity'::timestamptz as last`
+    expect(row.times.map((time) => time.toISOString())).toEqual([
+      '0001-01-01T00:00:00.000Z',
+      '0001-01-01T00:00:00.000Z',
+      '+250000-01-01T00:00:00.000Z',
+      '9999-12-31T23:59:59.999Z',
+      '9999-12-31T23:59:59.999Z',
+    ])
+    expect(row.last).toEqual(row.times.at(-1))
+  } finally {
+    await sql.end()
+  }
+})

@@ -33,6 +33,17 @@ beforeEach(async () => {
   )
 })
 
+test('a message that SQL has put off for ever is shown, and listed beside others', async () => {
+  const [id] = [await insert(), await insert()]
+  await database.sql`update dlq.dlq_messages set next_retry_at = 'infinity' where id = ${id}`
+  expect(await answerOf(request(`GET /api/v1/dlq/messages/${id}`))).toMatchObject({ status: 200 })
+  const list = await request('GET /api/v1/messages')
+  expect(list.status).toBe(200)
+  expect(((await list.json()) as { messages: { next_retry_at: string | null }[] }).messages).toContainEqual(
+    expect.objectContaining({ id, next_retry_at: '9999-12-31T23:59:59.999+00:00' }),
+  )
+})
+
 describe('the detail of a dead letter', () => {
   const groupId = '00000000-0000-8000-8000-000000000001'
   const offset = Buffer.from([0, 0, 0, 0, 0, 1, 0x60, 0x62])

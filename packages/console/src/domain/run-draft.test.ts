@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Search } from './addresses.ts'
 import {
   canaryOf,
   exactDiffs,
@@ -12,7 +13,8 @@ import {
   startWords,
 } from './run-draft.ts'
 
-const draft = readDraft({ kind: 'retry', group: 'g1' })
+const draftOf = (search: Search) => readDraft(search, new Date('2026-11-22T12:00:00Z'))
+const draft = draftOf({ kind: 'retry', group: 'g1' })
 const given = { reason: '', all: false, eligible: 343, matched: 343 }
 
 test('a draft asks for exactly the number that its button showed', () => {
@@ -28,6 +30,13 @@ test('a draft asks for exactly the number that its button showed', () => {
   })
 })
 
+test('relative times of a list are moments in its draft, because a selection is frozen', () => {
+  const { selection } = draftOf({ kind: 'retry', topic: 'orders', from: '-24h', failed_to: '-10m', q: '-5m' })
+  expect(selection).toEqual({
+    filter: { topic: 'orders', from: '2026-11-21T12:00:00.000Z', failed_to: '2026-11-22T11:50:00.000Z', q: '-5m' },
+  })
+})
+
 test('the dry run asks for the same selection, and starts nothing', () => {
   expect(runRequest(draft, { ...given, matched: null })).toEqual({
     kind: 'retry',
@@ -37,23 +46,23 @@ test('the dry run asks for the same selection, and starts nothing', () => {
 })
 
 test('what a policy holds is sent too where the draft says so, and only by what sends', () => {
-  const send = readDraft({ kind: 'retry', group: 'g1', staleness: 'send' })
+  const send = draftOf({ kind: 'retry', group: 'g1', staleness: 'send' })
   expect(runRequest(send, given)).toMatchObject({ kind: 'retry', staleness: 'send' })
   expect(runRequest(draft, given)).not.toHaveProperty('staleness')
-  expect(readDraft({ kind: 'dead', group: 'g1', staleness: 'send' }).sendsStale).toBe(false)
+  expect(draftOf({ kind: 'dead', group: 'g1', staleness: 'send' }).sendsStale).toBe(false)
 })
 
 test('a canary is preselected above twenty messages, only for what sends, and can be switched off', () => {
   expect([20, 21].map((count) => canaryOf(draft, count))).toEqual(['off', 'careful'])
-  expect(canaryOf(readDraft({ kind: 'delete', group: 'g1' }), 500)).toBe('off')
-  expect(canaryOf(readDraft({ group: 'g1', canary: 'off' }), 500)).toBe('off')
+  expect(canaryOf(draftOf({ kind: 'delete', group: 'g1' }), 500)).toBe('off')
+  expect(canaryOf(draftOf({ group: 'g1', canary: 'off' }), 500)).toBe('off')
 })
 
 test('a draft without any filter means everything, and says so', () => {
-  const all = readDraft({ kind: 'dead' })
+  const all = draftOf({ kind: 'dead' })
   expect(all.everything).toBe(true)
   expect(selectionWords(all.selection)).toBe('all messages of all topics')
-  expect(readDraft({ kind: 'dead', topic: 'orders' })).toMatchObject({
+  expect(draftOf({ kind: 'dead', topic: 'orders' })).toMatchObject({
     everything: false,
     selection: { filter: { topic: 'orders' } },
   })
@@ -88,12 +97,12 @@ test('the samples of a dry run keep the digits of the answer', () => {
 })
 
 test('a run that compares with the originals adopts only where its address says so', () => {
-  const compare = readDraft({ kind: 'origin', group: 'g1' })
+  const compare = draftOf({ kind: 'origin', group: 'g1' })
   expect(runRequest(compare, given)).toEqual({
     ...{ kind: 'origin', selection: { group: 'g1' }, expect_count: 343, expect_tolerance: '10%' },
   })
-  expect(runRequest(readDraft({ kind: 'origin', group: 'g1', adopt: 'true' }), given)).toMatchObject({ adopt: true })
-  expect(readDraft({ kind: 'retry', group: 'g1', adopt: 'true' }).adopt).toBe(false)
+  expect(runRequest(draftOf({ kind: 'origin', group: 'g1', adopt: 'true' }), given)).toMatchObject({ adopt: true })
+  expect(draftOf({ kind: 'retry', group: 'g1', adopt: 'true' }).adopt).toBe(false)
   expect(startWords('origin', 2, ['orders'], false)).toBe('Compare 2 messages with their originals')
   expect(startWords('origin', 1, [], true)).toBe('Compare 1 message with its original, and adopt what differs')
 })

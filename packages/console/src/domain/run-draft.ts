@@ -1,7 +1,7 @@
 // The draft of a run: what stands in its address, and the request that it becomes.
 
 import { findNodeAtLocation, parseTree } from 'jsonc-parser'
-import { filterOf, type MessageFilter, type Search } from './addresses.ts'
+import { filterOf, type MessageFilter, requestFilter, type Search } from './addresses.ts'
 import { numberText, plural } from './words.ts'
 
 const draftKinds = [
@@ -37,12 +37,13 @@ export type Draft = {
   readonly adopt: boolean
 }
 
-export function readDraft(search: Search): Draft {
+/** `now`: what relative times (`-24h`) are counted from. */
+export function readDraft(search: Search, now: Date): Draft {
   const kind = draftKinds.find((one) => one === search.kind) ?? 'retry'
   const rate = Number(search.rate_per_second)
   return {
     kind,
-    ...selectionOf(search),
+    ...selectionOf(search, now),
     rate: search.rate_per_second !== undefined && rate > 0 ? rate : null,
     canary: search.canary === 'careful' || search.canary === 'off' ? search.canary : null,
     onRefailure: search.on_refailure === 'continue' || search.on_refailure === 'cancel' ? search.on_refailure : 'pause',
@@ -53,11 +54,11 @@ export function readDraft(search: Search): Draft {
   }
 }
 
-function selectionOf(search: Search): { selection: Record<string, unknown>; everything: boolean } {
+function selectionOf(search: Search, now: Date): { selection: Record<string, unknown>; everything: boolean } {
   if (search.failed_again_in) return { selection: { failed_again_in: search.failed_again_in }, everything: false }
   if (search.ids) return { selection: { ids: search.ids.split(',') }, everything: false }
   if (search.group) return { selection: { group: search.group }, everything: false }
-  const { topic, ...rest } = filterOf(search)
+  const { topic, ...rest } = requestFilter(filterOf(search), now)
   const filter: MessageFilter = topic === undefined ? rest : { topic, ...rest }
   return { selection: { filter }, everything: Object.keys(filter).every((name) => name === 'archived') }
 }

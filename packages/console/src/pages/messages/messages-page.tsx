@@ -48,8 +48,9 @@ export function MessagesPage() {
   }
   const last = lastPage?.pagination
   const unknown = unknownNames(search as Search)
-  const exportUrl = (format: string) =>
-    `${apiBase}/api/v1/messages/export${printSearch({ format, ...requestFilter(filter, new Date(now)) })}`
+  // A draft's address says the same to whoever opens it later.
+  const pinned = requestFilter(filter, new Date(now))
+  const exportUrl = (format: string) => `${apiBase}/api/v1/messages/export${printSearch({ format, ...pinned })}`
   const setFilter = (next: Search) =>
     void navigate({ search: { ...(search.sort === undefined ? {} : { sort: search.sort }), ...next } })
   useKeys({ '.': () => void refresh() })
@@ -117,7 +118,7 @@ export function MessagesPage() {
       {chosen.size === 0 ? (
         <Selected
           text={total === null || total.value === 0 ? null : `All ${totalText(total)} that match`}
-          search={filter as Record<string, string>}
+          search={pinned as Record<string, string>}
         />
       ) : (
         <Selected

@@ -17,6 +17,7 @@ import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
 import { groupQuery } from '../../data/queries/groups.ts'
 import { startRun, surveyRun } from '../../data/queries/runs.ts'
+import { serverNow } from '../../data/server-clock.ts'
 import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
 import {
   mustType,
@@ -41,7 +42,9 @@ export function DraftPage() {
   const navigate = useNavigate({ from: '/runs/new' })
   const client = useQueryClient()
   const hash = readDraftHash(useLocation().hash)
-  const draft = readDraft(search)
+  // One moment for the whole draft: what is started is what was looked at.
+  const [openedAt] = useState(() => new Date(serverNow()))
+  const draft = readDraft(search, openedAt)
   const [reason, setReason] = useState(hash.reason)
   const [typed, setTyped] = useState('')
   const [all, setAll] = useState(false)

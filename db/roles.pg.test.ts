@@ -219,6 +219,19 @@ describe('dlq_admin', () => {
   })
 })
 
+test('nobody but the owner makes triggers of the functions that act as the owner: casts to types of theirs would, too', async () => {
+  const functions = await database.sql<{ name: string }[]>`
+    select oid::regprocedure::text as name from pg_proc
+    where pronamespace = 'dlq'::regnamespace and prorettype = 'trigger'::regtype and prosecdef`
+  expect(functions.length).toBeGreaterThan(5)
+  for (const role of roles)
+    for (const { name } of functions) {
+      const made = `create trigger mine after truncate on mine execute function ${name}`
+      const statements = ['create temp table mine (status text)', made]
+      await expect(as(role, ...statements), `${role}: ${name}`).rejects.toThrow('permission denied for function')
+    }
+})
+
 test('nobody but the owner changes or deletes an entry of the audit', async () => {
   await database.sql`
     insert into dlq.dlq_audit (actor, role, action, target_type, target_id) values ('maria', 'write', 'a', 'message', 'm1')`
@@ -231,6 +244,8 @@ test('nobody but the owner changes or deletes an entry of the audit', async () =
     'update dlq.dlq_audit_days set forgotten_at = now()',
     `insert into dlq.dlq_audit_days (day, entries, hash) values ('2020-01-01', 0, '')`,
     'alter table dlq.dlq_audit disable trigger trg_dlq_audit_chain',
+    `select dlq.erase_audit(gen_random_uuid(), 'message', '{m1}')`,
+    `select dlq.erase_reads(gen_random_uuid(), '{}', '{}')`,
   ]
   for (const role of roles)
     for (const statement of statements)

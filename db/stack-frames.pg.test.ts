@@ -17,6 +17,32 @@ test('only a statement that names what a trace or headers refer to is asked whet
   expect(triggers.map(({ columns }) => columns)).toEqual(Array(partitions.n + 1).fill(referredTo))
 })
 
+test('a template with a NUL, which ingesters make no more, is read as it is', async () => {
+  const id = '00000000-0000-8000-8000-000000000003'
+  const template = [
+    ['a\0b', 'fixed\0'],
+    ['own', { own: 'text' }],
+    ['bytes', { own: 'base64' }],
+    ['why', { column: 'error_message' }],
+  ]
+  await database.sql`
+    insert into dlq.dlq_stack_frames (id, frames, headers, topic)
+    values (${id}, '{}', ${JSON.stringify(template)}::text::json, 't')`
+  const [row] = await database.sql<[{ headers: string }]>`
+    select dlq.whole_headers('[["x","y"],{"framed":["mine","AAE="]}]', ${id}, 'no', 1, 2)::text as headers`
+  expect(JSON.parse(row.headers)).toEqual([
+    ...[
+      ['x', 'y'],
+      ['a\0b', 'fixed\0'],
+      ['own', 'mine'],
+    ],
+    ...[
+      ['bytes', { base64: 'AAE=' }],
+      ['why', 'no'],
+    ],
+  ])
+})
+
 test('when migration 050 is taken back, headers are whole, and traces name their errors', async () => {
   const id = '00000000-0000-8000-8000-000000000002'
   const template = [

@@ -56,6 +56,14 @@ test('entries that were written one after the other, and at the same time, are o
   expect(days.reduce((sum, { entries }) => sum + entries, 0)).toBe(83)
 })
 
+test('a day begins alike, whatever dates look like in the session that begins it', async () => {
+  await service.sql.begin(async (sql) => {
+    await sql`set local DateStyle = 'German'`
+    await writeAudit(sql, entry('m1'))
+  })
+  expect((await verify()).faults).toEqual([])
+})
+
 test('what is rolled back leaves no hole', async () => {
   await writeEntries(1)
   await service.sql

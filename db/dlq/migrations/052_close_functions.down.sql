@@ -1,0 +1,60 @@
+-- Loses nothing.
+
+create or replace function dlq.whole_headers(
+    p_headers json, p_frames_id uuid, p_message text, p_partition int, p_offset bigint
+) returns json
+language plpgsql stable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+    v_template json;
+begin
+    -- In a text of the JSON the quotes would be escaped, so this finds nothing inside one.
+    if p_headers is null or p_frames_id is null or position('{"framed":' in p_headers::text) = 0 then
+        return p_headers;
+    end if;
+    select headers into v_template from dlq.dlq_stack_frames where id = p_frames_id;
+    if v_template is null then
+        -- A restore has lost it. What is left are the record's other headers.
+        return (select coalesce(json_agg(item order by at), '[]')
+                from json_array_elements(p_headers) with ordinality as stored (item, at)
+                where json_typeof(item) = 'array');
+    end if;
+    return (
+        select json_agg(header order by at, number)
+        from json_array_elements(p_headers) with ordinality as stored (item, at)
+        cross join lateral (
+            select item as header, 0::bigint as number where json_typeof(item) = 'array'
+            union all
+            select json_build_array(name, case
+                       when value->>'own' = 'text' then item->'framed'->place
+                       when value->>'own' = 'base64' then json_build_object('base64', item->'framed'->place)
+                       when value->>'column' = 'error_message' then to_json(coalesce(value->>'before', '') || p_message)
+                       when value->>'as' = 'int4' then json_build_object('base64', encode(int4send(p_partition), 'base64'))
+                       when value->>'as' = 'int8' then json_build_object('base64', encode(int8send(p_offset), 'base64'))
+                       when value->>'column' = 'original_partition' then to_json(p_partition::text)
+                       when value->>'column' = 'original_offset' then to_json(p_offset::text)
+                       else value
+                   end), number
+            from (
+                select pair->0 as name, pair->1 as value, number,
+                       (count(*) filter (where pair->1->>'own' is not null) over (order by number))::int - 1 as place
+                from json_array_elements(v_template) with ordinality as template (pair, number)
+            ) framed
+            where json_typeof(item) = 'object'
+        ) whole);
+end;
+$$;
+
+do $$
+begin
+    execute replace(pg_get_functiondef('dlq.chain_audit()'::regprocedure), 'to_char(v_day, ''YYYY-MM-DD'')', 'v_day::text');
+    execute replace(pg_get_functiondef('dlq.apply_grants()'::regprocedure),
+        'revoke execute on function dlq.forget_audit(timestamptz, int), dlq.erase_audit(uuid, text, text[]),
+                    dlq.erase_reads(uuid, uuid[], text[]), dlq.chain_audit(), dlq.count_inserted(), dlq.count_updated(),
+                    dlq.count_deleted(), dlq.count_truncated(), dlq.schedule_inserted(), dlq.keep_stack_trace() from dlq_admin;',
+        'revoke execute on function dlq.forget_audit(timestamptz, int) from dlq_admin;');
+end;
+$$;
+
+select dlq.apply_grants();

@@ -134,6 +134,25 @@ test('a share of re-failures below the policy’s pauses nothing, however many t
   expect(await pauseOf()).toMatchObject({ reason: '10 of 20 retries failed again within 60 s' })
 })
 
+test('of a long window all retries count, also those from before it had any re-failure', async () => {
+  const long = createGroupPauses({
+    ...{
+      sql: service.sql,
+      log: createLog({ service: 'test', level: 'silent' }),
+      loadPolicies: async () => {},
+      retryCounts,
+    },
+    policyOf: () => ({ ...policy, refailureWindowMs: 6 * 3_600_000 }),
+  })
+  await database.sql`
+    insert into dlq.dlq_group_retries (original_topic, group_id, began_at, published)
+    values (${topic}, ${group}, now() - interval '2 hours', 1000)`
+  await long.review()
+  await insertRefailures(10)
+  await long.review()
+  expect(await pauseOf()).toBeUndefined()
+})
+
 test('probes that fail again keep the group paused, and for longer each time', async () => {
   await insertRefailures(6)
   await pauses.review()

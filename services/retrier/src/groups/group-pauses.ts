@@ -7,6 +7,7 @@ import {
   endProbes,
   forgetGroupRetries,
   type GroupPause,
+  listCountedTopics,
   listPauses,
   listRefailingGroups,
   listRefailingTopics,
@@ -95,7 +96,12 @@ async function pauseRefailing({ log, policyOf }: GroupPausesDeps, sql: Transacti
     await pauseGroup(sql, { ...group, reason, probeAfterMs: probeAfterMs(policy, 0) })
     log.warn({ topic, groupId, reason }, 'group_paused')
   }
-  await forgetGroupRetries(sql, { olderThanMs: Math.max(keepCountsMs, ...rules.map(({ windowMs }) => 2 * windowMs)) })
+  // Of every topic with retries, because one that has had no re-failures yet may have some within its window.
+  const windows = (await listCountedTopics(sql)).map((topic) => {
+    const { refailureThreshold, refailureWindowMs } = policyOf(topic)
+    return refailureThreshold === null ? 0 : Math.min(refailureWindowMs, longestWindowMs)
+  })
+  await forgetGroupRetries(sql, { olderThanMs: Math.max(keepCountsMs, ...windows.map((windowMs) => 2 * windowMs)) })
 }
 
 async function reviewPause({ log, policyOf }: GroupPausesDeps, sql: Transaction, pause: GroupPause): Promise<void> {

@@ -87,6 +87,21 @@ export async function addGroupRetries(sql: Sql, counts: readonly GroupRetries[])
     on conflict (original_topic, group_id, began_at) do update set published = known.published + excluded.published`
 }
 
+/** The topics with counts, each with one of its DLQ topics: one step of the index for each topic. */
+export async function listCountedTopics(sql: Sql): Promise<MessageTopics[]> {
+  return sql<MessageTopics[]>`
+    with recursive walk as (
+      (select original_topic, group_id from dlq.dlq_group_retries order by original_topic limit 1)
+      union all
+      select next.* from walk cross join lateral (
+        select original_topic, group_id from dlq.dlq_group_retries r
+        where r.original_topic > walk.original_topic order by original_topic limit 1) next
+    )
+    select walk.original_topic,
+           (select min(t.dlq_topic) from dlq.dlq_group_topics t where t.group_id = walk.group_id) as dlq_topic
+    from walk`
+}
+
 /** Counts from before that are of no use to any rule. */
 export async function forgetGroupRetries(sql: Sql, { olderThanMs }: { olderThanMs: number }): Promise<void> {
   await sql`delete from dlq.dlq_group_retries where began_at < now() - ${olderThanMs}::float8 * interval '1 ms'`

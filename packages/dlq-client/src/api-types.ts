@@ -1892,7 +1892,7 @@ export interface components {
                  */
                 answer: "waiting" | "fresh" | "superseded" | "unknown";
                 /** @description Of an unknown answer. */
-                reason: ("no_key" | "no_place" | "beyond_bound" | "retention" | "repartitioned" | "recreated" | "not_allowed") | null;
+                reason: ("no_key" | "no_place" | "beyond_bound" | "retention" | "undecodable" | "repartitioned" | "recreated" | "not_allowed") | null;
                 /** @description Of a superseded message; null where compaction has taken its own record. */
                 newer_offset: string | null;
                 newer_at: string | null;

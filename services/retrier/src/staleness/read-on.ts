@@ -72,8 +72,9 @@ export function createPartitionRead({ sql, reader }: ReadDeps, { topic, partitio
   }
 }
 
-function toScanned({ offset, key, timestamp, headers }: KafkaMessage): ScannedRecord {
+function toScanned({ offset, key, timestamp, headers, undecodable }: KafkaMessage): ScannedRecord {
   const mark = [headers?.[republishHeaderNames.messageId] ?? []].flat().at(-1)?.toString()
   const republished = mark !== undefined && uuid.test(mark) ? mark.toLowerCase() : null
-  return { offset: BigInt(offset), key, timestamp: Number(timestamp), republished }
+  const isUndecodable = undecodable !== undefined
+  return { offset: BigInt(offset), key, timestamp: Number(timestamp), republished, isUndecodable }
 }

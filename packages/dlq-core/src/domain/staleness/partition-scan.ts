@@ -13,7 +13,14 @@ export type OpenMessage = {
   isTombstone: boolean
 }
 
-export type ScannedRecord = { offset: bigint; key: Buffer | null; timestamp: number; republished: string | null }
+export type ScannedRecord = {
+  offset: bigint
+  key: Buffer | null
+  timestamp: number
+  republished: string | null
+  /** It stands for a whole batch, whose last offset this is, and may hold any key. */
+  isUndecodable?: boolean
+}
 
 export type Decided = {
   id: string
@@ -84,6 +91,12 @@ export function createPartitionScan(
     }
   }
 
+  function giveUp({ offset }: ScannedRecord): void {
+    for (const active of queue.slice(head))
+      if (!active.isDecided && active.message.offset <= offset)
+        decide(active, { answer: 'unknown', reason: 'undecodable' })
+  }
+
   function compare(record: ScannedRecord): void {
     if (record.key === null) return
     for (const active of byKey.get(keyText(record.key)) ?? []) {
@@ -124,7 +137,8 @@ export function createPartitionScan(
     take({ records, nextOffset, bytes: read }) {
       for (const record of records) {
         begin(record.offset)
-        compare(record)
+        if (record.isUndecodable) giveUp(record)
+        else compare(record)
       }
       bytes += read
       if (isCompacted !== false) missItself(nextOffset)

@@ -16,6 +16,7 @@ const reasonWords = {
   no_place: 'its original partition and offset are not known',
   beyond_bound: 'more was written since than staleness.max_bytes lets a retrier read',
   retention: 'Kafka has deleted a part of what was written since',
+  undecodable: 'a part of what was written since cannot be decoded',
   repartitioned: 'the topic has other partitions now, and records of its key may stand in another one',
   recreated: 'its original topic was deleted, or made anew',
   not_allowed: 'the retrier may not read its original topic (it needs the ACL Read)',

@@ -124,6 +124,27 @@ test('messages that were sent elsewhere, where nothing can be written now, do no
   expect(await countStates()).toEqual({ 'PENDING 0': 4, 'RESOLVED 1': 1 })
 })
 
+test('a batch with doubtful records of many topics is not as many transactions: the rest follows in the next ones', async () => {
+  await emptyTables(database.sql, 'dlq.dlq_messages')
+  const topics = Array.from({ length: 50 }, (_, n) => `topic-${n}`)
+  await insertDueRows(database.sql, { count: 50, topics })
+  let transactions = 0
+  const { deps, pass } = passWith((part) => {
+    transactions += 1
+    return pretendingProducer.publish(part)
+  })
+  deps.policyOf = () => defaultRetryPolicy
+  for (const topic of topics) deps.holds.spent(topic, 1)
+  await pass()
+  expect(transactions).toBe(21)
+  expect(await countStates()).toEqual({ 'PENDING 0': 29, 'RESOLVED 1': 21 })
+  for (let passes = 0; passes < 2; passes += 1) {
+    await database.sql`update dlq.dlq_messages set next_retry_at = '1970-01-01' where status = 'PENDING'`
+    await pass()
+  }
+  expect(await countStates()).toEqual({ 'RESOLVED 1': 50 })
+})
+
 test('where the claim fails, its tokens are returned', async () => {
   const { pass } = passWith(pretendingProducer.publish, { maxBatchBytes: Number.NaN })
   await expect(pass()).rejects.toThrow('NaN')

@@ -96,7 +96,9 @@ export async function publishClaimed(
   await settleResting(batchNumber, held)
   const outgoing = await withoutStale(prepared.outgoing)
 
-  const lists = listsOf(deps, outgoing)
+  const all = listsOf(deps, outgoing)
+  const lists = all.slice(0, mostLists)
+  await settleResting(batchNumber, all.slice(mostLists).flat())
   let parts: Part[] =
     lists.length > 1 ? await leaseAgain(deps, slot, lists) : lists.map((records) => ({ batchNumber, token, records }))
   const search: Search = { holds: deps.holds, refusals: new Map() }
@@ -140,6 +142,9 @@ const nothing: PartOutcome = { published: [], refused: [], released: [] }
 
 /** What a topic refuses is not claimed again at once. */
 const leastRestMs = 1000
+
+/** Each list is a transaction, and what comes due meanwhile waits for all of them. More of a batch rests for a moment. */
+const mostLists = 21
 
 /** So many doubtful records of a topic go together at first; a piece that is taken is followed by a larger one. */
 const firstDoubtful = 20

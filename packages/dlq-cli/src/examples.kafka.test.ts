@@ -239,3 +239,12 @@ test('bash completes the names of commands and options', async () => {
   expect((await complete('dlq groups re', 2)).stdout).toBe('resolve reopen\n')
   expect((await complete('dlq runs items --out', 3)).stdout).toBe('--outcome\n')
 })
+
+test('zsh completes them too', async () => {
+  if ((await run('zsh --version')).code !== 0) return console.log('no zsh here, so not run')
+  // As its completion system calls it, which needs a terminal.
+  const shell = 'compdef() { :; }; compadd() { print -r -- $below; }; words=(dlq groups re); CURRENT=3'
+  const { stdout, stderr } = await run(`dlq completion zsh > z; zsh -f -c '${shell}; source ./z; _dlq'`)
+  expect(stderr).toBe('')
+  expect(stdout).toMatch(/^show resolve .*--help\n$/)
+})

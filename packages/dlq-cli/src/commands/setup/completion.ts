@@ -27,28 +27,51 @@ function wordsBelow(command: Command, path = 'dlq'): Map<string, string[]> {
 
 type Words = ReadonlyMap<string, readonly string[]>
 
-const cases = (words: Words) =>
-  [...words].map(([path, below]) => `    "${path}") words="${below.join(' ')}" ;;`).join('\n')
+/** A shell's "case" for each path: what its words are assigned by. */
+const cases = (words: Words, assign: (below: string) => string) =>
+  [...words].map(([path, below]) => `    "${path}") ${assign(below.join(' '))} ;;`).join('\n')
+
+/** The paths of commands, each as one word. */
+const paths = (words: Words) => [...words.keys()].map((path) => path.replaceAll(' ', '_')).join(' ')
 
 const bash = (words: Words) => `# dlq for bash: source this file.
 _dlq() {
   local path=dlq word words
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case " ${[...words.keys()].map((path) => path.replaceAll(' ', '_')).join(' ')} " in
+    case " ${paths(words)} " in
       *" \${path// /_}_$word "*) path="$path $word" ;;
     esac
   done
   case "$path" in
-${cases(words)}
+${cases(words, (below) => `words="${below}"`)}
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _dlq dlq
 `
 
+/** Not the one of bash: there "path" and "words" are zsh's own. */
+const zsh = (words: Words) => `#compdef dlq
+# dlq for zsh: source this file after compinit, or put it into a folder of $fpath as _dlq.
+_dlq() {
+  local at=dlq word
+  local -a below
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case " ${paths(words)} " in
+      *" \${at// /_}_$word "*) at="$at $word" ;;
+    esac
+  done
+  case "$at" in
+${cases(words, (below) => `below=(${below})`)}
+  esac
+  compadd -a below || _files
+}
+if [[ "$funcstack[1]" == _dlq ]]; then _dlq "$@"; else compdef _dlq dlq; fi
+`
+
 const scripts: Record<(typeof shells)[number], (words: Words) => string> = {
   bash,
-  zsh: (words) => `autoload -U +X bashcompinit && bashcompinit\n${bash(words)}`,
+  zsh,
   fish: (words) =>
     [...words]
       .flatMap(([path, below]) => {

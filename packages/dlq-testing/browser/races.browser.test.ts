@@ -199,3 +199,20 @@ test('rows that are selected stay selected while the list grows, and no other is
   await page.getByRole('button', { name: /^Retry 2 messages/ }).waitFor()
   expect(new URL(page.url()).searchParams.get('ids')?.split(',').toSorted()).toEqual([ids[1], ids[2]].toSorted())
 })
+
+test('what comes back after a run has ended is in its list, too', async () => {
+  const ended = await createConsoleTopics(topics, 'ended')
+  const ids = await sendLetters(topics, console_, ended, letters(2))
+  const started = await api('/runs', asJson({ kind: 'retry', selection: { ids } }))
+  const { id } = (await started.json()) as { id: string }
+  const page = await console_.open(`/runs/${id}`)
+  await page.getByText(/^2 sent\./).waitFor()
+  await page.getByText('None came back.').waitFor()
+  const [sent] = await readTopic(topics.kafka, { topic: ended.original, groupId: topics.groupName('browser-ended') })
+  await failAgain(topics, ended, sent!, error)
+  await page
+    .getByText(/\b1 came back/)
+    .first()
+    .waitFor()
+  await page.locator('#items a[href*="/messages/"]').waitFor()
+})

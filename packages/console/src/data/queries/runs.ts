@@ -85,9 +85,10 @@ export function runListQuery(query: { status?: string; kind?: string; page?: str
   })
 }
 
-export function runItemsQuery(id: string, outcome: string) {
+/** `ended`: null while the run is active; then how its messages stand, because they come back after its end too. */
+export function runItemsQuery(id: string, outcome: string, ended: string | null) {
   return queryOptions({
-    queryKey: ['run', id, 'items', outcome],
+    queryKey: ['run', id, 'items', outcome, ended],
     queryFn: async ({ signal }) => {
       const query = { outcome: outcome as 'waiting', limit: 200, show: 'message' as const }
       return (await dataOf(api.GET('/api/v1/runs/{id}/items', { params: { path: { id }, query }, signal }))).items

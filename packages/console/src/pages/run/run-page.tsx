@@ -99,7 +99,7 @@ export function RunPage() {
           {totalText(run.arrived_since)} more came in since it began; they are not part of it.
         </p>
       ) : null}
-      <Items id={id} outcome={outcome} active={active} />
+      <Items run={run} outcome={outcome} active={active} />
     </>
   )
 }
@@ -248,10 +248,12 @@ const outcomes = [
   { id: 'skipped', text: 'skipped' },
 ]
 
-function Items({ id, outcome, active }: { id: string; outcome: string; active: boolean }) {
+function Items({ run, outcome, active }: { run: Run; outcome: string; active: boolean }) {
+  const { id, progress } = run
   const navigate = useNavigate({ from: '/runs/$id' })
   const live = useLive(5000)
-  const items = useQuery({ ...runItemsQuery(id, outcome), refetchInterval: active ? live : false })
+  const ended = active ? null : `${progress.resolved} ${progress.failed} ${progress.failed_again}`
+  const items = useQuery({ ...runItemsQuery(id, outcome, ended), refetchInterval: active ? live : false })
   const words = outcomes.find((one) => one.id === outcome)?.text ?? outcome
   return (
     <Section
@@ -268,7 +270,7 @@ function Items({ id, outcome, active }: { id: string; outcome: string; active: b
       }
     >
       {items.error === null ? null : <FaultText fault={faultOf(items.error)} what="They cannot be read" />}
-      {items.data?.length === 0 ? <p className={styles.quiet}>None {words}.</p> : null}
+      {items.data?.length === 0 && !items.isPlaceholderData ? <p className={styles.quiet}>None {words}.</p> : null}
       <HiddenNote of={items.data?.flatMap((item) => [item, item.message]) ?? []} />
       <ul className={styles.items}>
         {items.data?.slice(0, 200).map((item) => (

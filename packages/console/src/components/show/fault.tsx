@@ -17,15 +17,17 @@ type Props = {
 }
 
 export function FaultText({ fault, what, onRetry }: Props) {
+  // Where single fields are faulty, the API's sentence has said them already.
+  const details = fault.details.filter(({ message }) => !fault.message.includes(message))
   return (
     <div role="alert" className={styles.fault}>
       <p>
         {what === undefined ? null : <strong>{what}: </strong>}
         {fault.message}
       </p>
-      {fault.details.length === 0 ? null : (
+      {details.length === 0 ? null : (
         <ul>
-          {fault.details.map(({ field, message }) => (
+          {details.map(({ field, message }) => (
             <li key={`${field} ${message}`}>
               <code>{field}</code> {message}
             </li>

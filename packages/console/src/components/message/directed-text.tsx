@@ -2,7 +2,7 @@
 
 import { useMemo } from 'react'
 import { type Part, piecesOf } from '../../domain/payload/directions.ts'
-import styles from './message.module.css'
+import styles from './directed-text.module.css'
 
 export function DirectedText({ text }: { text: string }) {
   const pieces = useMemo(() => piecesOf(text), [text])

@@ -5,7 +5,6 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
 import { Checkbox } from '../../components/controls/checkbox.tsx'
 import { useKeys } from '../../components/keys.ts'
-import { DirectedText } from '../../components/message/directed-text.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
@@ -142,7 +141,7 @@ export function MessageRows({ kept, count, dim, hasMore, onShow, chosen, onChoos
                   {message.hidden?.includes('/preview') ? (
                     'value hidden by a mask'
                   ) : (
-                    <DirectedText text={message.preview || valueWords(message.value_bytes)} />
+                    <bdi>{message.preview || valueWords(message.value_bytes)}</bdi>
                   )}
                 </span>
               </td>

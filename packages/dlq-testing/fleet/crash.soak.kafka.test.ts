@@ -7,7 +7,7 @@ import { eventually } from 'dlq-testing/eventually.ts'
 import { type ServiceName, serviceNames } from 'dlq-testing/fleet/service-process.ts'
 import { useFleet } from 'dlq-testing/fleet/test-fleet.ts'
 import { readTopic, type TopicRecord } from 'dlq-testing/kafka/read-topic.ts'
-import { findPgBouncer, startPooler } from 'dlq-testing/postgres/pgbouncer.ts'
+import { findPgBouncer, startPooler } from 'dlq-testing/pooling/pgbouncer.ts'
 import { numberedDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import { expect, test } from 'vitest'
 

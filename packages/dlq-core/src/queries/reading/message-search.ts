@@ -3,7 +3,7 @@
 import { firstFailedAt, lastFailedAt } from '../failed-at.ts'
 import type { Fragment, Sql } from '../sql.ts'
 import type { TopicCondition } from '../topic-condition.ts'
-import { countInScope } from '../topic-scope.ts'
+import { countInScope, inScope } from '../topic-scope.ts'
 import { type MessageScan, type MessageSearch, scanMessages } from './message-scan.ts'
 import type { SpecifiedMessage } from './message-view.ts'
 import { lines } from './summary.ts'
@@ -172,11 +172,14 @@ export async function pageOfTopic(
   // Rows that the scope hides are passed over as well. Mostly there are none, so all rows are read only where it takes that.
   for (let places = Math.min(offset + limit, maxRows); ; places = Math.min(places * 10, maxRows)) {
     const page = await pageAmong(sql, { topic, scope, limit, offset, scan, places })
-    if (!isTested || places === maxRows || page.rows.length >= Math.min(limit, page.total - offset)) return page
+    if (!isTested || places === maxRows || page.rows.length >= Math.min(limit, page.most - offset)) return page
   }
 }
 
-/** The page among the first `places` rows along the index. */
+/**
+ * The page among the first `places` rows along the index. `most`: no more rows than this are in scope. It is more than
+ * `total` where a route was closed behind some of its messages: they stay in sight, and no count says how many they are.
+ */
 async function pageAmong(
   sql: Sql,
   {
@@ -187,20 +190,25 @@ async function pageAmong(
     scan,
     places,
   }: Parameters<typeof pageOfTopic>[1] & { scan: MessageScan; places: number },
-): Promise<{ total: number; rows: MessageRow[] }> {
+): Promise<{ total: number; most: number; rows: MessageRow[] }> {
   const matches = scan.tests.length === 0 ? sql`` : sql`cross join lateral ${tested(sql, scan)} m`
   const all = (limit: number, where = sql``) =>
     sql`select found.id from ${scan.ids({ after: null, limit })} found ${matches} ${where} order by found.id desc`
-  const rows = await sql<({ total: number } & (ShownRow | { id: null }))[]>`
-    with total as (
-      select case when (select counted_at from dlq.dlq_summary_state) is null
-        then (select count(*)::float8 from (${all(maxRows)}) every_one)
-        else (select coalesce(sum(count), 0)::float8 from ${lines(sql)}
-              where ${sql(topic.column)} = ${topic.names![0]!} and ${countInScope(sql, scope, 'line')}) end as total
+  const summed = (condition: Fragment) => sql`
+    (select coalesce(sum(count), 0)::float8 from ${lines(sql)} where ${sql(topic.column)} = ${topic.names![0]!} and ${condition})`
+  const rows = await sql<({ total: number; most: number } & (ShownRow | { id: null }))[]>`
+    with every as (
+      select count(*)::float8 as n from (${all(maxRows)}) every_one
+      where (select counted_at from dlq.dlq_summary_state) is null
+    ),
+    total as (
+      select case when counted_at is null then n else ${summed(countInScope(sql, scope, 'line'))} end as total,
+             case when counted_at is null then n else ${summed(inScope(sql, scope, 'line.'))} end as most
+      from every cross join (select max(counted_at) as counted_at from dlq.dlq_summary_state) state
     ),
     -- Behind the last page, no row is passed over.
-    page as (${all(places, sql`where (select total from total) > ${offset}`)} limit ${limit} offset ${offset})
-    select total.total, shown.*
+    page as (${all(places, sql`where (select most from total) > ${offset}`)} limit ${limit} offset ${offset})
+    select total.total, total.most, shown.*
     from total
     left join (
       select ${shownColumns(sql, scan, 'payload')}
@@ -209,7 +217,8 @@ async function pageAmong(
       cross join lateral ${payloadSize(sql)} size
     ) shown on true
     order by shown.id desc`
-  return { total: rows[0]!.total, rows: rows.flatMap((row) => (row.id === null ? [] : [toMessageRow(row, 'payload')])) }
+  const { total, most } = rows[0]!
+  return { total, most, rows: rows.flatMap((row) => (row.id === null ? [] : [toMessageRow(row, 'payload')])) }
 }
 
 const maxRows = 2_147_483_647

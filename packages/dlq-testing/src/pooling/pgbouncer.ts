@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
+import { chooseServerUser } from '../postgres/server-user.ts'
 import { freePort } from '../process/free-port.ts'
 import { createReaper } from '../process/reaper.ts'
 import { startWatchedProcess } from '../process/watched-process.ts'
-import { chooseServerUser } from './server-user.ts'
 import { startTransactionPooler, type TransactionPooler } from './transaction-pooler.ts'
 
 const readyMs = 20_000

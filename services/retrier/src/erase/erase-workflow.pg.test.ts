@@ -103,6 +103,18 @@ describe('a run that erases', () => {
     expect(Number(erased!.n)).toBe(2)
   })
 
+  test('has a retrier of the version before, which takes it over between two chunks, erase all traces', async () => {
+    await plant(database)
+    const run = await enter({ keys: [canaryKey] })
+    await erase(run, { before: 'traces' })
+    await erase(run, { from: 'traces', chunks: 1 })
+    // By a cursor that version takes the texts of groups and the frames for erased.
+    const [row] = await database.sql`select step, cursor from dlq.dlq_runs where id = ${run}`
+    expect(row).toEqual({ step: 'traces', cursor: null })
+    await erase(run, { from: 'traces' })
+    expect(await findCanary(database)).toEqual([])
+  })
+
   describe('and deletes stack frames', () => {
     const frames = ['\tat a.b\n']
     let [id, run] = ['', '']
@@ -141,6 +153,25 @@ describe('a run that erases', () => {
       expect(await store(async () => {})).toBe(false)
       await admitFrames(service.sql, [{ id, frames, headers: '[]', topic: 'orders' }])
       await store(async () => expect(await deleted()).toBe(0))
+    })
+
+    test('waits for those that are noted as used meanwhile, without a deadlock', async () => {
+      const ids = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002']
+      for (const frames_id of ids.toReversed()) {
+        await database.sql`insert into dlq.dlq_stack_frames (id, frames, topic) values (${frames_id}, ${frames}, 'orders')`
+        await database.sql`
+          insert into dlq.dlq_erase_items (run_id, message_id, frames_id) values (${run}, gen_random_uuid(), ${frames_id})`
+      }
+      let retiring: Promise<void> = Promise.resolve()
+      // Locks them in the order in which admitFrames does.
+      await service.sql.begin(async (sql) => {
+        await sql`update dlq.dlq_stack_frames set used_at = now() where id = ${ids[0]!}`
+        retiring = retire()
+        await Promise.race([retiring, sleep(200)])
+        await sql`update dlq.dlq_stack_frames set used_at = now() where id = ${ids[1]!}`
+      })
+      await retiring
+      expect(await haveFrames(service.sql, ids)).toBe(false)
     })
 
     test('deletes those that nothing uses', async () => {

@@ -167,19 +167,21 @@ function countsOf({ proof }: ErasingRun): Record<string, number> {
 }
 
 async function eraseTraces(sql: Transaction, { run, erasing }: Held): Promise<Chunk> {
+  // Noted by the flag and not by the cursor: where the cursor is set, a retrier of the version before, which may take the
+  // run over, leaves out the texts of groups and the frames.
+  if (!run.is_exhausted) {
+    await retireFrames(sql, run.id)
+    await writeProgress(sql, { ...run, is_exhausted: true })
+    return { isLast: false }
+  }
   const asked = keysOf(erasing.selection).keys
   const keys = [...asked, ...(await listItemKeys(sql, { runId: run.id, limit: mostKeys }))]
   if (run.cursor === null) {
-    await retireFrames(sql, run.id)
-    await writeProgress(sql, { ...run, cursor: smallestId })
-    return { isLast: false }
-  }
-  if (run.cursor === smallestId) {
     const counts = { ...(await eraseGroupTexts(sql, run.id)), dlq_stack_frames: await eraseFrames(sql, run.id) }
     const reads = await eraseReads(sql, { runId: run.id, texts: namesOf(keys) })
     await addCounts(sql, erasing, { ...counts, dlq_reads: reads })
   }
-  const runs = await listRunTexts(sql, { after: run.cursor, limit: textsPiece })
+  const runs = await listRunTexts(sql, { after: run.cursor ?? smallestId, limit: textsPiece })
   const naming = runs.filter(
     ({ id, selection, patch, reason }) =>
       id !== run.id && [selection, patch, reason].some((text) => text !== null && namesKey(text, keys)),

@@ -112,12 +112,16 @@ export async function enterErasure(
 }
 
 /** Carries the run to its end, or from a step or up to one. `dies`: each chunk is lost once before it is stored. */
-export async function carryOut(sql: ServiceSql, id: string, { dies = false, from = '', before = '' } = {}) {
+export async function carryOut(
+  sql: ServiceSql,
+  id: string,
+  { dies = false, from = '', before = '', chunks = Number.POSITIVE_INFINITY } = {},
+) {
   const context = { payload: { run_id: id } } as StepContext<{ run_id: string }>
   const { steps } = workflowOn(sql)
   for (const step of steps.slice(from === '' ? 0 : steps.findIndex(({ name }) => name === from))) {
     if (step.name === before) break
-    for (let chunk: Chunk | null = null; !chunk?.isLast; ) {
+    for (let chunk: Chunk | null = null; !chunk?.isLast && chunks > 0; chunks--) {
       if (dies)
         await sql
           .begin(async (sql) => {

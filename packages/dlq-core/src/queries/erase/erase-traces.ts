@@ -20,11 +20,14 @@ export async function eraseGroupTexts(sql: Sql, runId: string): Promise<{ dlq_gr
  * before `eraseFrames`: it holds up storing, because somebody may be about to store a message with them.
  */
 export async function retireFrames(sql: Sql, runId: string): Promise<void> {
-  if ((await findFrames(sql, runId)).length === 0) return
+  const frames = await findFrames(sql, runId)
+  if (frames.length === 0) return
   await holdUpStoring(sql)
   await sql`
     update dlq.dlq_stack_frames set used_at = now() - interval '2 days'
-    where id in (select frames_id from dlq.dlq_erase_items where run_id = ${runId})`
+    where id = any(array(
+      -- In the order in which ingesters lock them (admitFrames).
+      select id from dlq.dlq_stack_frames where id = any(${sql.array(frames)}::uuid[]) order by id for update))`
 }
 
 /**

@@ -135,7 +135,7 @@ function step(group: Group, message: Message, { policy, random, now }: Now): voi
   if (status !== 'PENDING' || next_retry_at === null || next_retry_at.getTime() > now) return
   if (group.pause !== null && !group.pause.probes.includes(message)) {
     const untilAnswerMs = group.pause.probeAt - now + quietMs(policy, refailsAfterMs)
-    const forMs = postponeMs(policy, untilAnswerMs) * (1 + random() / 2)
+    const forMs = postponeMs(policy, { untilAnswerMs, puttingOffMs: 0 }) * (1 + random() / 2)
     message.state = { ...message.state, next_retry_at: new Date(now + forMs) }
     return
   }

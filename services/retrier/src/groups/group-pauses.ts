@@ -51,9 +51,13 @@ const keepCountsMs = 600_000
 export function createGroupPauses(deps: GroupPausesDeps): GroupPauses {
   const { sql, loadPolicies, retryCounts } = deps
   let paused = new Map<string, string[]>()
+  /** When putting off what is due began; null where the last pass has put off the rest, or failed. */
+  let puttingOffSince: number | null = null
   return {
     ofTopic: (topic) => paused.get(topic) ?? [],
     async review() {
+      const since = puttingOffSince ?? performance.now()
+      puttingOffSince = null
       await loadPolicies()
       await retryCounts.write((counts) => addGroupRetries(sql, counts))
       await sql.begin(async (sql) => {
@@ -65,19 +69,22 @@ export function createGroupPauses(deps: GroupPausesDeps): GroupPauses {
       paused = new Map([...byTopic].map(([topic, of]) => [topic, of.map(({ group_id }) => group_id)]))
       let more = false
       for (const [topic, of] of byTopic) {
-        const forMs = Math.min(...of.map((pause) => putOffMs(deps, pause)))
+        const puttingOffMs = performance.now() - since
+        const forMs = Math.min(...of.map((pause) => putOffMs(deps, pause, puttingOffMs)))
         const count = await postponePaused(sql, { topic, groupIds: paused.get(topic)!, forMs, spreadMs: forMs / 2 })
         more ||= count >= manyPostponed
       }
+      if (more) puttingOffSince = since
       return { more }
     },
   }
 }
 
 /** Until the group's probes, sent or still to be sent, may have an answer. */
-function putOffMs({ policyOf }: GroupPausesDeps, pause: GroupPause): number {
+function putOffMs({ policyOf }: GroupPausesDeps, pause: GroupPause, puttingOffMs: number): number {
   const policy = policyOf(pause)
-  return postponeMs(policy, pause.probe_at.getTime() - Date.now() + quietMs(policy, pause.refails_after_ms))
+  const untilAnswerMs = pause.probe_at.getTime() - Date.now() + quietMs(policy, pause.refails_after_ms)
+  return postponeMs(policy, { untilAnswerMs, puttingOffMs })
 }
 
 async function pauseRefailing({ log, policyOf }: GroupPausesDeps, sql: Transaction): Promise<void> {

@@ -56,5 +56,22 @@ test('a probe has succeeded when it is quiet for longer than re-failures take', 
 })
 
 test('due messages of a paused group are put off until the probes have an answer, at most a window', () => {
-  expect([-5, 32_000, 3_600_000].map((untilMs) => postponeMs(rules, untilMs))).toEqual([10_000, 32_000, 300_000])
+  const times = [-5, 32_000, 3_600_000].map((untilAnswerMs) => postponeMs(rules, { untilAnswerMs, puttingOffMs: 0 }))
+  expect(times).toEqual([10_000, 32_000, 300_000])
+})
+
+test('a backlog of any size is put off once, and not again and again for as long as its group is paused', () => {
+  // As measured: 25,000 messages a second.
+  const perPass = { messages: 1000, ms: 40 }
+  for (const backlog of [1000, 300_000, 5_000_000]) {
+    const dueAt: number[] = new Array(backlog / perPass.messages).fill(0)
+    let [now, passes] = [0, 0]
+    const enough = 2 * dueAt.length
+    for (let at = 0; at !== -1 && passes < enough; at = dueAt.findIndex((due) => due <= now)) {
+      passes += 1
+      now += perPass.ms
+      dueAt[at] = now + postponeMs(rules, { untilAnswerMs: 0, puttingOffMs: now })
+    }
+    expect(passes).toBeLessThan(enough)
+  }
 })

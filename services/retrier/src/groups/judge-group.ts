@@ -66,7 +66,14 @@ export function quietMs(
 
 const leastPostponedMs = 10_000
 
-/** How long due messages of a paused group are put off: until the probes may have an answer, so that they go soon after. */
-export function postponeMs({ refailureWindowMs }: Pick<Rules, 'refailureWindowMs'>, untilAnswerMs: number): number {
-  return Math.min(Math.max(untilAnswerMs, leastPostponedMs), refailureWindowMs)
+/**
+ * How long due messages of a paused group are put off: until the probes may have an answer, so that they go soon after.
+ * `puttingOffMs`: how long it has taken so far to put off all that is due. Of a large backlog, the first ones would
+ * otherwise be due again before the last ones are put off, and that would go on for as long as the pause.
+ */
+export function postponeMs(
+  { refailureWindowMs }: Pick<Rules, 'refailureWindowMs'>,
+  { untilAnswerMs, puttingOffMs }: { untilAnswerMs: number; puttingOffMs: number },
+): number {
+  return Math.max(Math.min(Math.max(untilAnswerMs, leastPostponedMs), refailureWindowMs), 4 * puttingOffMs)
 }

@@ -11,6 +11,13 @@ import pg from 'pg'
 
 const statementMs = 10_000
 
+/**
+ * What graphile-worker relies on, whatever the server, the database or the role has set: its driver reads times in ISO's
+ * format only, and its look for jobs skips what others have locked, which other levels of isolation take for a conflict.
+ */
+const ownSettings =
+  '-c DateStyle=ISO,MDY -c standard_conforming_strings=on -c default_transaction_isolation=read\\ committed'
+
 export type WorkerPoolDeps = {
   sql: Database
   database: DatabaseConfig
@@ -33,8 +40,8 @@ export async function openWorkerPool({ sql, database, login, settings, log }: Wo
     connectionTimeoutMillis: 5000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // A pooler in transaction mode refuses this setting; there it belongs to the role.
-    ...(database.prepare && { statement_timeout: statementMs }),
+    // A pooler in transaction mode refuses these settings; there they belong to the role.
+    ...(database.prepare && { statement_timeout: statementMs, options: ownSettings }),
     // A server that does not answer at all does not apply its own timeout either.
     query_timeout: statementMs + 5000,
   })

@@ -101,6 +101,18 @@ test.each([
   expect(rows.map((row) => [row.status, row.order_key])).toEqual(rows.map((row) => ['PENDING', keyOf(row)]))
 })
 
+test('a forced retry puts nothing in the order of keys but what it takes', async () => {
+  const record_key = Buffer.from('key')
+  const mine = await insert({ status: 'DEAD', record_key })
+  const others = await insert({ status: 'DEAD', record_key, original_topic: 'payments' })
+  const deps: ChunkDeps = { ...chunkDeps, policyOf: () => ({ ...defaultRetryPolicy, ordering: 'per-key' }) }
+  const forced = { kind: 'retry', is_forced: true, scope: ['orders'], selection: { ids: [mine, others] } } as const
+  const id = await start(enter({ ...forced, matched: 2 }))
+  await hold(id, (sql, held) => runChunk(deps, sql, held))
+  expect(await readMessageRow(engine.database.sql, mine)).toMatchObject({ order_key: String(orderKey(record_key)) })
+  expect(await readMessageRow(engine.database.sql, others)).toMatchObject({ status: 'DEAD', order_key: null })
+})
+
 describe('a retry-all', () => {
   const retryAll = (topic: string, scope: string[] | null = null) =>
     start(enter({ selection: { filter: { topic } }, retry_all_topic: topic, scope, matched: 1 }))

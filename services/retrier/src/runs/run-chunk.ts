@@ -82,7 +82,7 @@ async function take(deps: ChunkDeps, sql: Transaction, run: HeldRun, { ids, edit
     redirects: kind === 'redirect',
   })
   // What was DEAD or archived waits again, and later messages of its key wait for it.
-  if (isForced || targetsArchive(run)) await keepOrder(deps, sql, ids)
+  if (isForced || targetsArchive(run)) await keepOrder(deps, sql, { ids, runId })
   return { taken, done: handedOver, skipped: [...unfit, ...left.map((row) => toSkipped(run, row))] }
 }
 
@@ -125,8 +125,13 @@ async function touch(deps: ChunkDeps, sql: Transaction, run: HeldRun, { ids, edi
   return { taken: 0, done: edited.done, skipped: [...skipped, ...edited.skipped] }
 }
 
-async function keepOrder({ policyOf }: ChunkDeps, sql: Transaction, ids: readonly string[]): Promise<void> {
-  const messages = await listUnordered(sql, ids)
+/** `runId`: only those that the run holds, because others among the ids may be outside its scope. */
+async function keepOrder(
+  { policyOf }: ChunkDeps,
+  sql: Transaction,
+  { ids, runId = null }: { ids: readonly string[]; runId?: string | null },
+): Promise<void> {
+  const messages = await listUnordered(sql, { ids, runId })
   const ordered = messages.filter((message) => policyOf(message).ordering === 'per-key')
   await giveOrderKeys(
     sql,
@@ -142,7 +147,7 @@ async function revive(deps: ChunkDeps, sql: Transaction, ids: readonly string[])
     return { ...nextState(message, { type: 'revived' }, deciding)!, id: message.id }
   })
   const revived = await writeRevived(sql, states)
-  await keepOrder(deps, sql, ids)
+  await keepOrder(deps, sql, { ids })
   return revived
 }
 

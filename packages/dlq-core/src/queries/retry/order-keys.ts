@@ -52,13 +52,17 @@ export async function giveOrderKeys(sql: Sql, ids: readonly string[]): Promise<v
     where id = any(${idsAsFew(sql, ids)}) and order_key is null and record_key is not null`
 }
 
-/** Those of the messages that have a key and no order key, with the topics that decide their policies. */
+/**
+ * Those of the messages that have a key and no order key, with the topics that decide their policies. `runId`: only those
+ * that the run holds.
+ */
 export async function listUnordered(
   sql: Sql,
-  ids: readonly string[],
+  { ids, runId }: { ids: readonly string[]; runId: string | null },
 ): Promise<{ id: string; original_topic: string; dlq_topic: string | null }[]> {
   if (ids.length === 0) return []
   return sql<{ id: string; original_topic: string; dlq_topic: string | null }[]>`
     select id, original_topic, dlq_topic from dlq.dlq_messages
-    where id = any(${idsAsFew(sql, ids)}) and order_key is null and record_key is not null`
+    where id = any(${idsAsFew(sql, ids)}) and order_key is null and record_key is not null
+      ${runId === null ? sql`` : sql`and run_id = ${runId}`}`
 }

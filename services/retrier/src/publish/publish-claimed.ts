@@ -38,54 +38,17 @@ export type ClaimedBatch = {
 }
 
 /** Prepares, publishes and settles the batch. Throws as `retryDue` does. */
-export async function publishClaimed(
-  deps: PublishDeps,
-  { slot, producer }: Work,
-  { batchNumber, token, messages, grants }: ClaimedBatch,
-): Promise<Publishing> {
-  const claimed = new Map(messages.map((message) => [message.id, message]))
-  const counts: PublishCounts = { published: 0, refused: 0, released: 0 }
-  const settle = async (batchNumber: bigint, outcome: PartOutcome) => {
-    await settlePart(deps, slot, { batchNumber, outcome, claimed })
-    for (const kind of ['published', 'refused', 'released'] as const) counts[kind] += outcome[kind].length
-    // A message that was not sent takes nothing off its topic's rate, nor off the rate of its run.
-    const released = [...outcome.released, ...idsOf(outcome.stale ?? [])].map((id) => claimed.get(id)!)
-    await returnTokens(deps.sql, tokensOf(grants, countClaimed(released)))
-  }
-
+export async function publishClaimed(deps: PublishDeps, work: Work, batch: ClaimedBatch): Promise<Publishing> {
+  const { slot } = work
+  const { batchNumber, token, messages } = batch
+  const settling = createSettling(deps, slot, batch)
+  const { settle, settleResting } = settling
   let prepared: Prepared
   try {
     prepared = await prepareOutgoing(messages, deps)
   } catch (error) {
     await settle(batchNumber, allReleased(messages))
     throw toUnavailable(error as Error)
-  }
-  /** Without those that their policies hold, which are given back. */
-  const withoutStale = async (outgoing: readonly Outgoing[]) => {
-    const addressed = outgoing.map(({ id, topic }) => ({ message: claimed.get(id)!, topic }))
-    let look: LastLook
-    try {
-      look = await lookOnceMore(deps, addressed)
-    } catch (error) {
-      await settle(batchNumber, allReleased(outgoing))
-      throw toUnavailable(error as Error)
-    }
-    const { stale, waiting, unreadable } = look
-    for (const { topic, error } of unreadable) {
-      deps.cooldown.add(topic)
-      deps.log.warn({ topic, error }, 'last_look_failed')
-    }
-    if (stale.length + waiting.length === 0) return outgoing
-    await settle(batchNumber, { ...nothing, stale })
-    await settle(batchNumber, { ...nothing, released: waiting, releasedForMs: notLookedMs })
-    const left = new Set([...waiting, ...idsOf(stale)])
-    return outgoing.filter(({ id }) => !left.has(id))
-  }
-  const settleResting = async (batchNumber: bigint, records: readonly { id: string; topic: string }[]) => {
-    for (const [topic, ofTopic] of Map.groupBy(records, ({ topic }) => topic)) {
-      const releasedForMs = Math.max(deps.holds.restMs(topic), leastRestMs)
-      await settle(batchNumber, { ...allReleased(ofTopic), releasedForMs })
-    }
   }
   coolDown(deps, prepared)
   const { refused, unavailable, paused, held } = prepared
@@ -94,13 +57,83 @@ export async function publishClaimed(
   // For so long, too, they do not stand before others of their original topic that go elsewhere.
   await settle(batchNumber, { ...allReleased(unavailable), releasedForMs: usualCooldownMs })
   await settleResting(batchNumber, held)
-  const outgoing = await withoutStale(prepared.outgoing)
+  const outgoing = await withoutStale(deps, settling, { batchNumber, outgoing: prepared.outgoing })
 
   const all = listsOf(deps, outgoing)
   const lists = all.slice(0, mostLists)
   await settleResting(batchNumber, all.slice(mostLists).flat())
-  let parts: Part[] =
+  const parts =
     lists.length > 1 ? await leaseAgain(deps, slot, lists) : lists.map((records) => ({ batchNumber, token, records }))
+  const asideMs = await publishParts(deps, work, { settling, parts })
+  return { ...settling.counts, asideMs }
+}
+
+/** What the messages of a batch are settled with. */
+type Settling = {
+  claimed: ReadonlyMap<string, ClaimedMessage>
+  /** Of all that was settled. */
+  counts: PublishCounts
+  settle(batchNumber: bigint, outcome: PartOutcome): Promise<void>
+  /** Gives records back for as long as their topics rest. */
+  settleResting(batchNumber: bigint, records: readonly { id: string; topic: string }[]): Promise<void>
+}
+
+function createSettling(deps: PublishDeps, slot: HeldSlot, { messages, grants }: ClaimedBatch): Settling {
+  const claimed = new Map(messages.map((message) => [message.id, message]))
+  const counts: PublishCounts = { published: 0, refused: 0, released: 0 }
+  const settle: Settling['settle'] = async (batchNumber, outcome) => {
+    await settlePart(deps, slot, { batchNumber, outcome, claimed })
+    for (const kind of ['published', 'refused', 'released'] as const) counts[kind] += outcome[kind].length
+    // A message that was not sent takes nothing off its topic's rate, nor off the rate of its run.
+    const released = [...outcome.released, ...idsOf(outcome.stale ?? [])].map((id) => claimed.get(id)!)
+    await returnTokens(deps.sql, tokensOf(grants, countClaimed(released)))
+  }
+  return {
+    claimed,
+    counts,
+    settle,
+    async settleResting(batchNumber, records) {
+      for (const [topic, ofTopic] of Map.groupBy(records, ({ topic }) => topic)) {
+        const releasedForMs = Math.max(deps.holds.restMs(topic), leastRestMs)
+        await settle(batchNumber, { ...allReleased(ofTopic), releasedForMs })
+      }
+    },
+  }
+}
+
+/** Without those that their policies hold, which are given back. */
+async function withoutStale(
+  deps: PublishDeps,
+  { claimed, settle }: Settling,
+  { batchNumber, outgoing }: { batchNumber: bigint; outgoing: readonly Outgoing[] },
+): Promise<readonly Outgoing[]> {
+  const addressed = outgoing.map(({ id, topic }) => ({ message: claimed.get(id)!, topic }))
+  let look: LastLook
+  try {
+    look = await lookOnceMore(deps, addressed)
+  } catch (error) {
+    await settle(batchNumber, allReleased(outgoing))
+    throw toUnavailable(error as Error)
+  }
+  const { stale, waiting, unreadable } = look
+  for (const { topic, error } of unreadable) {
+    deps.cooldown.add(topic)
+    deps.log.warn({ topic, error }, 'last_look_failed')
+  }
+  if (stale.length + waiting.length === 0) return outgoing
+  await settle(batchNumber, { ...nothing, stale })
+  await settle(batchNumber, { ...nothing, released: waiting, releasedForMs: notLookedMs })
+  const left = new Set([...waiting, ...idsOf(stale)])
+  return outgoing.filter(({ id }) => !left.has(id))
+}
+
+/** Publishes and settles part after part. Returns how much of the time went to topics of which Kafka refused something. */
+async function publishParts(
+  deps: PublishDeps,
+  { slot, producer }: Work,
+  { settling: { settle, settleResting }, parts: all }: { settling: Settling; parts: readonly Part[] },
+): Promise<number> {
+  let parts = [...all]
   const search: Search = { holds: deps.holds, refusals: new Map() }
   let asideMs = 0
   try {
@@ -132,7 +165,7 @@ export async function publishClaimed(
   } finally {
     deps.holds.endSearches(search)
   }
-  return { ...counts, asideMs }
+  return asideMs
 }
 
 /** Messages whose partition a retrier has to read first are not claimed again at once. */

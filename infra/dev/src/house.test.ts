@@ -1,5 +1,5 @@
-// Rules of this repository that no compiler checks: small files and folders, rooms that their READMEs name, no circular imports, and
-// layers that import downward only.
+// Rules of this repository that no compiler checks: small files and folders, rooms that their READMEs name, no circular
+// imports, and layers that import downward only.
 
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -8,5 +8,6 @@ export function heldBySlots(sql: Sql) {
   return sql`(
     select held.* from dlq.dlq_slots s cross join lateral (
       -- "offset 0" keeps other conditions out of it.
-      select m.original_topic, m.dlq_topic, m.consumer_group, m.target_topic, m.run_id, m.status from dlq.dlq_messages m where m.lease_slot = s.slot offset 0) held)`
+      select m.original_topic, m.dlq_topic, m.consumer_group, m.target_topic, m.run_id, m.status
+      from dlq.dlq_messages m where m.lease_slot = s.slot offset 0) held)`
 }

@@ -1,5 +1,5 @@
-// The distinct original topics of dlq_messages, or of its archive, by a loose index scan: PostgreSQL steps along an index from one topic to the
-// next. The cost grows with the number of topics and partitions, and not with the number of messages.
+// The distinct original topics of dlq_messages, or of its archive, by a loose index scan: PostgreSQL steps along an index
+// from one topic to the next. The cost grows with the number of topics and partitions, and not with that of messages.
 // https://wiki.postgresql.org/wiki/Loose_indexscan
 
 import { joinSql, type SqlText, sqlText, sqlWords } from './sql-text.ts'

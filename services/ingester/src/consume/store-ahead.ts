@@ -23,7 +23,7 @@ export type StoreAhead = {
 
 type Bounds = {
   maxBytes: number
-  /** Work that takes longer leaves its room to others, as long as no more than `maxLateBytes` did: it may wait for a locked row. */
+  /** Work that takes longer may wait for a locked row. It leaves its room to others, up to `maxLateBytes` in all. */
   lateMs?: number
   maxLateBytes?: number
 }

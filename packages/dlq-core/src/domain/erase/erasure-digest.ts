@@ -2,7 +2,7 @@
 
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 
-/** The key as digests take it. Make it once for many of them: from bytes, OpenSSL prepares it for each one (9 µs, not 1.5). */
+/** The key as digests take it. Make it once for many: from bytes, OpenSSL prepares it for each one (9 µs, not 1.5). */
 export function erasureKey(bytes: Buffer): KeyObject {
   return createSecretKey(bytes)
 }

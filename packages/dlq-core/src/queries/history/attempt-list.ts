@@ -6,7 +6,7 @@ import type { Status } from '../../domain/retry/message-state.ts'
 import { type MessageSearch, messageTests, scanMessages } from '../reading/message-scan.ts'
 import { passes, rowsOf, tested } from '../reading/message-search.ts'
 import { type Attempt, type AttemptOutcome, attemptColumns, withVerdict } from '../retry/attempts.ts'
-import type { Sql } from '../sql.ts'
+import type { Fragment, Sql } from '../sql.ts'
 
 export type ListedAttempt = Attempt & {
   message_id: string
@@ -55,15 +55,7 @@ export async function searchAttempts(
       select count(*) <= ${maxFewMessages} as few from ${scan.places(maxFewMessages + 1)} found`
     : [{ few: false }]
   const few = counted!.few
-  const behind = sql`
-    a.settled_at is not null
-    ${
-      after === null
-        ? sql``
-        : sql`
-          and a.settled_at <= ${after.at}::text::timestamptz
-          and (a.settled_at, a.message_id, a.number) < (${after.at}::text::timestamptz, ${after.messageId}::uuid, ${after.number}::int)`
-    }`
+  const behind = settledBehind(sql, after)
   const walked = few
     ? sql`(
       select a.message_id, a.number, a.settled_at, a.outcome
@@ -107,7 +99,26 @@ export async function searchAttempts(
     const attempts = await sql<ListedAttempt[]>`select * from (${page}) a order by ${newestFirst(sql)}`
     return { attempts: [...attempts], examinedTo: null }
   }
-  // In one snapshot: where attempts are archived or deleted in between, the place at which it stopped would be further on.
+  return withEdge(sql, { page, walked, limit, examine })
+}
+
+/** Attempts that have an outcome, and stand behind the place. */
+function settledBehind(sql: Sql, after: AttemptPlace | null): Fragment {
+  if (after === null) return sql`a.settled_at is not null`
+  const { at, messageId, number } = after
+  return sql`
+    a.settled_at is not null and a.settled_at <= ${at}::text::timestamptz
+    and (a.settled_at, a.message_id, a.number) < (${at}::text::timestamptz, ${messageId}::uuid, ${number}::int)`
+}
+
+/**
+ * The page, and where the walk stopped at its bound, of one snapshot: where attempts are archived or deleted in between,
+ * that place would be further on.
+ */
+async function withEdge(
+  sql: Sql,
+  { page, walked, limit, examine }: { page: Fragment; walked: Fragment; limit: number; examine: number },
+): Promise<AttemptPage> {
   const rows = await sql<((ListedAttempt | { message_id: null }) & Edge)[]>`
     with page as materialized (${page}),
     edge as (

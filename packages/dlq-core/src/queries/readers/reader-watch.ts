@@ -250,7 +250,7 @@ export async function recordVerdictGroups(
     where known.verdict_group <> excluded.verdict_group`
 }
 
-/** Forgets gaps that no attempt of the last `days` can be in. What was jumped over before them counts as read from then on. */
+/** Forgets gaps that no attempt of the last `days` can be in. What was jumped over earlier counts as read from then on. */
 export async function forgetReaderGaps(sql: Sql, { days }: { days: number }): Promise<void> {
   await sql`delete from dlq.dlq_reader_gaps where seen_at < now() - ${days}::int * interval '1 day'`
 }

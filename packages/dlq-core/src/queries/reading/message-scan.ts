@@ -41,7 +41,7 @@ export type MessageScan = {
    * and the id to begin behind.
    */
   ids: (options: { after: readonly string[] | null; limit: number }) => Fragment
-  /** A subquery: the ids of any `limit` rows of the scan, for a caller who only counts them: nothing is read beyond these. */
+  /** A subquery: the ids of any `limit` rows of the scan, for a caller who only counts them. It reads no further rows. */
   someIds: (limit: number) => Fragment
   /** A subquery: the first `limit` rows along the index, with all columns, for a caller who wants columns of most of them. */
   rows: (limit: number) => Fragment
@@ -185,7 +185,10 @@ function behind({
   return sqlText`${column} ${than}= ${at} and (${column}, m.id) ${than} (${at}, ${id})`
 }
 
-/** The time by which the pages of a search are sorted; null: only by id. It follows from the index, and so also from how many topics a glob matches now. */
+/**
+ * The time by which the pages of a search are sorted; null: only by id. It follows from the index, and so also from how
+ * many topics a glob matches now.
+ */
 export function sortColumnOf(search: MessageSearch): MessageScan['sortColumn'] {
   return chooseDriver(search, false).sortColumn
 }

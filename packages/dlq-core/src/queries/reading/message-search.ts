@@ -153,8 +153,8 @@ export async function countMessages(
 /**
  * The page behind the first `offset` messages of a topic, and the topic's number of messages, in one statement and so
  * in one snapshot. The messages before the page are skipped along the index. Their rows are read only where an original
- * topic has messages of other DLQ topics, too, or where the scope has to be tested. The summary gives the number; until its first full count, all of the
- * topic's messages are counted.
+ * topic has messages of other DLQ topics, too, or where the scope has to be tested. The summary gives the number; until
+ * its first full count, all of the topic's messages are counted.
  */
 export async function pageOfTopic(
   sql: Sql,

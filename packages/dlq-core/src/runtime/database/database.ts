@@ -31,7 +31,10 @@ export const types = {
   json: { to: 114, from: [114, 3802], serialize: (text: string) => text, parse: (text: string) => text },
 }
 
-/** Behind a pooler the format is the role's. The driver would take the other one for hexadecimal digits, and return other bytes. */
+/**
+ * Behind a pooler the format is the role's. The driver would take the other format for hexadecimal digits, and return
+ * other bytes.
+ */
 function toBytes(text: string): Buffer {
   if (!text.startsWith('\\x'))
     throw new Error('bytes come in another format: alter role … set bytea_output = hex, for the role of the services')

@@ -27,7 +27,7 @@ const csvColumns: readonly [name: string, read: (row: MessageRow) => string | nu
   ['first_failed_at', (row) => timestamp(row.first_failed_at)],
   ['last_failed_at', (row) => timestamp(row.last_failed_at)],
   ['failure_count', (row) => row.failure_count],
-  ['payload', (row) => payloadJson(row)],
+  ['payload', (row) => jsonInOneCell(payloadJson(row))],
 ]
 
 export const csvHeader = `${csvColumns.map(([name]) => name).join(',')}\r\n`
@@ -36,13 +36,26 @@ export function csvLine(row: Shown<MessageRow>): string {
   return `${csvColumns.map(([, read]) => csvCell(read(row))).join(',')}\r\n`
 }
 
+/** What spreadsheets take for the beginning of a formula; some of them also the wide characters. */
+const formulaSigns = '=+\\-@＝＋－＠'
+const beginsFormula = new RegExp(`^[${formulaSigns}\\t\\r\\n]`)
+const beginsFormulaWithin = new RegExp(`(?<=[;\\r\\n])(?="*[${formulaSigns}])`, 'g')
+const signBehindSemicolon = new RegExp(`(?<=;)[${formulaSigns}]`, 'g')
+
 /**
  * A cell in the format of RFC 4180. Text that begins like a formula gets an apostrophe in front. Otherwise the sender
  * of a record could run a formula in an operator's spreadsheet (https://owasp.org/www-community/attacks/CSV_Injection).
+ * Where cells are separated by semicolons, as in much of Europe, the quotes of such a cell do not count, because they do
+ * not begin one: a semicolon or the end of a line within the text begins another cell, so the same holds behind it.
  */
 export function csvCell(value: string | number | bigint | null): string {
   if (value === null) return ''
   if (typeof value !== 'string') return String(value)
-  const text = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value
-  return /[",\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  const text = (beginsFormula.test(value) ? `'${value}` : value).replace(beginsFormulaWithin, "'")
+  return /[";,\t\r\n']/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** The same JSON: a semicolon stands only within its texts, and there any character can be written by its number. */
+export function jsonInOneCell(json: string): string {
+  return json.replace(signBehindSemicolon, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

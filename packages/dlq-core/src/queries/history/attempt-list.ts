@@ -50,42 +50,36 @@ export async function searchAttempts(
 ): Promise<AttemptPage> {
   const scan = scanMessages(sql, { search: { ...search, sort: 'newest' }, alongIds: true })
   const isNarrow = Object.values(search.filter).some((value) => value !== undefined)
-  const [counted] = isNarrow
-    ? await sql<{ few: boolean }[]>`
-      select count(*) <= ${maxFewMessages} as few from ${scan.places(maxFewMessages + 1)} found`
-    : [{ few: false }]
-  const few = counted!.few
   const behind = settledBehind(sql, after)
-  const walked = few
-    ? sql`(
-      select a.message_id, a.number, a.settled_at, a.outcome
-      from ${scan.ids({ after: null, limit: maxFewMessages })} listed
-      cross join lateral (select a.* from dlq.dlq_attempts a where a.message_id = listed.id and ${behind} offset 0) a)`
-    : sql`(
-      select a.message_id, a.number, a.settled_at, a.outcome
-      from dlq.dlq_attempts a
-      where ${behind}
-      order by ${newestFirst(sql)} limit ${examine})`
+  // In one snapshot with their number: messages come into the filter at any time.
+  const ofFew = sql`(
+    select a.message_id, a.number, a.settled_at, a.outcome
+    from few_messages listed
+    cross join lateral (select a.* from dlq.dlq_attempts a where a.message_id = listed.id and ${behind} offset 0) a
+    where (select count(*) from few_messages) <= ${maxFewMessages})`
+  const walked = sql`(
+    select a.message_id, a.number, a.settled_at, a.outcome
+    from dlq.dlq_attempts a
+    where ${behind}
+    order by ${newestFirst(sql)} limit ${examine})`
   const message = { table: sql`dlq.dlq_messages`, tests: messageTests(sql, { ...search, sort: 'newest' }) }
   const wanted = outcome === null ? sql`true` : sql`found.outcome = any(${sql.array([...outcome])}::text[])`
   const columns = sql`m.original_topic, m.dlq_topic, m.consumer_group, m.group_id, m.status`
   const first = sql`order by found.settled_at desc, found.id desc, found.number desc limit ${limit}`
-  const listed = sql`select message_id as id, number, settled_at, outcome from ${walked} a`
+  const listedOf = (attempts: Fragment) => sql`select message_id as id, number, settled_at, outcome from ${attempts} a`
   // A narrow filter that has many messages finds few of the newest attempts, so all of their messages are read together.
   // Otherwise they are looked up one by one, until there are enough.
-  const found =
-    isNarrow && !few
-      ? sql`
-        with listed as materialized (${listed})
-        select found.id, found.number, ${columns}
-        from listed found
-        join ${rowsOf(sql, { table: message.table, ids: sql`select id from listed` })} m on m.id = found.id
-        where ${passes(sql, message)} and ${wanted} ${first}`
-      : sql`
-        select found.id, found.number, ${columns}
-        from (${listed}) found cross join lateral ${tested(sql, message)} m
-        where ${wanted} ${first}`
-  const page = sql`
+  const oneByOne = (attempts: Fragment) => sql`
+    select found.id, found.number, ${columns}
+    from (${listedOf(attempts)}) found cross join lateral ${tested(sql, message)} m
+    where ${wanted} ${first}`
+  const together = (attempts: Fragment) => sql`
+    with listed as materialized (${listedOf(attempts)})
+    select found.id, found.number, ${columns}
+    from listed found
+    join ${rowsOf(sql, { table: message.table, ids: sql`select id from listed` })} m on m.id = found.id
+    where ${passes(sql, message)} and ${wanted} ${first}`
+  const pageOf = (found: Fragment) => sql`
     select a.message_id, ${attemptColumns(sql)}, a.original_topic, a.dlq_topic, a.consumer_group, a.group_id, a.status, ${place(sql)} as place
     from (
       select a.*, found.original_topic, found.dlq_topic, found.consumer_group, found.group_id, found.status
@@ -95,10 +89,23 @@ export async function searchAttempts(
       ) a
     ) a
     ${withVerdict(sql)}`
-  if (few) {
-    const attempts = await sql<ListedAttempt[]>`select * from (${page}) a order by ${newestFirst(sql)}`
-    return { attempts: [...attempts], examinedTo: null }
+  if (isNarrow) {
+    const rows = await sql<((ListedAttempt | { message_id: null }) & { messages: number })[]>`
+      with few_messages as materialized (
+        select listed.id from ${scan.ids({ after: null, limit: maxFewMessages + 1 })} listed),
+      page as materialized (${pageOf(oneByOne(ofFew))})
+      select (select count(*)::int from few_messages) as messages, a.*
+      from (select) one left join page a on true
+      order by ${newestFirst(sql)}`
+    if (rows[0]!.messages <= maxFewMessages)
+      return {
+        attempts: rows.flatMap(({ messages: _, ...attempt }) =>
+          attempt.message_id === null ? [] : [attempt as ListedAttempt],
+        ),
+        examinedTo: null,
+      }
   }
+  const page = pageOf(isNarrow ? together(walked) : oneByOne(walked))
   return withEdge(sql, { page, walked, limit, examine })
 }
 

@@ -141,6 +141,22 @@ test('a page skips none where others are deleted while it is read', async () => 
   expect(found).toEqual([ids[14], ids[34]])
 })
 
+test('a filter whose messages grow beyond what is looked up one by one leaves no attempt out', async () => {
+  const wanted = await insert({ group_id: group })
+  await attempt(wanted, 1, 0)
+  const more = () => database.sql`
+    insert into dlq.dlq_messages (original_topic, dlq_topic, error_message, group_id, status)
+    select 'orders', 'orders.dlq.v1', 'failed', ${group}, 'DEAD' from generate_series(1, 500)`
+  const search = { filter: { group_id: group }, topic: null, scope: null }
+  const page = { search, outcome: null, after: null, limit: 10, examine: 10 }
+  const before = await searchAttempts(changingBetween(service.sql, more), page)
+  const after = await searchAttempts(service.sql, page)
+  for (const { attempts, examinedTo } of [before, after]) {
+    expect(attempts.map(({ message_id }) => message_id)).toEqual([wanted])
+    expect(examinedTo).toBeNull()
+  }
+})
+
 test.each(planCacheModes)(
   'with %s, they are found along the index of their time, and never read as a whole',
   async (mode) => {

@@ -22,6 +22,7 @@ import { auditRead } from '../messages/audit-read.ts'
 import { readBody } from '../request/read-body.ts'
 import { readRequest } from '../request/read-request.ts'
 import { allRoutes } from '../routes/all-routes.ts'
+import { maxWaiting, maxWaitingOfOne } from '../routes/discovery/candidates.ts'
 import type { Oidc } from '../session/oidc.ts'
 import { ApiError, sendError } from './api-error.ts'
 import { allowedMethods } from './declared-paths.ts'
@@ -30,9 +31,10 @@ import { createEventStreams } from './event-streams.ts'
 import { linkMessage } from './link-message.ts'
 import { observeRequests } from './observe-requests.ts'
 import { openApiDocument } from './open-api.ts'
+import { createPlaces } from './places.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
-export type AppDeps = Omit<ApiDeps, 'eventStreams' | 'fleetEvents'> &
+export type AppDeps = Omit<ApiDeps, 'eventStreams' | 'fleetEvents' | 'samples'> &
   IdentifyDeps &
   BrowserGuardDeps & {
     /** A replica of the database for lists. It may be some moments behind. */
@@ -59,7 +61,10 @@ const documentPath = '/openapi.json'
 const maxUrlBytes = 8192
 
 export function createApp(given: AppDeps): Hono<ApiEnv> {
-  const deps = { ...given, eventStreams: createEventStreams(given.registry), fleetEvents: createFleetEvents(given) }
+  const deps = {
+    ...{ ...given, eventStreams: createEventStreams(given.registry), fleetEvents: createFleetEvents(given) },
+    samples: createPlaces({ perActor: maxWaitingOfOne, inAll: maxWaiting }),
+  }
   const { sql, log, registry, tracing, version, requestTimeoutMs, slowRequestMs, corsOrigins } = deps
   const app = new Hono<ApiEnv>()
   createFleetMetrics({ sql, registry, log })

@@ -43,6 +43,7 @@ import type { Sight } from '../masks/sight.ts'
 import type { Sessions } from '../session/sessions.ts'
 import type { ApiErrorCode } from './api-error.ts'
 import type { EventStreams } from './event-streams.ts'
+import type { Places } from './places.ts'
 
 export type ApiEnv = {
   Variables: {
@@ -82,6 +83,8 @@ export type ApiDeps = {
   /** How long a retry waits for its outcome, at most. */
   retryWaitMs: number
   eventStreams: EventStreams
+  /** Samples of topics that wait for an ingester. */
+  samples: Places
   fleetEvents: FleetEvents
   sessions: Sessions
   /** The URL under which browsers reach the API. */

@@ -3,6 +3,7 @@
 
 import { Gauge, type Registry } from 'prom-client'
 import { ApiError } from './api-error.ts'
+import { createPlaces } from './places.ts'
 
 export type EventStreams = {
   /** Counts a stream of this sender. Call what it returns, once, when the stream ends. @throws {ApiError} 429 where there are too many */
@@ -12,8 +13,7 @@ export type EventStreams = {
 const defaults = { maxPerActor: 10, maxInAll: 200 }
 
 export function createEventStreams(registry: Registry, { maxPerActor, maxInAll } = defaults): EventStreams {
-  const byActor = new Map<string, number>()
-  let inAll = 0
+  const places = createPlaces({ perActor: maxPerActor, inAll: maxInAll })
   const open = new Gauge({
     name: 'dlq_api_event_streams',
     help: 'Streams of events that clients of this API hold open.',
@@ -21,20 +21,15 @@ export function createEventStreams(registry: Registry, { maxPerActor, maxInAll }
   })
   return {
     open(actor) {
-      const own = byActor.get(actor) ?? 0
-      if (own >= maxPerActor || inAll >= maxInAll) {
-        const reason = own >= maxPerActor ? `${actor} holds ${own}` : `there are ${inAll}`
+      const place = places.take(actor)
+      if (!place.isTaken) {
+        const reason = place.by === 'own' ? `${actor} holds ${maxPerActor}` : `there are ${maxInAll}`
         throw new ApiError('SYS_DLQ_TOO_MANY_REQUESTS', `too many streams of events are open: ${reason}; close some`)
       }
-      byActor.set(actor, own + 1)
-      inAll += 1
-      open.set(inAll)
+      open.set(places.taken)
       return () => {
-        const left = (byActor.get(actor) ?? 1) - 1
-        if (left > 0) byActor.set(actor, left)
-        else byActor.delete(actor)
-        inAll -= 1
-        open.set(inAll)
+        place.giveBack()
+        open.set(places.taken)
       }
     },
   }

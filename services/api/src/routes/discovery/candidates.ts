@@ -75,7 +75,9 @@ const exampleSample = {
 
 const maxWaitMs = 15_000
 const pollMs = 100
-const maxWaiting = 20
+/** Samples that wait: of all senders, and of one, who would keep the others from theirs. */
+export const maxWaiting = 20
+export const maxWaitingOfOne = 3
 
 export const candidateRoutes = [
   defineRoute(
@@ -98,11 +100,18 @@ export const candidateRoutes = [
     async (call) => {
       const { c, sql, params, headers, sight } = call
       const cluster = await clusterOf(call, params.topic)
-      const id = await askForSample(sql, { cluster, topic: params.topic, atMost: maxWaiting })
-      if (id === null)
-        throw new ApiError('SYS_DLQ_TOO_MANY_REQUESTS', 'other samples are being read; try again in some seconds')
-      const answer = await untilAnswered(call, { id, waitMs: waitMsOf(headers.prefer, maxWaitMs) })
-      return c.json(sampleJson(params.topic, answer, sight))
+      const place = call.samples.take(call.access.actor)
+      if (!place.isTaken)
+        throw new ApiError('SYS_DLQ_TOO_MANY_REQUESTS', 'your other samples are being read; wait for them')
+      try {
+        const id = await askForSample(sql, { cluster, topic: params.topic, atMost: maxWaiting })
+        if (id === null)
+          throw new ApiError('SYS_DLQ_TOO_MANY_REQUESTS', 'other samples are being read; try again in some seconds')
+        const answer = await untilAnswered(call, { id, waitMs: waitMsOf(headers.prefer, maxWaitMs) })
+        return c.json(sampleJson(params.topic, answer, sight))
+      } finally {
+        place.giveBack()
+      }
     },
   ),
 

@@ -123,6 +123,21 @@ describe('candidates', () => {
     expect(await database.sql`select from dlq.dlq_samples`).toHaveLength(0)
   })
 
+  test('are read for one token while another asks for many', async () => {
+    const app = createTestApp(service.sql, { auth, requestTimeoutMs: 5000, retryWaitMs: 0 })
+    const sample = (topic: string, name: string) => {
+      const headers = { authorization: `Bearer secret-${name}`, prefer: 'wait=1' }
+      return app(`POST /api/v1/topics/${topic}/sample`, { headers })
+    }
+    const many = Array.from({ length: 25 }, () => sample('orders-dlt', 'admin'))
+    await eventually(async () => expect(await database.sql`select from dlq.dlq_samples`).toHaveLength(3))
+    expect((await sample('payments_error', 'payments')).status).toBe(503)
+    const statuses = (await Promise.all(many)).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([...Array(22).fill(429), ...Array(3).fill(503)])
+    // Nothing is held any longer.
+    expect((await sample('orders-dlt', 'admin')).status).toBe(503)
+  })
+
   test('alone are sampled: nobody looks into any topic', async () => {
     expect((await ask('POST /api/v1/topics/orders/sample')).status).toBe(404)
     expect((await ask('POST /api/v1/topics/orders-dlt/sample', undefined, 'payments')).status).toBe(404)

@@ -22,6 +22,7 @@ const kept: [title: string, json: string][] = [
   ['as many digits as numeric holds before the point', '9'.repeat(131_072)],
   ['as many digits as numeric holds after the point', `0.${'9'.repeat(16_383)}`],
   ['an exponent with leading zeros', '1E+000000000000000000000000000000002'],
+  ['many numbers with exponents', `[${Array(100_000).fill('1.5e-12,2E18').join()}]`],
   ['keys that repeat', '{"a":1,"a":2}'],
   ['an empty key', '{"":{"__proto__":1}}'],
   ['nesting up to the bound', nested(maxProjectedDepth)],
@@ -47,6 +48,8 @@ const refused: [title: string, value: string | Buffer][] = [
   ['a negative exponent beyond numeric', '1e-16384'],
   ['an exponent that only its digits carry beyond numeric', '10e131071'],
   ['a fraction that only its exponent carries beyond numeric', `0.${'1'.repeat(16_000)}e-400`],
+  ['few bytes that are megabytes when they are written out', `[${Array(5).fill('1e131071').join()}]`],
+  ['the same after the point', `[${Array(40).fill('1e-16383').join()}]`],
   ['too many digits before the point', '9'.repeat(131_073)],
   ['too many digits after the point', `0.${'9'.repeat(16_384)}`],
   ['nesting past the bound', nested(maxProjectedDepth + 1)],
@@ -165,4 +168,5 @@ test('text that a reader has written is projected as its bytes are', () => {
   for (const text of ['"\\u0000"', '"\\ud800"', '"\\\\u0000"', `"${'ü'.repeat(maxProjectedBytes / 2)}"`])
     expect(projectWritten(text), text.slice(0, 20)).toBe(projectPayload(Buffer.from(text)))
   expect(projectWritten('"\\u0000"')).toBeNull()
+  expect(projectWritten(`[${Array(100_000).fill('1e+308').join()}]`)).toBeNull()
 })

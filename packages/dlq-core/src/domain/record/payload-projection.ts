@@ -13,6 +13,13 @@ export const maxProjectedBytes = 4 * 1024 * 1024
 /** PostgreSQL recurses per level and fails with "stack depth limit exceeded" somewhere past 10,000. */
 export const maxProjectedDepth = 1000
 
+/**
+ * PostgreSQL writes exponents out: `1e131071` becomes 131,072 characters. Without a bound, a record of 30 KB would be an
+ * answer of 500 MB, and whoever looks at a list that it is in would wait for it.
+ */
+const maxWrittenOut = 512 * 1024
+const maxWrittenOutPerByte = 4
+
 // The limits of numeric, which jsonb stores numbers as:
 // https://www.postgresql.org/docs/current/datatype-numeric.html
 const maxDigitsBeforePoint = 131_072
@@ -33,31 +40,36 @@ const closeBrace = 0x7d
 const lowerE = 0x65
 const lowerU = 0x75
 
+/** The digits that the exponents of the value add, which is scanned at once. */
+let writtenOut = 0
+
 /** The skip functions return this instead of the next position. */
 const refused = -1
 
 /**
  * Returns the value's JSON text when PostgreSQL's jsonb can hold it, and null otherwise:
  * no JSON (RFC 8259), not UTF-8, a leading byte order mark, a U+0000 or lone surrogate
- * escape, a number beyond numeric, nesting deeper than `maxProjectedDepth`, longer than
- * `maxProjectedBytes`. The text is the value's own, character for character: numbers
+ * escape, a number beyond numeric, exponents that are much longer when they are written out, nesting deeper than
+ * `maxProjectedDepth`, longer than `maxProjectedBytes`. The text is the value's own, character for character: numbers
  * that a JavaScript number would round stay whole.
  * Values that jsonb refuses: https://www.postgresql.org/docs/current/datatype-json.html
  */
 export function projectPayload(value: Buffer | null): string | null {
   if (value === null || value.length === 0 || value.length > maxProjectedBytes) return null
+  writtenOut = 0
   const end = skipValue(value, skipSpace(value, 0), 0)
+  if (writtenOut > maxWrittenOut + maxWrittenOutPerByte * value.length) return null
   if (end === refused || skipSpace(value, end) !== value.length || !isUtf8(value)) return null
   return value.toString('utf8')
 }
 
 /**
  * As `projectPayload`, of JSON text that one of our own readers has written: valid, not deep, with numbers that a codec
- * holds. Only its length is left to look at, and escapes, which it has for characters that jsonb may refuse.
+ * holds. Only its length is left to look at, and exponents, and escapes, which it has for characters that jsonb may refuse.
  */
 export function projectWritten(json: string): string | null {
   // A character takes three bytes at most.
-  const isSure = json.length <= maxProjectedBytes / 3 && !json.includes('\\u')
+  const isSure = json.length <= maxProjectedBytes / 3 && !json.includes('\\u') && !/\de[+-]\d/.test(json)
   return isSure ? json : projectPayload(Buffer.from(json))
 }
 
@@ -218,6 +230,7 @@ function skipNumber(json: Buffer, at: number): number {
     at = skipDigits(json, exponentAt)
     if (at === exponentAt) return refused
     exponent = Number(json.toString('latin1', exponentAt, at)) * (sign === minus ? -1 : 1)
+    writtenOut += Math.abs(exponent)
   }
   return integerDigits + exponent <= maxDigitsBeforePoint && fractionDigits - exponent <= maxDigitsAfterPoint
     ? at

@@ -48,7 +48,7 @@ export type Previewed = {
 
 export type Show = 'payload' | 'preview'
 
-/** Bounds the memory of a page: a thousand rows take a thousand times this. */
+/** Bounds the memory of a page: a thousand rows take a thousand times this, as text. */
 const maxInlineBytes = 32 * 1024
 
 /** The bytes of a preview: 300 characters of UTF-8. */
@@ -94,7 +94,7 @@ export async function searchMessages(
     select ${shownColumns(sql, scan, show)}
     from ${scan.ids({ after, limit: scanned })} found
     cross join lateral ${tested(sql, scan)} m
-    cross join lateral ${payloadSize(sql)} size
+    cross join lateral ${writtenPayload(sql, show)} written
     order by ${order(sql, scan)}
     limit ${limit}`
   const { rows: found, edge } = await withEdge<ShownRow>(sql, { page, scan, after, scanned, limit })
@@ -214,7 +214,7 @@ async function pageAmong(
       select ${shownColumns(sql, scan, 'payload')}
       from page found
       cross join lateral ${tested(sql, { ...scan, tests: [] })} m
-      cross join lateral ${payloadSize(sql)} size
+      cross join lateral ${writtenPayload(sql, 'payload')} written
     ) shown on true
     order by shown.id desc`
   const { total, most } = rows[0]!
@@ -249,7 +249,7 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
   const payload =
     show === 'payload'
       ? sql`
-        case when not large then m.payload end as payload,
+        case when not large then written.payload end as payload,
         case when not large and m.payload is null and octet_length(m.record_value) > 0 then m.record_value end as unprojected_value,
         case when not large and m.payload is null and octet_length(m.record_value) > 0
                   and pg_column_size(m.record_headers) <= ${maxInlineBytes} then m.record_headers end as payload_headers,
@@ -272,9 +272,20 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
     m.value_schema, m.decode_state, ${sortTime(sql, scan)} as sort_time`
 }
 
-/** Whether the payload is large. The row itself has the sizes, so the payload is not fetched. */
-function payloadSize(sql: Sql) {
-  return sql`(select greatest(octet_length(m.record_value), pg_column_size(m.payload)) > ${maxInlineBytes} is true as large)`
+/**
+ * The payload as text, and whether it is large: stored, which the row itself says, or written out. PostgreSQL packs what
+ * repeats to a 255th, and writes the exponents of numbers out, so only its text tells how much a page would hold.
+ * "offset 0", because it is written once, for both.
+ */
+function writtenPayload(sql: Sql, show: Show) {
+  if (show === 'preview') return sql`(select)`
+  return sql`(
+    select payload, is_stored_large or coalesce(octet_length(payload) > ${maxInlineBytes}, false) as large
+    from (
+      select case when not is_stored_large then m.payload::text end as payload, is_stored_large
+      from (select greatest(octet_length(m.record_value), pg_column_size(m.payload)) > ${maxInlineBytes} is true as is_stored_large) stored
+      offset 0
+    ) text)`
 }
 
 /** A scan over many topics reads this number of entries of each topic, so it gets a smaller bound. */

@@ -2,6 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
+import { searchMessages } from 'dlq-core/queries/reading/message-search.ts'
+import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -195,6 +197,22 @@ test('large payloads are complete, in pages of both kinds', async () => {
       (JSON.parse(body) as PageBody).messages.map(({ payload }) => (payload as { text: string }).text.length),
     ).toEqual([300_000, 300_000, 300_000])
   }
+})
+
+test.each([
+  ['what repeats', `'"' || repeat('x', 2000000) || '"'`],
+  ['exponents', `'[' || repeat('1e131071,', 20) || '0]'`],
+])('a payload of %s is large by its text, and read alone', async (_, json) => {
+  await database.sql.unsafe(`
+    insert into dlq.dlq_messages (original_topic, error_message, payload) values ('packed', 'e', (${json})::jsonb)`)
+  const [stored] = await database.sql`select pg_column_size(payload) as bytes from dlq.dlq_messages`
+  expect(stored!.bytes).toBeLessThan(32 * 1024)
+  const topic = await resolveTopic(service.sql, 'packed')
+  const search = { filter: { topic: 'packed' }, topic, scope: null, sort: 'newest' as const }
+  const { rows } = await searchMessages(service.sql, { search, after: null, limit: 5, examine: 5 })
+  expect(rows).toMatchObject([{ large: true, payload: null }])
+  const response = await request('GET /api/v1/messages?topic=packed')
+  expect(((await response.json()) as PageBody).messages[0]!.payload).not.toBeNull()
 })
 
 describe('an export', () => {

@@ -21,6 +21,7 @@ import { prepareConsole } from './console/prepare-console.ts'
 import { connectReplica, followReadLogin } from './fleet/connect-replica.ts'
 import { createWakeRetriers } from './fleet/wake-retriers.ts'
 import { createApp } from './http/app.ts'
+import { createCursorSeal } from './lists/cursor-seal.ts'
 import { createOidc } from './session/oidc.ts'
 import { createSeal } from './session/seal.ts'
 import { createSessions } from './session/sessions.ts'
@@ -68,6 +69,7 @@ await runService(
       version: config.app.version,
       authenticate: createAuthenticate(config.auth),
       sessions: createSessions({ auth: config.auth, seal, findToken: createFindToken(config.auth.tokens) }),
+      cursorSeal: createCursorSeal(config.auth.session.key),
       oidc: createOidc({ auth: config.auth, seal, verifyIdToken: createVerifyIdToken(config.auth) }),
       ...consoleDeps,
       brokerTokens: createBrokerTokens(config.auth),

@@ -17,6 +17,7 @@ import { type AppDeps, createApp } from './http/app.ts'
 import { declaredPaths } from './http/declared-paths.ts'
 import type { Route } from './http/define-route.ts'
 import { answersOf, faultsOf } from './http/open-api.ts'
+import { createCursorSeal } from './lists/cursor-seal.ts'
 import { allRoutes } from './routes/all-routes.ts'
 import { createSeal } from './session/seal.ts'
 import { createSessions } from './session/sessions.ts'
@@ -57,6 +58,7 @@ export function createTestApp(sql: Database, { auth: given, ...settings }: TestA
     authenticate: createAuthenticate(auth),
     brokerTokens: createBrokerTokens(auth),
     sessions: createSessions({ auth, seal: createSeal(undefined), findToken: createFindToken(auth.tokens) }),
+    cursorSeal: createCursorSeal(undefined),
     consoleConfig: null,
     rateLimit: 1_000_000,
     requestTimeoutMs: 30_000,

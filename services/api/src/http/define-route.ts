@@ -39,6 +39,7 @@ import * as v from 'valibot'
 import type { Access, Acting, Role } from '../access/access.ts'
 import type { ConsoleConfig } from '../console/console-config.ts'
 import type { FleetEvents } from '../fleet/fleet-events.ts'
+import type { CursorSeal } from '../lists/cursor-seal.ts'
 import type { Sight } from '../masks/sight.ts'
 import type { Sessions } from '../session/sessions.ts'
 import type { ApiErrorCode } from './api-error.ts'
@@ -87,6 +88,8 @@ export type ApiDeps = {
   samples: Places
   fleetEvents: FleetEvents
   sessions: Sessions
+  /** Of cursors whose row the caller may not see. */
+  cursorSeal: CursorSeal
   /** The URL under which browsers reach the API. */
   publicUrl?: string | undefined
   /** What `/console/config.json` answers; null where the API serves no console. */

@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { invalidField } from '../http/api-error.ts'
+import type { CursorSeal } from './cursor-seal.ts'
 
 const maxCursorChars = 4000
 
@@ -17,9 +18,29 @@ export function encodeCursor(key: readonly (string | number)[], binding: string)
   return Buffer.from(JSON.stringify([binding, ...key])).toString('base64url')
 }
 
-/** The key that `encodeCursor` was given, as `schema` reads it. @throws {ApiError} 400 where it is of another list */
-export function decodeCursor<Key>(text: string, binding: string, schema: v.GenericSchema<unknown, Key>): Key {
-  const [boundTo, ...key] = parse(text)
+/** As `encodeCursor`, for the key of a row that the caller may not see. */
+export function encodeSealedCursor(key: readonly (string | number)[], binding: string, seal: CursorSeal): string {
+  return `${sealedPrefix}${seal.close(JSON.stringify([binding, ...key]))}`
+}
+
+/** No other cursor begins so: it is a list's JSON in base64. */
+const sealedPrefix = '_'
+
+export function isSealedCursor(text: string | undefined): boolean {
+  return text?.startsWith(sealedPrefix) ?? false
+}
+
+/**
+ * The key that `encodeCursor` was given, or `encodeSealedCursor`, as `schema` reads it.
+ * @throws {ApiError} 400 where it is of another list
+ */
+export function decodeCursor<Key>(
+  text: string,
+  binding: string,
+  schema: v.GenericSchema<unknown, Key>,
+  seal: CursorSeal | null = null,
+): Key {
+  const [boundTo, ...key] = parse(text, seal)
   const parsed = v.safeParse(schema, key)
   if (!parsed.success)
     throw invalidField('cursor', 'invalid cursor; send the cursor of an earlier page as it was, or none')
@@ -54,10 +75,11 @@ function isTime(text: string): boolean {
   return moment.getUTCFullYear() > 0 && moment.toISOString().startsWith(toTheSecond!.replace(' ', 'T'))
 }
 
-function parse(text: string): unknown[] {
+function parse(text: string, seal: CursorSeal | null): unknown[] {
   if (text.length > maxCursorChars || !/^[\w-]+$/.test(text)) return []
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    const json = isSealedCursor(text) ? seal?.open(text.slice(sealedPrefix.length)) : Buffer.from(text, 'base64url')
+    const value: unknown = JSON.parse(String(json))
     return Array.isArray(value) ? value : []
   } catch {
     return []

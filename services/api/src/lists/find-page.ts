@@ -9,7 +9,8 @@ import { type MessageRow, type Show, searchMessages } from 'dlq-core/queries/rea
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import * as v from 'valibot'
 import { invalidField } from '../http/api-error.ts'
-import { bindingOf, decodeCursor, encodeCursor, keyParts } from './cursor.ts'
+import { bindingOf, decodeCursor, encodeCursor, encodeSealedCursor, isSealedCursor, keyParts } from './cursor.ts'
+import type { CursorSeal } from './cursor-seal.ts'
 
 /** Rows that one statement looks at, and how long further statements are started. */
 const defaultEffort = { examine: 5_000, budgetMs: 500 }
@@ -28,7 +29,10 @@ export type Page = {
   prevCursor: string | null
   /** The time was up before the page was full: more rows may match behind the next cursor. */
   bounded: boolean
-  /** The time of the row at which the search ended, in the order of the sort. Null where it came to the end of the list. */
+  /**
+   * The time of the row at which the search ended, in the order of the sort. Null where it came to the end of the list, and
+   * where the caller may not see that row.
+   */
   searchedTo: Date | null
   /** The rows that were looked at, at least: of the statement that filled the page, only what it found is counted. */
   examined: number
@@ -40,6 +44,7 @@ export async function findPage(
     search,
     cursor: text,
     limit,
+    seal,
     signal,
     show = 'payload',
     effort = defaultEffort,
@@ -48,6 +53,8 @@ export async function findPage(
     search: MessageSearch
     cursor: string | undefined
     limit: number
+    /** Of cursors whose row the caller may not see. */
+    seal: CursorSeal
     signal: AbortSignal
     show?: Show
     effort?: Effort
@@ -56,7 +63,7 @@ export async function findPage(
   },
 ): Promise<Page> {
   const binding = bindingOf(canonicalFilter(asked), search.sort)
-  const [direction, ...key] = text === undefined ? (['f'] as const) : decodeCursor(text, binding, pageKey)
+  const [direction, ...key] = text === undefined ? (['f'] as const) : decodeCursor(text, binding, pageKey, seal)
   // A glob may match more topics than it did for the page before, and its list then has another order.
   if (text !== undefined && key.length !== (sortColumnOf(search) === null ? 1 : 2))
     throw invalidField('cursor', 'the list is in another order by now; begin again without a cursor')
@@ -67,6 +74,7 @@ export async function findPage(
   const from: readonly string[] | null = key.length === 0 ? null : key
   let after = from
   let examinedTo: readonly string[] | null
+  let isEdgeInScope = true
   let examined = 0
   do {
     // One more than the page has, to know whether there are more.
@@ -74,20 +82,25 @@ export async function findPage(
     const part = await searchMessages(sql, { search, after, backwards, limit: wanted, examine: effort.examine, show })
     found.push(...part.rows)
     examinedTo = after = part.examinedTo
+    isEdgeInScope = part.isEdgeInScope
     examined += part.examined
   } while (examinedTo !== null && found.length <= limit && performance.now() < deadline && !signal.aborted)
 
   const rows = found.slice(0, limit)
-  const onwards = found.length > limit ? keyOf(rows.at(-1)!) : examinedTo
-  const backTo = from === null ? null : rows.length > 0 ? keyOf(rows[0]!) : from
-  const encode = (key: readonly string[] | null, direction: 'f' | 'b') =>
-    key && encodeCursor([direction, ...key], binding)
+  const place = (key: readonly string[] | null, isSealed = false) => key && { key, isSealed }
+  const onwards = found.length > limit ? place(keyOf(rows.at(-1)!)) : place(examinedTo, !isEdgeInScope)
+  const backTo = from === null ? null : rows.length > 0 ? place(keyOf(rows[0]!)) : place(from, isSealedCursor(text))
+  const encode = (to: ReturnType<typeof place>, direction: 'f' | 'b') => {
+    if (to === null) return null
+    const key = [direction, ...to.key]
+    return to.isSealed ? encodeSealedCursor(key, binding, seal) : encodeCursor(key, binding)
+  }
   return {
     rows: backwards ? rows.toReversed() : rows,
     nextCursor: encode(backwards ? backTo : onwards, 'f'),
     prevCursor: encode(backwards ? onwards : backTo, 'b'),
     bounded: found.length <= limit && examinedTo !== null,
-    searchedTo: onwards && timeOfKey(onwards),
+    searchedTo: onwards && !onwards.isSealed ? timeOfKey(onwards.key) : null,
     examined,
   }
 }

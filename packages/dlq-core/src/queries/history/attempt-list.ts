@@ -7,6 +7,7 @@ import { type MessageSearch, messageTests, scanMessages } from '../reading/messa
 import { passes, rowsOf, tested } from '../reading/message-search.ts'
 import { type Attempt, type AttemptOutcome, attemptColumns, withVerdict } from '../retry/attempts.ts'
 import type { Fragment, Sql } from '../sql.ts'
+import { messageInScope } from '../topic-scope.ts'
 
 export type ListedAttempt = Attempt & {
   message_id: string
@@ -26,6 +27,8 @@ export type AttemptPage = {
   attempts: ListedAttempt[]
   /** Where the search continues, if it ended at its bound before it had enough. Otherwise null. */
   examinedTo: AttemptPlace | null
+  /** False: the caller may not see the message of the attempt at which it ended. */
+  isEdgeInScope: boolean
 }
 
 /** So many messages are looked up one by one, with all of their attempts. */
@@ -49,7 +52,7 @@ export async function searchAttempts(
   },
 ): Promise<AttemptPage> {
   const scan = scanMessages(sql, { search: { ...search, sort: 'newest' }, alongIds: true })
-  const isNarrow = Object.values(search.filter).some((value) => value !== undefined)
+  const isNarrow = search.topic !== null || Object.values(search.filter).some((value) => value !== undefined)
   const behind = settledBehind(sql, after)
   // In one snapshot with their number: messages come into the filter at any time.
   const ofFew = sql`(
@@ -102,7 +105,7 @@ export async function searchAttempts(
         attempts: rows.flatMap(({ messages: _, ...attempt }) =>
           attempt.message_id === null ? [] : [attempt as ListedAttempt],
         ),
-        examinedTo: null,
+        ...{ examinedTo: null, isEdgeInScope: true },
       }
   }
   const page = pageOf(isNarrow ? together(walked) : oneByOne(walked))
@@ -133,20 +136,33 @@ async function withEdge(
       where (select count(*) from page) < ${limit}
       order by ${newestFirst(sql)} offset ${examine - 1}
     )
-    select edge.message_id as edge_id, edge.number as edge_number, edge.place as edge_place, a.*
-    from (select) one left join edge on true left join page a on true
+    select edge.message_id as edge_id, edge.number as edge_number, edge.place as edge_place, edge.is_in_scope as edge_in_scope, a.*
+    from (select) one
+    left join (
+      select edge.*, exists (
+        select from (select edge.message_id as id) found cross join lateral ${tested(sql, { ...message, tests: [messageInScope(sql, search.scope, 'm.')] })} m
+      ) as is_in_scope
+      from edge
+    ) edge on true
+    left join page a on true
     order by ${newestFirst(sql)}`
-  const { edge_id, edge_number: number, edge_place: at } = rows[0]!
+  const { edge_id, edge_number: number, edge_place: at, edge_in_scope: isInScope } = rows[0]!
   return {
-    attempts: rows.flatMap(({ edge_id: _, edge_number: __, edge_place: ___, ...attempt }) =>
+    attempts: rows.flatMap(({ edge_id: _, edge_number: __, edge_place: ___, edge_in_scope: ____, ...attempt }) =>
       attempt.message_id === null ? [] : [attempt as ListedAttempt],
     ),
     examinedTo: edge_id === null ? null : { messageId: edge_id, number: number!, at: at! },
+    isEdgeInScope: isInScope ?? true,
   }
 }
 
 /** Where the search stopped at its bound; null where it had enough, or came to the end. */
-type Edge = { edge_id: string | null; edge_number: number | null; edge_place: string | null }
+type Edge = {
+  edge_id: string | null
+  edge_number: number | null
+  edge_place: string | null
+  edge_in_scope: boolean | null
+}
 
 export function placeOf({ place, message_id, number }: Pick<ListedAttempt, 'place' | 'message_id' | 'number'>) {
   return { at: place, messageId: message_id, number }

@@ -1,6 +1,7 @@
 // dlq_messages and its archive: which values the newest messages of a filter have, and how often.
 
 import type { Sql } from '../sql.ts'
+import { messageInScope } from '../topic-scope.ts'
 import { type MessageSearch, scanMessages } from './message-scan.ts'
 import { passes, rowsOf } from './message-search.ts'
 
@@ -12,7 +13,8 @@ export type FacetName = (typeof facetNames)[number]
 /** `value`: null where a message has none. */
 export type FacetValue = { facet: FacetName; value: string | null; count: number }
 
-export type Facets = { values: FacetValue[]; examined: number; found: number }
+/** `examined`: those of them that the caller may see. `isComplete`: there are no more. */
+export type Facets = { values: FacetValue[]; examined: number; found: number; isComplete: boolean }
 
 /** Looks at the newest `examine` messages along the filter's index. The most frequent values come first, `limit` of each facet. */
 export async function countFacets(
@@ -21,7 +23,13 @@ export async function countFacets(
 ): Promise<Facets> {
   const scan = scanMessages(sql, { search })
   const columns = by.map((name) => sql`looked.${sql(name)}`).reduce((list, column) => sql`${list}, ${column}`)
-  const rows = await sql<(Omit<FacetValue, 'facet'> & { place: number | null; examined: number; found: number })[]>`
+  const ids = sql`select id from listed`
+  const seen =
+    search.scope === null
+      ? ids
+      : sql`select from ${rowsOf(sql, { table: scan.table, ids })} m where ${messageInScope(sql, search.scope, 'm.')}`
+  type Row = Omit<FacetValue, 'facet'> & { place: number | null; listed: number; examined: number; found: number }
+  const rows = await sql<Row[]>`
     with listed as materialized (select id from ${scan.ids({ after: null, limit: examine })} found),
     looked as materialized (
       select m.original_topic::text as original_topic, m.consumer_group, m.original_partition::text as partition,
@@ -30,13 +38,14 @@ export async function countFacets(
                   when m.created_at > now() - interval '7 days' then '1d to 7d'
                   when m.created_at > now() - interval '30 days' then '7d to 30d'
                   else 'over 30d' end as age
-      from ${rowsOf(sql, { table: scan.table, ids: sql`select id from listed` })} m
+      from ${rowsOf(sql, { table: scan.table, ids })} m
       where ${passes(sql, scan)}
     )
     select null as place, null as value, 0 as count,
-           (select count(*)::int from listed) as examined, (select count(*)::int from looked) as found
+           (select count(*)::int from listed) as listed, (select count(*)::int from (${seen}) seen) as examined,
+           (select count(*)::int from looked) as found
     union all
-    select place::int, value, count, 0, 0
+    select place::int, value, count, 0, 0, 0
     from (
       select place, value, count(*)::int as count,
              row_number() over (partition by place order by count(*) desc, value) as rank
@@ -46,9 +55,9 @@ export async function countFacets(
     ) counted
     where rank <= ${limit}
     order by count desc, value`
-  const { examined, found } = rows.find(({ place }) => place === null)!
+  const { listed, examined, found } = rows.find(({ place }) => place === null)!
   const values = rows.flatMap(({ place, value, count }) =>
     place === null ? [] : [{ facet: by[place - 1]!, value, count }],
   )
-  return { values, examined, found }
+  return { values, examined, found, isComplete: listed < examine }
 }

@@ -21,7 +21,10 @@ export type MessageSort = 'newest' | 'oldest' | 'next_due'
 
 export type MessageSearch = {
   filter: MessageFilter
-  /** The filter's topic as `resolveTopic` returned it. Null where the filter has none. */
+  /**
+   * The filter's topic as `resolveTopic` returned it, or `topicWithin`, which gives one also where the filter has none.
+   * Otherwise null.
+   */
   topic: TopicCondition | null
   scope: TopicScope
   sort: MessageSort
@@ -255,6 +258,8 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
   if (topics && topics.length > 0 && topics.length * named.length <= maxArms) {
     return { arms: topics.flatMap((topic) => withStatuses([topic])), decides: ['topic', 'status'], sortColumn }
   }
+  if (topics && filter.topic === undefined)
+    return { arms: [mergedArm(kindsOf(topic!.names!, named))], decides: ['status'], sortColumn }
   if (!alongIds && (filter.from !== undefined || filter.to !== undefined)) {
     const others = [createdWithin(filter)]
     return { arms: [{ prefix: [], others }], decides: ['from', 'to'], sortColumn: 'created_at' }
@@ -272,6 +277,13 @@ function chooseDriver({ filter, topic, sort }: MessageSearch, alongIds: boolean)
     return { arms: others.length < named.length ? [deadArm, ...arms] : arms, decides: ['status'], sortColumn }
   }
   return { arms: [{ prefix: [] }], decides: ['status'], sortColumn }
+}
+
+/** Each of these topics with each of these statuses. */
+function kindsOf(topics: readonly string[], statuses: readonly Status[]): SqlText {
+  return sqlText`
+    select original_topic, status
+    from unnest(${toArray(topics)}::text[]) as topics (original_topic) cross join unnest(${toArray(statuses)}::text[]) as named (status)`
 }
 
 /** A literal, because a parameter would not show that idx_dlq_messages_status has the rows. */

@@ -14,6 +14,7 @@ import type { TopicScope } from '../topic-scope.ts'
 import type { MessageSearch, MessageSort } from './message-scan.ts'
 import { countMessages, type MessageRow, pageOfTopic, searchIds, searchMessages } from './message-search.ts'
 import { resolveTopic } from './message-topic.ts'
+import { topicWithin } from './topic-within.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -152,7 +153,8 @@ async function searchOf(
   const { archived } = filter
   const topic = filter.topic === undefined ? null : await resolveTopic(service.sql, filter.topic, { archived })
   const wide = filter.topic !== undefined && !isLookedUp(filter, isWide) ? { names: null, glob: filter.topic } : {}
-  return { filter, topic: topic && { ...topic, isMixed, ...wide }, scope, sort }
+  const named = topic && { ...topic, isMixed, ...wide }
+  return { filter, topic: await topicWithin(service.sql, { filter, topic: named, scope }), scope, sort }
 }
 
 /** Page after page from `after` to the end. */
@@ -257,7 +259,7 @@ test.each<[MessageFilter, MessageSort]>([
 ])('a glob that matches no topic finds nothing without looking at messages: %o, %s', async (filter, sort) => {
   const search = await searchOf(filter, sort)
   expect(await searchMessages(service.sql, { search, after: null, limit: 5, examine: 10 })).toEqual({
-    ...{ rows: [], examinedTo: null, examined: 0 },
+    ...{ rows: [], examinedTo: null, isEdgeInScope: true, examined: 0 },
   })
   expect(await countMessages(service.sql, { search, atMost: 10 })).toEqual({ value: 0, relation: 'eq' })
 })

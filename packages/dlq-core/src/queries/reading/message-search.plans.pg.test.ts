@@ -20,6 +20,7 @@ import { countMessages, pageOfTopic, searchIds, searchMessages } from './message
 import { listStoredTopics, resolveTopic } from './message-topic.ts'
 import { countByValue } from './summary.ts'
 import { countRecentFailures, oldestPendingOf } from './topic-overview.ts'
+import { topicWithin } from './topic-within.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -291,6 +292,30 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     expect(read.length).toBeGreaterThan(0)
     expect(read.filter((loops) => loops > 10)).toEqual([])
     expect(await rowsFor(1_000_000)).toEqual([])
+  })
+
+  test('a search for a token of few topics goes along their indexes, and reads no row of others', async () => {
+    const filled = await partitionsWithRows(database.sql)
+    const scope = ['topic-?', 'topic-7.dlq.v1']
+    for (const status of [undefined, ['DEAD' as const]]) {
+      const filter = status ? { status } : {}
+      const topic = await topicWithin(service.sql, { filter, topic: null, scope })
+      expect(topic?.names).toHaveLength(10)
+      const search = { filter, topic, scope, sort: 'newest' as const }
+      const plans = await plansOf(database.url, planCacheMode, async (sql) => {
+        await searchMessages(sql, { search, after: null, limit: 21, examine: 500 })
+        await searchMessages(sql, { search, after: deep.id, limit: 21, examine: 500 })
+        await countFacets(sql, { search, by: ['status'], examine: 100, limit: 9 })
+      })
+      const nodes = plans.flatMap(nodesOf).filter(isRun)
+      const onFilled = nodes.filter((node) => filled.includes(node['Relation Name'] ?? ''))
+      const ofIndex = onFilled.filter((node) => node['Node Type'] === 'Index Only Scan')
+      expect(ofIndex.length).toBeGreaterThan(0)
+      expect(ofIndex.filter((node) => !byTopic.test(node['Index Name'] ?? ''))).toEqual([])
+      const wanted = /^(Index (Only )?|Bitmap Heap )Scan$/
+      expect(onFilled.map((node) => node['Node Type']).filter((type) => !wanted.test(type))).toEqual([])
+      expect(onFilled.filter((node) => (node['Rows Removed by Filter'] ?? 0) > 0)).toEqual([])
+    }
   })
 
   test('the count of a range of time reads its index only', async () => {

@@ -3,7 +3,7 @@
 import { firstFailedAt, lastFailedAt } from '../failed-at.ts'
 import type { Fragment, Sql } from '../sql.ts'
 import type { TopicCondition } from '../topic-condition.ts'
-import { countInScope, inScope } from '../topic-scope.ts'
+import { countInScope, inScope, messageInScope, type TopicScope } from '../topic-scope.ts'
 import { type MessageScan, type MessageSearch, scanMessages } from './message-scan.ts'
 import type { SpecifiedMessage } from './message-view.ts'
 import { lines } from './summary.ts'
@@ -62,6 +62,8 @@ export type SearchPage = {
   rows: MessageRow[]
   /** How far the search came, if it ended before it had enough rows or had read all. Otherwise null. */
   examinedTo: readonly string[] | null
+  /** False: the row at which it ended is one that the caller may not see, so nothing of it may be shown. */
+  isEdgeInScope: boolean
   /** The rows that were looked at; those that were found, where they were enough. */
   examined: number
 }
@@ -97,9 +99,10 @@ export async function searchMessages(
     cross join lateral ${writtenPayload(sql, show)} written
     order by ${order(sql, scan)}
     limit ${limit}`
-  const { rows: found, edge } = await withEdge<ShownRow>(sql, { page, scan, after, scanned, limit })
+  const scope = search.scope
+  const { rows: found, edge, isInScope } = await withEdge<ShownRow>(sql, { page, scan, scope, after, scanned, limit })
   const rows = found.map((row) => toMessageRow(row, show))
-  return { rows, examinedTo: edge, examined: edge === null ? rows.length : scanned }
+  return { rows, examinedTo: edge, isEdgeInScope: isInScope, examined: edge === null ? rows.length : scanned }
 }
 
 /** The ids alone, oldest first, up to and including `untilId`: for callers that handle a selection in chunks. */
@@ -123,7 +126,7 @@ export async function searchIds(
     where found.id <= ${untilId}
     order by found.id
     limit ${limit}`
-  const { rows, edge } = await withEdge<{ id: string }>(sql, { page, scan, after, scanned, limit })
+  const { rows, edge } = await withEdge<{ id: string }>(sql, { page, scan, scope: search.scope, after, scanned, limit })
   return { ids: rows.map(({ id }) => id), examinedTo: edge === null || edge[0]! >= untilId ? null : edge[0]! }
 }
 
@@ -335,13 +338,22 @@ async function withEdge<Row extends { id: string }>(
   {
     page,
     scan,
+    scope,
     after,
     scanned,
     limit,
-  }: { page: Fragment; scan: MessageScan; after: readonly string[] | null; scanned: number; limit: number },
-): Promise<{ rows: Row[]; edge: string[] | null }> {
-  if (scan.tests.length === 0) return { rows: await sql<Row[]>`${page}`, edge: null }
-  const rows = await sql<({ edge_id: string | null; edge_time: string | null } & (Row | { id: null }))[]>`
+  }: {
+    page: Fragment
+    scan: MessageScan
+    scope: TopicScope
+    after: readonly string[] | null
+    scanned: number
+    limit: number
+  },
+): Promise<{ rows: Row[]; edge: string[] | null; isInScope: boolean }> {
+  if (scan.tests.length === 0) return { rows: await sql<Row[]>`${page}`, edge: null, isInScope: true }
+  const seen = { table: scan.table, tests: [messageInScope(sql, scope, 'm.')] }
+  const rows = await sql<(Edge & (Row | { id: null }))[]>`
     with page as materialized (${page}),
     edge as (
       select id, ${sortTime(sql, scan)} as sort_time
@@ -350,12 +362,19 @@ async function withEdge<Row extends { id: string }>(
       order by ${order(sql, scan)}
       offset ${scanned - 1}
     )
-    select edge.id as edge_id, edge.sort_time as edge_time, found.*
-    from (select) one left join edge on true left join page found on true
+    select edge.id as edge_id, edge.sort_time as edge_time, edge.is_in_scope as edge_in_scope, found.*
+    from (select) one
+    left join (select found.*, exists (select from ${tested(sql, seen)} m) as is_in_scope from edge found) edge on true
+    left join page found on true
     order by ${order(sql, scan)}`
-  const { edge_id: id, edge_time: time } = rows[0]!
+  const { edge_id: id, edge_time: time, edge_in_scope: isInScope } = rows[0]!
   return {
-    rows: rows.flatMap(({ edge_id: _, edge_time: __, ...row }) => (row.id === null ? [] : [row as unknown as Row])),
+    rows: rows.flatMap(({ edge_id: _, edge_time: __, edge_in_scope: ___, ...row }) =>
+      row.id === null ? [] : [row as unknown as Row],
+    ),
     edge: id === null ? null : time === null ? [id] : [time, id],
+    isInScope: isInScope ?? true,
   }
 }
+
+type Edge = { edge_id: string | null; edge_time: string | null; edge_in_scope: boolean | null }

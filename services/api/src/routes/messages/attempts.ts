@@ -10,7 +10,7 @@ import {
 } from 'dlq-core/queries/history/attempt-list.ts'
 import * as v from 'valibot'
 import { defineRoute } from '../../http/define-route.ts'
-import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
+import { bindingOf, decodeCursor, encodeCursor, encodeSealedCursor, keyParts } from '../../lists/cursor.ts'
 import { type Shown, shown } from '../../masks/shown.ts'
 import { attemptEntries, attemptJson, exampleAttempt } from '../../messages/attempt-json.ts'
 import { count } from '../../messages/message-json.ts'
@@ -73,7 +73,9 @@ export const attemptRoutes = [
               next_cursor: v.nullable(v.string()),
               searched_to: v.pipe(
                 v.nullable(timestampText),
-                v.description('The time that the search has come to; null where it came to the end.'),
+                v.description(
+                  'The time that the search has come to; null where it came to the end, or to a message that the token may not see.',
+                ),
               ),
             }),
           }),
@@ -94,23 +96,27 @@ export const attemptRoutes = [
         },
       },
     },
-    async ({ c, sql, access, sight, payloads, query: { outcome, limit, cursor, ...filter } }) => {
+    async ({ c, sql, access, sight, payloads, cursorSeal, query: { outcome, limit, cursor, ...filter } }) => {
       const binding = bindingOf('attempts', Object.entries({ ...filter, outcome }).sort())
-      const key = cursor === undefined ? null : decodeCursor(cursor, binding, attemptKey)
+      const key = cursor === undefined ? null : decodeCursor(cursor, binding, attemptKey, cursorSeal)
       const search = await searchOf({ sql, payloads }, { filter, sort: 'newest', scope: access.topics, sight })
-      const { attempts, examinedTo } = await searchAttempts(sql, {
+      const { attempts, examinedTo, isEdgeInScope } = await searchAttempts(sql, {
         ...{ search, outcome: outcome ?? null, after: key && { at: key[0], messageId: key[1], number: key[2] } },
         // One more than is shown, to know whether there are more.
         ...{ limit: limit + 1, examine },
       })
       const listed = attempts.slice(0, limit)
-      const next = attempts.length > limit ? placeOf(listed.at(-1)!) : examinedTo
+      const isFull = attempts.length > limit
+      const next = isFull ? placeOf(listed.at(-1)!) : examinedTo
+      const isSealed = !isFull && !isEdgeInScope
       return c.json({
         attempts: listed.map((attempt) => listedAttemptJson(shown(attempt, sight))),
         pagination: {
           limit,
-          next_cursor: next && encodeCursor(keyOf(next), binding),
-          searched_to: next && timestamp(new Date(next.at)),
+          next_cursor:
+            next &&
+            (isSealed ? encodeSealedCursor(keyOf(next), binding, cursorSeal) : encodeCursor(keyOf(next), binding)),
+          searched_to: next && !isSealed ? timestamp(new Date(next.at)) : null,
         },
       })
     },

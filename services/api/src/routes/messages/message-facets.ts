@@ -63,12 +63,12 @@ export const messageFacetRoutes = [
     },
     async ({ c, sql, access, sight, payloads, query: { by = [...facetNames], ...filter } }) => {
       const search = await searchOf({ sql, payloads }, { filter, sort: 'newest', scope: access.topics, sight })
-      const { values, examined, found } = await countFacets(sql, { search, by, examine, limit: maxValues })
+      const { values, examined, found, isComplete } = await countFacets(sql, { search, by, examine, limit: maxValues })
       const of = (name: FacetName) =>
         values.filter(({ facet }) => facet === name).map(({ value, count }) => ({ value, count }))
       return c.json({
         facets: Object.fromEntries(by.map((name) => [name, of(name)])),
-        ...{ found, examined, complete: examined < examine },
+        ...{ found, examined, complete: isComplete },
       })
     },
   ),

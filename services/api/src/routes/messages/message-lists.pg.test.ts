@@ -9,11 +9,13 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { createCursorSeal } from '../../lists/cursor-seal.ts'
 import { findPage } from '../../lists/find-page.ts'
 import { answerOf, createTestApp, lazyTestApp } from '../../test-app.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
+const seal = createCursorSeal(undefined)
 const request = lazyTestApp(service)
 const insert = (columns = {}) => insertMessageRow(database.sql, columns)
 
@@ -158,7 +160,7 @@ test('a page that had to read too many rows says so, and its cursor continues be
   const pages = []
   for (let cursor: string | undefined; ; ) {
     const page = await findPage(service.sql, {
-      search,
+      ...{ search, seal },
       cursor,
       limit: 20,
       signal,
@@ -174,7 +176,7 @@ test('a page that had to read too many rows says so, and its cursor continues be
   ])
 
   const patient = { examine: 21, budgetMs: 60_000 }
-  const whole = await findPage(service.sql, { search, cursor: undefined, limit: 20, signal, effort: patient })
+  const whole = await findPage(service.sql, { search, seal, cursor: undefined, limit: 20, signal, effort: patient })
   expect([whole.rows.length, whole.bounded]).toEqual([1, false])
 })
 
@@ -355,7 +357,7 @@ test('a bounded page says how far the search has come, and how many rows it look
   const search = { filter: { error_class: 'Rare' }, topic: null, scope: null, sort: 'newest' as const }
   const effort = { examine: 3, budgetMs: 0 }
   const signal = new AbortController().signal
-  const page = await findPage(service.sql, { search, cursor: undefined, limit: 1, signal, effort })
+  const page = await findPage(service.sql, { search, seal, cursor: undefined, limit: 1, signal, effort })
   expect(page).toMatchObject({ rows: [], bounded: true, examined: 3, searchedTo: new Date(0x0198_0007_0000) })
   const whole = await list('messages?error_class=Rare')
   expect(whole.pagination).toMatchObject({ searched_to: null, bounded: false })

@@ -5,6 +5,7 @@ import type { MessageSearch, MessageSort } from 'dlq-core/queries/reading/messag
 import { countMessages, pageOfTopic, type Show, type Total } from 'dlq-core/queries/reading/message-search.ts'
 import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
 import { countByFilter } from 'dlq-core/queries/reading/summary.ts'
+import { topicWithin } from 'dlq-core/queries/reading/topic-within.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { hasDeferredPayloads } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
@@ -92,7 +93,9 @@ const pageSchema = v.pipe(
       ),
       searched_to: v.pipe(
         v.nullable(timestampText),
-        v.description('The time that the search has come to, in the order of the sort; null where it came to the end.'),
+        v.description(
+          'The time that the search has come to, in the order of the sort; null where it came to the end, or to a message that the token may not see.',
+        ),
       ),
       examined: v.pipe(count, v.description('The rows that were looked at for this page, at least.')),
       payloads_deferred: v.exactOptional(
@@ -221,14 +224,22 @@ export const messageListRoutes = [
 type ListQuery = v.InferOutput<typeof listQuery>
 
 async function answerPage(
-  { c, sql, access, sight, payloads, signal }: Pick<Call, 'c' | 'sql' | 'access' | 'sight' | 'payloads' | 'signal'>,
+  {
+    c,
+    sql,
+    access,
+    sight,
+    payloads,
+    cursorSeal: seal,
+    signal,
+  }: Pick<Call, 'c' | 'sql' | 'access' | 'sight' | 'payloads' | 'cursorSeal' | 'signal'>,
   { cursor, limit = defaultLimit, sort = 'newest', show = 'payload', ...filter }: ListQuery,
 ): Promise<Response> {
   const search = await searchOf({ sql, payloads }, { filter, sort, scope: access.topics, sight })
   const [total, page] = await Promise.all([
     // The client has the total from the first page.
     cursor === undefined ? totalOf(sql, search) : null,
-    findPage(sql, { search, asked: filter, cursor, limit, signal, show }),
+    findPage(sql, { search, asked: filter, cursor, limit, seal, signal, show }),
   ])
   const pagination = {
     total,
@@ -268,6 +279,7 @@ export async function searchOf(
       { field: 'sort', message: 'what is archived is never due' },
     ])
   const { archived } = filter
-  const topic = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic, { archived })
+  const named = filter.topic === undefined ? null : await resolveTopic(sql, filter.topic, { archived })
+  const topic = await topicWithin(sql, { filter, topic: named, scope })
   return { filter, topic, scope, sort }
 }

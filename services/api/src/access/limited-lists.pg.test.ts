@@ -1,0 +1,146 @@
+// What lists tell a token that is limited to some topics of messages that it may not see: neither where they are nor how
+// many.
+
+import { createHash } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { createCursorSeal } from '../lists/cursor-seal.ts'
+import { findPage } from '../lists/find-page.ts'
+import { answerOf, lazyTestApp } from '../test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const auth = {
+  tokens: [
+    {
+      ...{ name: 'orders', role: 'sys_auditor' as const, topics: ['orders*'] },
+      sha256: createHash('sha256').update('secret-orders').digest('hex'),
+    },
+  ],
+}
+const app = lazyTestApp(service, { auth })
+// biome-ignore lint/suspicious/noExplicitAny: answers are compared, not used
+const get = async (path: string): Promise<any> =>
+  (await answerOf(app(`GET /api/v1/${path}`, { headers: { authorization: 'Bearer secret-orders' } }))).body
+
+const group = '00000000-0000-8000-8000-000000000007'
+const idAt = (minute: number) => `0198${String(minute).padStart(4, '0')}-0000-7000-8000-000000000000`
+const insert = (minute: number, original_topic: string, columns = {}) =>
+  insertMessageRow(database.sql, {
+    ...{ id: idAt(minute), original_topic, dlq_topic: `${original_topic}.dlq.v1`, group_id: group, ...columns },
+  })
+const insertMany = (original_topic: string, count: number) => database.sql`
+  insert into dlq.dlq_messages (original_topic, dlq_topic, error_message, group_id, status)
+  select ${original_topic}, ${`${original_topic}.dlq.v1`}, 'failed', ${group}, 'DEAD' from generate_series(1, ${count}::int)`
+
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_attempts')
+})
+
+describe('a page that ends among messages of others', () => {
+  const search = { filter: { group_id: group }, topic: null, scope: ['orders*'], sort: 'newest' as const }
+  const seal = createCursorSeal(undefined)
+  const pageAt = (cursor: string | undefined, by = seal) =>
+    findPage(service.sql, {
+      ...{ search, cursor, limit: 1, seal: by, signal: new AbortController().signal },
+      effort: { examine: 3, budgetMs: 0 },
+    })
+
+  test('does not say which these are, and is continued all the same', async () => {
+    await insert(0, 'orders')
+    for (let minute = 1; minute < 8; minute += 1) await insert(minute, 'pay')
+    const found: string[] = []
+    for (let cursor: string | undefined; ; ) {
+      const { rows, nextCursor, prevCursor, searchedTo, bounded } = await pageAt(cursor)
+      found.push(...rows.map(({ id }) => id))
+      if (nextCursor === null) break
+      expect(bounded).toBe(true)
+      expect(searchedTo).toBeNull()
+      for (const sealed of [nextCursor, prevCursor].filter((one) => one !== null))
+        expect(Buffer.from(sealed.slice(1), 'base64url').toString()).not.toContain('0198')
+      cursor = nextCursor
+    }
+    expect(found).toEqual([idAt(0)])
+  })
+
+  test('is continued by no other key, and nothing else opens', async () => {
+    for (let minute = 1; minute < 8; minute += 1) await insert(minute, 'pay')
+    const { nextCursor } = await pageAt(undefined)
+    await expect(pageAt(nextCursor!, createCursorSeal(undefined))).rejects.toThrow('invalid cursor')
+    for (const wrong of ['_', '_AAAA', `${nextCursor}A`, nextCursor!.slice(0, -4)])
+      await expect(pageAt(wrong)).rejects.toThrow('invalid cursor')
+  })
+
+  test('says where it is where the message is one that may be seen', async () => {
+    for (let minute = 1; minute < 8; minute += 1) await insert(minute, 'orders', { consumer_group: 'usual' })
+    const { nextCursor, searchedTo } = await findPage(service.sql, {
+      search: { ...search, filter: { ...search.filter, consumer_group: 'rare' } },
+      ...{ cursor: undefined, limit: 1, seal, signal: new AbortController().signal },
+      effort: { examine: 3, budgetMs: 0 },
+    })
+    expect(Buffer.from(nextCursor!, 'base64url').toString()).toContain(idAt(5))
+    expect(searchedTo).not.toBeNull()
+  })
+})
+
+test('attempts of others are passed over without a word about them', async () => {
+  await insert(0, 'orders')
+  await insertMany('pay', 1001)
+  await database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, settled_at)
+    select id, 1, id, 'published', case original_topic when 'pay' then '2026-02-20 12:00Z' else '2026-02-20 11:00Z' end::timestamptz
+    from dlq.dlq_messages`
+  // By the messages of its own topics, which are few.
+  expect(await get('attempts')).toMatchObject({
+    ...{ attempts: [{ message_id: idAt(0) }], pagination: { next_cursor: null } },
+  })
+  const byTime = 'attempts?from=2020-01-01T00:00:00Z'
+  const first = await get(byTime)
+  expect(first).toMatchObject({
+    attempts: [],
+    pagination: { searched_to: null, next_cursor: expect.stringMatching(/^_/) },
+  })
+  const second = await get(`${byTime}&cursor=${first.pagination.next_cursor}`)
+  expect(second).toMatchObject({ attempts: [{ message_id: idAt(0) }], pagination: { next_cursor: null } })
+})
+
+describe('many messages of others', () => {
+  beforeEach(async () => {
+    await insert(0, 'orders', { status: 'DEAD' })
+    await insertMany('pay', 6000)
+  })
+
+  test.each(['', '?status=DEAD', '?topic=orders*', '?consumer_group=none'])(
+    'do not stand in the way of messages%s',
+    async (query) => {
+      const { messages, pagination } = await get(`messages${query}`)
+      expect(messages).toHaveLength(query.includes('none') ? 0 : 1)
+      expect(pagination).toMatchObject({ bounded: false, next_cursor: null, total: { relation: 'eq' } })
+      expect(pagination.examined).toBeLessThanOrEqual(1)
+    },
+  )
+
+  test('are not counted by their topic', async () => {
+    for (const topic of ['pay', 'pay.dlq.v1', 'nothing']) {
+      const { messages, pagination } = await get(`messages?topic=${topic}&q=failed`)
+      expect({ messages, ...pagination }).toMatchObject({
+        ...{ messages: [], bounded: false, examined: 0, next_cursor: null, total: { value: 0, relation: 'eq' } },
+      })
+      expect(await get(`messages/facets?by=status&topic=${topic}`)).toMatchObject({
+        ...{ found: 0, examined: 0, complete: true },
+      })
+    }
+  })
+
+  test('are not counted by facets of an error group that both have', async () => {
+    expect(await get(`messages/facets?by=status&group_id=${group}`)).toMatchObject({
+      found: 0,
+      examined: 0,
+      complete: false,
+    })
+    expect(await get('messages/facets?by=status')).toMatchObject({ found: 1, examined: 1, complete: true })
+  })
+})

@@ -13,12 +13,12 @@ import { listedFields, messageJson } from '../messages/message-json.ts'
 import { type DecodedRow, decodeRows } from '../payloads/decode-rows.ts'
 import { keyOf } from './find-page.ts'
 import { csvHeader, csvLine } from './message-csv.ts'
-import { withPayload } from './message-list.ts'
+import { wholeRows } from './message-list.ts'
 
 export const exportFormats = ['ndjson', 'json', 'csv'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** Messages of one statement; with payloads of 32 KB each, 16 MB. */
+/** Messages of one statement; larger payloads are read a mebibyte at a time. */
 const pageSize = 500
 const examine = 20_000
 
@@ -54,9 +54,8 @@ export function exportMessages(
   async function* pieces() {
     yield begin
     let written = 0
-    for await (const row of allRows(sql, { search, payloads, signal })) {
-      const whole = await withPayload(sql, row, { archived, payloads })
-      yield (written === 0 ? '' : between) + line(shown(whole, sight))
+    for await (const row of allRows(sql, { search, payloads, signal, archived })) {
+      yield (written === 0 ? '' : between) + line(shown(row, sight))
       written++
     }
     yield end
@@ -70,13 +69,18 @@ export function exportMessages(
 
 async function* allRows(
   sql: Sql,
-  { search, payloads, signal }: { search: MessageSearch; payloads: PayloadReader | null; signal: AbortSignal },
+  {
+    search,
+    payloads,
+    signal,
+    archived,
+  }: { search: MessageSearch; payloads: PayloadReader | null; signal: AbortSignal; archived: boolean },
 ): AsyncGenerator<DecodedRow> {
   for (let after: readonly string[] | null = null; ; ) {
     // A cut-off answer tells the client that something is missing; a proper end would not.
     signal.throwIfAborted()
     const { rows, examinedTo } = await searchMessages(sql, { search, after, limit: pageSize, examine })
-    yield* await decodeRows(payloads, rows)
+    yield* wholeRows(sql, await decodeRows(payloads, rows), { archived, payloads })
     if (examinedTo === null && rows.length < pageSize) return
     after = examinedTo ?? keyOf(rows.at(-1)!)
   }

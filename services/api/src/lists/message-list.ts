@@ -1,7 +1,7 @@
 // Lists of messages as JSON: one text where the payloads are small; where one is large, piece by piece, with the
-// large ones read one at a time, so that a page of a thousand megabytes takes no more memory than one of them.
+// large ones read a mebibyte at a time, so that a page of a thousand megabytes takes no more memory than one of them.
 
-import { getPayload, type MessageRow } from 'dlq-core/queries/reading/message-search.ts'
+import { type MessageRow, readLarge } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Context } from 'hono'
@@ -44,22 +44,44 @@ export async function sendMessages(
   for (const row of decoded) sight.unmasked?.note(row.id, row)
   async function* pieces() {
     yield '{"messages":['
-    for (const [at, row] of decoded.entries())
-      yield `${at === 0 ? '' : ','}${textOf(await withPayload(sql, row, { archived, payloads }))}`
+    let comma = ''
+    for await (const row of wholeRows(sql, decoded, { archived, payloads })) {
+      yield `${comma}${textOf(row)}`
+      comma = ','
+    }
     yield end
   }
   return streamText(c, pieces(), { 'content-type': 'application/json' })
 }
 
-/** The row with its payload, also where that is large. */
-export async function withPayload(
+/** Large rows are read together up to this. */
+const maxTogetherBytes = 1024 * 1024
+
+/** The rows with what was left out of large ones. */
+export async function* wholeRows(
   sql: Sql,
-  row: DecodedRow,
+  rows: readonly DecodedRow[],
   { archived, payloads }: { archived: boolean; payloads: PayloadReader | null },
-): Promise<DecodedRow> {
-  if (!row.large) return row
-  // It may have been deleted or archived since the page was read.
-  const whole = await getPayload(sql, { id: row.id, archived })
-  const [decoded] = await decodeRows(payloads, [{ ...row, ...whole }])
-  return decoded!
+): AsyncGenerator<DecodedRow> {
+  for (let at = 0; at < rows.length; ) {
+    const part = rows.slice(at, at + readTogether(rows, at))
+    const ids = part.filter(({ large }) => large).map(({ id }) => id)
+    // They may have been deleted or archived since the page was read.
+    const read = new Map((ids.length === 0 ? [] : await readLarge(sql, { ids, archived })).map((row) => [row.id, row]))
+    const whole = part.filter(({ id }) => read.has(id)).map((row) => ({ ...row, ...read.get(row.id) }))
+    const decoded = new Map((await decodeRows(payloads, whole)).map((row) => [row.id, row]))
+    for (const row of part) yield decoded.get(row.id) ?? row
+    at += part.length
+  }
+}
+
+/** How many rows from here on: one whose size nobody knows stands alone. */
+function readTogether(rows: readonly DecodedRow[], from: number): number {
+  let bytes = 0
+  for (let at = from; at < rows.length; at += 1) {
+    const { large, large_bytes: own } = rows[at]!
+    if (large) bytes += own ?? Number.POSITIVE_INFINITY
+    if (bytes > maxTogetherBytes) return Math.max(1, at - from)
+  }
+  return rows.length - from
 }

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import type { MessageFilter } from '../../domain/message/message-filter.ts'
 import { recordTopics } from '../ingest/topics.ts'
 import type { MessageSearch } from './message-scan.ts'
-import { getPayload, searchIds, searchMessages } from './message-search.ts'
+import { readLarge, searchIds, searchMessages } from './message-search.ts'
 import { resolveTopic } from './message-topic.ts'
 
 const database = useDatabase()
@@ -116,7 +116,7 @@ describe('a payload', () => {
     const { rows } = await searchMessages(service.sql, { search, after: null, limit: 10, examine: 10 })
     expect(rows).toMatchObject([{ id: large.id, large: true, payload: null, unprojected_value: null }])
 
-    const read = await getPayload(service.sql, { id: large.id, archived: false })
+    const [read] = await readLarge(service.sql, { ids: [large.id], archived: false })
     expect(JSON.parse(read!.payload!)).toEqual(JSON.parse(value))
     await database.sql`delete from dlq.dlq_messages where id = ${large.id}`
   })

@@ -8,10 +8,12 @@ import { type MessageScan, type MessageSearch, scanMessages } from './message-sc
 import type { SpecifiedMessage } from './message-view.ts'
 import { lines } from './summary.ts'
 
-/** A message as lists show it. Its `payload` is also null where it is `large`. */
+/** A message as lists show it. Its `payload` is also null where it is `large`, and its error text may be cut short. */
 export type MessageRow = SpecifiedMessage & {
-  /** The payload was left out; `getPayload` reads it. */
+  /** The payload was left out; `readLarge` reads it, with the error text. */
   large: boolean
+  /** The bytes that it reads. Null where nobody knows before. */
+  large_bytes: number | null
   /** The stored headers, where `unprojected_value` is given: they may say how it is to be read. */
   payload_headers: string | null
   value_schema: number | null
@@ -48,8 +50,11 @@ export type Previewed = {
 
 export type Show = 'payload' | 'preview'
 
-/** Bounds the memory of a page: a thousand rows take a thousand times this, as text. */
+/** What a page holds of payloads and error texts, and what it holds of those of one row. The others are left out. */
+const maxPageBytes = 4 * 1024 * 1024
 const maxInlineBytes = 32 * 1024
+/** The characters that are left of an error text that is left out. */
+const shownErrorChars = 1000
 
 /** The bytes of a preview: 300 characters of UTF-8. */
 const previewBytes = 1200
@@ -96,7 +101,7 @@ export async function searchMessages(
     select ${shownColumns(sql, scan, show)}
     from ${scan.ids({ after, limit: scanned })} found
     cross join lateral ${tested(sql, scan)} m
-    cross join lateral ${writtenPayload(sql, show)} written
+    cross join lateral ${writtenPayload(sql, { show, limit })} written
     order by ${order(sql, scan)}
     limit ${limit}`
   const scope = search.scope
@@ -217,7 +222,7 @@ async function pageAmong(
       select ${shownColumns(sql, scan, 'payload')}
       from page found
       cross join lateral ${tested(sql, { ...scan, tests: [] })} m
-      cross join lateral ${writtenPayload(sql, 'payload')} written
+      cross join lateral ${writtenPayload(sql, { show: 'payload', limit })} written
     ) shown on true
     order by shown.id desc`
   const { total, most } = rows[0]!
@@ -226,18 +231,17 @@ async function pageAmong(
 
 const maxRows = 2_147_483_647
 
-type LargePayload = Pick<MessageRow, 'payload' | 'unprojected_value' | 'payload_headers'>
+type Large = Pick<MessageRow, 'id' | 'payload' | 'unprojected_value' | 'payload_headers' | 'error_message'>
 
-/** The payload of one message of any size, as JSON text. */
-export async function getPayload(
+/** What was left out of large rows, of any size. Messages that are gone by now are missing. */
+export async function readLarge(
   sql: Sql,
-  { id, archived }: { id: string; archived: boolean },
-): Promise<LargePayload | null> {
-  const [row] = await sql<LargePayload[]>`
-    select payload, case when payload is null then record_value end as unprojected_value,
-           case when payload is null then record_headers end as payload_headers
-    from ${archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`} where id = ${id}`
-  return row ?? null
+  { ids, archived }: { ids: readonly string[]; archived: boolean },
+): Promise<Large[]> {
+  return sql<Large[]>`
+    select id, payload, case when payload is null then record_value end as unprojected_value,
+           case when payload is null then record_headers end as payload_headers, error_message
+    from ${archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`} where id = any(${sql.array([...ids])}::uuid[])`
 }
 
 type ShownRow = Omit<MessageRow, 'previewed'> & Partial<Previewed>
@@ -256,9 +260,9 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
         case when not large and m.payload is null and octet_length(m.record_value) > 0 then m.record_value end as unprojected_value,
         case when not large and m.payload is null and octet_length(m.record_value) > 0
                   and pg_column_size(m.record_headers) <= ${maxInlineBytes} then m.record_headers end as payload_headers,
-        large`
+        large, large_bytes`
       : sql`
-        null as payload, null::bytea as unprojected_value, null::json as payload_headers, false as large,
+        null as payload, null::bytea as unprojected_value, null::json as payload_headers, false as large, null as large_bytes,
         case when m.decode_state = 1 and pg_column_size(m.payload) <= ${maxPreviewedBytes}
                then substring(convert_to(m.payload::text, 'UTF8') from 1 for ${previewBytes})
              when m.record_value is not null then
@@ -267,8 +271,12 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
                then substring(convert_to(m.payload::text, 'UTF8') from 1 for ${previewBytes}) end as value_start,
         substring(m.record_key from 1 for ${maxKeyBytes}) as key_start,
         octet_length(m.record_value) as value_bytes, m.edits, m.run_id, m.target_topic`
+  const errorMessage =
+    show === 'payload'
+      ? sql`case when large then left(m.error_message, ${shownErrorChars}) else m.error_message end as error_message`
+      : sql`m.error_message`
   return sql`
-    m.id, m.original_topic, m.error_message, m.retry_count, m.max_retries, m.status, m.created_at, m.updated_at, m.last_retry_at,
+    m.id, m.original_topic, ${errorMessage}, m.retry_count, m.max_retries, m.status, m.created_at, m.updated_at, m.last_retry_at,
     ${payload}, m.dlq_topic, m.dlq_partition, m.dlq_offset, m.original_partition, m.original_offset, m.consumer_group, m.error_class,
     m.group_id, m.next_retry_at, m.failure_count,
     ${firstFailedAt(sql)} as first_failed_at, ${lastFailedAt(sql)} as last_failed_at,
@@ -276,19 +284,24 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
 }
 
 /**
- * The payload as text, and whether it is large: stored, which the row itself says, or written out. PostgreSQL packs what
- * repeats to a 255th, and writes the exponents of numbers out, so only its text tells how much a page would hold.
- * "offset 0", because it is written once, for both.
+ * The payload as text, and whether the row is large: as it is stored, which the row itself says, or written out. PostgreSQL
+ * packs what repeats to a 255th, and writes the exponents of numbers out, so only its text tells how much a page would
+ * hold. "offset 0", because it is written once, for both.
  */
-function writtenPayload(sql: Sql, show: Show) {
+function writtenPayload(sql: Sql, { show, limit }: { show: Show; limit: number }) {
   if (show === 'preview') return sql`(select)`
+  const ofRow = Math.min(maxInlineBytes, Math.floor(maxPageBytes / limit))
   return sql`(
-    select payload, is_stored_large or coalesce(octet_length(payload) > ${maxInlineBytes}, false) as large
+    select case when bytes <= ${ofRow} then payload end as payload, bytes is null or bytes > ${ofRow} as large, bytes as large_bytes
     from (
-      select case when not is_stored_large then m.payload::text end as payload, is_stored_large
-      from (select greatest(octet_length(m.record_value), pg_column_size(m.payload)) > ${maxInlineBytes} is true as is_stored_large) stored
-      offset 0
-    ) text)`
+      select payload, case when not is_stored_large then
+               coalesce(octet_length(payload), octet_length(m.record_value), 0) + octet_length(m.error_message) end as bytes
+      from (
+        select case when not is_stored_large then m.payload::text end as payload, is_stored_large
+        from (select greatest(octet_length(m.record_value), pg_column_size(m.payload)) > ${maxInlineBytes} is true as is_stored_large) stored
+        offset 0
+      ) text
+    ) sized)`
 }
 
 /** A scan over many topics reads this number of entries of each topic, so it gets a smaller bound. */

@@ -201,6 +201,36 @@ test('large payloads are complete, in pages of both kinds', async () => {
   }
 })
 
+test('a long page holds megabytes of payloads and error texts at most, and shows all of them', async () => {
+  const error = 'e'.repeat(6000)
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, error_message, payload, record_value)
+    select 'long', case when n % 3 = 0 then ${error} else 'short' end,
+           case when n % 3 = 1 then jsonb_build_object('text', repeat(md5(n::text), 300)) else '{"text":""}' end,
+           case when n % 50 = 1 then convert_to(repeat('x', 40000), 'UTF8') end
+    from generate_series(1, 400) n`
+  const topic = await resolveTopic(service.sql, 'long')
+  const search = { filter: { topic: 'long' }, topic, scope: null, sort: 'newest' as const }
+  const { rows } = await searchMessages(service.sql, { search, after: null, limit: 1000, examine: 1000 })
+  for (const { payload, error_message } of rows)
+    expect((payload ?? '').length + error_message.length).toBeLessThan(4300)
+  const { messages } = (await (await request('GET /api/v1/messages?topic=long&limit=1000')).json()) as {
+    messages: { payload: { text: string }; error_message: string }[]
+  }
+  const lengths = messages.map(({ payload, error_message }) => `${payload.text.length} ${error_message.length}`)
+  expect(lengths.filter((length) => length === '0 6000')).toHaveLength(133)
+  expect(lengths.filter((length) => length === '9600 5')).toHaveLength(134)
+  expect(lengths.filter((length) => length === '0 5')).toHaveLength(133)
+  const text = await (await request('GET /api/v1/messages/export?topic=long')).text()
+  expect(
+    text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).payload.text.length)
+      .toSorted(),
+  ).toEqual(messages.map(({ payload }) => payload.text.length).toSorted())
+})
+
 test.each([
   ['what repeats', `'"' || repeat('x', 2000000) || '"'`],
   ['exponents', `'[' || repeat('1e131071,', 20) || '0]'`],

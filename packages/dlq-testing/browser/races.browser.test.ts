@@ -132,6 +132,10 @@ test('a run that its canary pauses says why, shows what came back, and waits for
   )
   const { id } = (await answer.json()) as { id: string }
   const page = await console_.open(`/runs/${id}`)
+  const bar = page.getByRole('complementary', { name: 'Active runs' })
+  await bar.getByRole('button', { name: 'Pause' }).waitFor()
+  // From now on only the page of the run hears of it.
+  await page.route('**/api/v1/runs?*', (route) => route.abort())
   const countSent = () =>
     console_.sql`select from dlq.dlq_messages where id = any(${ids}::uuid[]) and status = 'RESOLVED'`
   await eventually(async () => expect(await countSent()).toHaveLength(1))
@@ -139,12 +143,34 @@ test('a run that its canary pauses says why, shows what came back, and waits for
   const [sent] = await readTopic(topics.kafka, { topic: sending.original, groupId })
   await failAgain(topics, sending, sent!, error)
   await page.getByText(/canary: 1 of 1 retries failed again/).waitFor()
+  await bar.getByRole('button', { name: 'Resume' }).waitFor()
+  await page.unroute('**/api/v1/runs?*')
   await page.getByRole('link', { name: 'Look at what came back' }).click()
   await page.getByRole('region', { name: 'Its messages' }).getByText('amount -5 is negative').first().waitFor()
   await page.getByRole('button', { name: 'Resume all the same' }).waitFor()
   await page.getByRole('button', { name: 'Cancel…' }).click()
   await page.getByRole('button', { name: 'Cancel the run' }).click()
   await page.getByText(/^Cancelled: /).waitFor()
+})
+
+test('a pause that came second is no fault: the run stands as it was wanted', async () => {
+  const ids = await sendLetters(topics, console_, sending, letters(2))
+  // biome-ignore lint/suspicious/noThenProperty: the name that the API gives it; nobody awaits it
+  const canary = { first: 1, then: '20%', wait: '10m', max_refailure: '5%' }
+  const answer = await api('/runs', asJson({ kind: 'retry', selection: { ids }, canary }))
+  const { id } = (await answer.json()) as { id: string }
+  const page = await console_.open('/settings')
+  const bar = page.getByRole('complementary', { name: 'Active runs' })
+  await bar.getByRole('button', { name: 'Pause' }).waitFor()
+  await page.route('**/api/v1/runs?*', (route) => route.abort())
+  await eventually(async () => expect((await api(`/runs/${id}/pause`, asJson({}))).status).toBe(200))
+  const refused = page.waitForResponse((response) => response.url().endsWith('/pause') && response.status() === 409)
+  await page.unroute('**/api/v1/runs?*')
+  await bar.getByRole('button', { name: 'Pause' }).click()
+  await refused
+  await bar.getByRole('button', { name: 'Resume' }).waitFor()
+  expect(await bar.getByRole('alert').count()).toBe(0)
+  await api(`/runs/${id}/cancel`, asJson({}))
 })
 
 test('a session that ends in the middle asks for signing in over the page, and what was typed is still there', async () => {

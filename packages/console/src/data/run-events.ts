@@ -2,9 +2,10 @@
 
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { activeStatuses } from '../domain/runs.ts'
 import { apiBase, lastAnswerAt } from './api.ts'
 import { livePaused } from './live.ts'
-import { type Run, runQuery } from './queries/runs.ts'
+import { activeRunsQuery, type Run, runQuery } from './queries/runs.ts'
 import { useStore } from './store.ts'
 
 export function useRunEvents(id: string, active: boolean): void {
@@ -17,17 +18,19 @@ export function useRunEvents(id: string, active: boolean): void {
       lastAnswerAt.set(Date.now())
       const { queryKey } = runQuery(id)
       const told = JSON.parse(event.data) as Partial<Run>
-      client.setQueryData<Run>(queryKey, (known) => {
-        if (known === undefined) return known
-        // An event says what has changed; what only the answer for one run has, stays.
-        const { held_up_by, arrived_since, ...rest } = told
-        return {
-          ...known,
-          ...rest,
-          ...(held_up_by == null ? {} : { held_up_by }),
-          ...(arrived_since == null ? {} : { arrived_since }),
-        }
+      // An event says what has changed; what only the answer for one run has, stays.
+      const { held_up_by, arrived_since, ...rest } = told
+      const after = (known: Run): Run => ({
+        ...known,
+        ...rest,
+        ...(held_up_by == null ? {} : { held_up_by }),
+        ...(arrived_since == null ? {} : { arrived_since }),
       })
+      client.setQueryData<Run>(queryKey, (known) => known && after(known))
+      // The bar says what the page says: a run that its canary has paused is not paused there some seconds later.
+      client.setQueryData(activeRunsQuery.queryKey, (runs) =>
+        runs?.map((run) => (run.id === id ? after(run) : run)).filter((run) => activeStatuses.has(run.status)),
+      )
       if (told.status !== undefined && ['completed', 'cancelled', 'failed'].includes(told.status))
         void client.invalidateQueries({ queryKey })
     }

@@ -1,25 +1,38 @@
 // What an operator asks of a run that is active.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { actOnRun, changeRunRate, type Run, type RunAction, runQuery } from './runs.ts'
+
+/** `status`: how the run stood for who asked. Without an action the rate is meant. */
+type Asked = { status: Run['status']; action?: RunAction; rate?: number | null }
 
 /** Asks for changes of the run, and reads it and the list again afterwards. */
 export function useRunControls({ id, status }: Run) {
   const client = useQueryClient()
-  const onSettled = async () => {
+  const [refused, setRefused] = useState<{ error: Error; asked: Asked } | null>(null)
+  const readAgain = async () => {
     await client.invalidateQueries({ queryKey: runQuery(id).queryKey })
     await client.invalidateQueries({ queryKey: ['runs'] })
   }
-  const act = useMutation({ mutationFn: (action: RunAction) => actOnRun(id, action), onSettled })
-  const rate = useMutation({ mutationFn: (value: number | null) => changeRunRate(id, value), onSettled })
+  const change = useMutation({
+    mutationFn: ({ action, rate }: Asked) =>
+      action === undefined ? changeRunRate(id, rate ?? null) : actOnRun(id, action),
+    onSettled: async (_, error, asked) => {
+      await readAgain()
+      setRefused(error === null ? null : { error, asked })
+    },
+  })
+  // What was refused because the run stands otherwise than the page knew is answered by what the page shows now.
+  if (refused !== null && refused.asked.status !== status) setRefused(null)
   const paused = status === 'paused'
   return {
     paused,
-    isPending: act.isPending,
-    fault: act.error ?? rate.error,
-    onSettled,
-    toggle: () => act.mutate(paused ? 'resume' : 'pause'),
-    cancel: () => act.mutate('cancel'),
-    changeRate: rate.mutate,
+    isPending: change.isPending && change.variables.action !== undefined,
+    fault: refused?.error ?? null,
+    readAgain,
+    toggle: () => change.mutate({ status, action: paused ? 'resume' : 'pause' }),
+    cancel: () => change.mutate({ status, action: 'cancel' }),
+    changeRate: (rate: number | null) => change.mutate({ status, rate }),
   }
 }

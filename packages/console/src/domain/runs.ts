@@ -1,5 +1,6 @@
 // A bulk run in words. "Sent" is what the run did; whether it worked is seen by what comes back.
 
+import { rateNumber } from './charts/rate-points.ts'
 import { numberText, plural } from './words.ts'
 
 export type RunFacts = {
@@ -94,10 +95,6 @@ function etaText(seconds: number): string {
 
 export function totalText({ value, relation }: { readonly value: number; readonly relation: 'eq' | 'gte' }): string {
   return relation === 'gte' ? `≥ ${numberText(value)}` : numberText(value)
-}
-
-function rateNumber(rate: number): string {
-  return rate >= 10 ? String(Math.round(rate)) : rate.toFixed(1)
 }
 
 export function rateText(ratePerSecond: number | null): string {

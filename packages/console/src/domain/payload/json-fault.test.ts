@@ -15,6 +15,14 @@ test.each([
   expect(faultWords(jsonFault(text)!)).toBe(words)
 })
 
+test('what is nested very deep is found faulty, whatever it is', () => {
+  expect(jsonFault('['.repeat(200_000))?.message).toBe('this is no JSON, and too deep to say where')
+  expect(jsonFault(`${'{"a":'.repeat(200_000)}1 2`)?.message).toContain('no JSON')
+  expect(faultWords(jsonFault(`${'['.repeat(900)}1 2${']'.repeat(900)}`)!)).toBe(
+    'line 1, column 903: a comma is missing',
+  )
+})
+
 test('whatever is no JSON has a place within the text, and JSON has none', () => {
   fc.assert(
     fc.property(fc.json(), fc.nat(), fc.constantFrom('', ',', '}', '"', '\\', '\n'), (json, at, added) => {

@@ -1,7 +1,7 @@
 // The first fault of a JSON text, with its place, in words.
 
 import { type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { isJson } from './value.ts'
+import { isDeeperThan, isJson } from './value.ts'
 
 export type JsonFault = {
   readonly offset: number
@@ -12,6 +12,9 @@ export type JsonFault = {
   readonly column: number
   readonly message: string
 }
+
+/** The parser calls itself for each level, and would run out of stack. */
+const maxDepth = 1000
 
 const words: Readonly<Record<string, string>> = {
   InvalidSymbol: 'this is no JSON value',
@@ -35,6 +38,8 @@ const words: Readonly<Record<string, string>> = {
 /** Null where the text is JSON. */
 export function jsonFault(text: string): JsonFault | null {
   if (isJson(text)) return null
+  if (isDeeperThan(text, maxDepth))
+    return { offset: 0, length: text.length, line: 1, column: 1, message: 'this is no JSON, and too deep to say where' }
   const errors: ParseError[] = []
   parseTree(text, errors, { disallowComments: true })
   const first = errors.toSorted((a, b) => a.offset - b.offset)[0]

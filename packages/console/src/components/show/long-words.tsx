@@ -5,16 +5,16 @@ import { useState } from 'react'
 import { headOf, numberText } from '../../domain/words.ts'
 import { Button } from '../controls/button.tsx'
 
-/** Some lines of a title. */
+/** Some lines. A heading has larger letters, and is cut sooner. */
 const shownChars = 300
 
-export function useLongWords(text: string) {
+export function useLongWords(text: string, most = shownChars) {
   const [whole, setWhole] = useState<string | null>(null)
   const isWhole = whole === text
   return {
-    words: isWhole ? text : headOf(text, shownChars),
+    words: isWhole ? text : headOf(text, most),
     toggle:
-      text.length <= shownChars ? null : (
+      text.length <= most ? null : (
         <Button look="quiet" onPress={() => setWhole(isWhole ? null : text)}>
           {isWhole ? 'Show less' : `Show all ${numberText(text.length)} characters`}
         </Button>

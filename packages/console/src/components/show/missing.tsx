@@ -15,7 +15,8 @@ type Props = {
 }
 
 export function Missing({ kind, name, fault, list, onRetry }: Props) {
-  const gone = fault.status === 404
+  // An id that is none is not there either, and asking again does not help.
+  const gone = fault.status === 404 || fault.status === 400
   return (
     <PageHead title={gone ? `No such ${kind}` : `The ${kind} cannot be read`} back={list}>
       {gone ? (

@@ -4,6 +4,9 @@ import { type ReactNode, useEffect } from 'react'
 import { useLongWords } from './long-words.tsx'
 import styles from './page.module.css'
 
+/** Six lines on a phone. */
+const titleChars = 160
+
 type HeadProps = {
   title: string
   /** The tab's title where it says more: "27 DEAD · InvalidAmountException". */
@@ -18,7 +21,7 @@ type HeadProps = {
 }
 
 export function PageHead({ title, documentTitle, back, aside, hidden = false, children }: HeadProps) {
-  const { words, toggle } = useLongWords(title)
+  const { words, toggle } = useLongWords(title, titleChars)
   useEffect(() => {
     document.title = `${documentTitle ?? title} · dlq-manager`
   }, [documentTitle, title])

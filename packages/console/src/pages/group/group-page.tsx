@@ -6,8 +6,9 @@ import { lazy, Suspense, useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
-import { FaultText } from '../../components/show/fault.tsx'
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
+import { LongWords } from '../../components/show/long-words.tsx'
+import { Missing } from '../../components/show/missing.tsx'
 import { ActionBar, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
 import { Strip } from '../../components/show/strip.tsx'
@@ -61,14 +62,14 @@ export function GroupPage() {
 
   if (group.data === undefined) {
     if (group.error === null) return slow ? <Skeleton rows={8} /> : null
-    const fault = faultOf(group.error)
     return (
-      <PageHead title={fault.status === 404 ? 'No such group' : 'The group cannot be read'}>
-        <FaultText fault={fault} onRetry={() => void group.refetch()} />
-        <p>
-          <Link to="/groups">All groups</Link>
-        </p>
-      </PageHead>
+      <Missing
+        kind="group"
+        name={id}
+        fault={faultOf(group.error)}
+        list={<Link to="/groups">All groups</Link>}
+        onRetry={() => void group.refetch()}
+      />
     )
   }
   const { title, error_class, location, message, counts, dlq_topics, first_seen_at, last_seen_at, note } = group.data
@@ -83,7 +84,8 @@ export function GroupPage() {
         aside={triage.menus}
       >
         <p className={styles.quiet}>
-          {message} · since <Time at={first_seen_at} long />, last <Time at={last_seen_at} /> · {dlq_topics.join(', ')}
+          <LongWords text={message} /> · since <Time at={first_seen_at} long />, last <Time at={last_seen_at} /> ·{' '}
+          {dlq_topics.join(', ')}
         </p>
         <HiddenNote of={[group.data]} />
         <Verdict>{groupVerdict(group.data, newest?.held_up_by ?? []).join(' ')}</Verdict>

@@ -8,7 +8,8 @@ import tabStyles from '../../components/controls/tabs.module.css'
 import { useKeys } from '../../components/keys.ts'
 import { HeadersTable } from '../../components/message/headers-table.tsx'
 import { StackView } from '../../components/message/stack-view.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { LongWords } from '../../components/show/long-words.tsx'
+import { Missing } from '../../components/show/missing.tsx'
 import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -70,14 +71,14 @@ export function MessagePage() {
 
   if (message === undefined) {
     if (detail.error === null) return slow ? <Skeleton rows={8} /> : null
-    const fault = faultOf(detail.error)
     return (
-      <PageHead title={fault.status === 404 ? 'No such message' : 'The message cannot be read'}>
-        <FaultText fault={fault} onRetry={() => void detail.refetch()} />
-        <p>
-          <Link to="/messages">All messages</Link>
-        </p>
-      </PageHead>
+      <Missing
+        kind="message"
+        name={id}
+        fault={faultOf(detail.error)}
+        list={<Link to="/messages">All messages</Link>}
+        onRetry={() => void detail.refetch()}
+      />
     )
   }
   const gone = detail.error !== null && faultOf(detail.error).status === 404
@@ -89,7 +90,11 @@ export function MessagePage() {
         back={<BackLinks message={message} from={search.in} />}
       >
         <p className={styles.quiet}>
-          {message.error_class === null ? '' : `${message.error_class} · `}
+          {message.error_class === null ? null : (
+            <>
+              <LongWords text={message.error_class} /> ·{' '}
+            </>
+          )}
           {message.original_topic} → {message.consumer_group ?? 'consumer group not known'}
           {message.key === null ? null : (
             <>

@@ -9,6 +9,7 @@ import { useKeys } from '../../components/keys.ts'
 import { CancelDialog, RateMenu } from '../../components/runs/run-controls.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
+import { Missing } from '../../components/show/missing.tsx'
 import { ActionBar, Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { ProgressBar, ProgressLegend } from '../../components/show/progress.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -48,14 +49,14 @@ export function RunPage() {
   const slow = useSlow(query.isPending)
   if (run === undefined) {
     if (query.error === null) return slow ? <Skeleton rows={6} /> : null
-    const fault = faultOf(query.error)
     return (
-      <PageHead title={fault.status === 404 ? 'No such run' : 'The run cannot be read'}>
-        <FaultText fault={fault} onRetry={() => void query.refetch()} />
-        <p>
-          <Link to="/runs">All runs</Link>
-        </p>
-      </PageHead>
+      <Missing
+        kind="run"
+        name={id}
+        fault={faultOf(query.error)}
+        list={<Link to="/runs">All runs</Link>}
+        onRetry={() => void query.refetch()}
+      />
     )
   }
   const active = activeStatuses.has(run.status)

@@ -8,9 +8,11 @@ import { CancelDialog, RateMenu, runKeys } from '../components/runs/run-controls
 import { FaultText } from '../components/show/fault.tsx'
 import { ProgressBar } from '../components/show/progress.tsx'
 import { faultOf } from '../data/faults.ts'
+import { useGroupTitle } from '../data/queries/groups.ts'
 import { useRunControls } from '../data/queries/run-controls.ts'
 import type { Run } from '../data/queries/runs.ts'
 import { useMissingRole } from '../data/session.ts'
+import { groupOfSelection } from '../domain/run-draft.ts'
 import { partsOf, progressWords, runTitle } from '../domain/runs.ts'
 import styles from './run-bar.module.css'
 
@@ -34,6 +36,7 @@ function RunLine({ run, withKeys }: { run: Run; withKeys: boolean }) {
   const refusal = useMissingRole('sys_operator')
   const [confirming, setConfirming] = useState(false)
   const { paused, isPending, fault, toggle, cancel, changeRate } = useRunControls(run)
+  const group = useGroupTitle(groupOfSelection(run.selection))
   const ask = () => setConfirming(true)
   useKeys(
     withKeys && refusal === null && run.status !== 'cancelling'
@@ -45,6 +48,7 @@ function RunLine({ run, withKeys }: { run: Run; withKeys: boolean }) {
     <div className={styles.line} data-status={run.status}>
       <Link to="/runs/$id" params={{ id: run.id }} className={styles.title}>
         {runTitle(run)}
+        {group === null ? null : <bdi> · {group}</bdi>}
       </Link>
       <ProgressBar parts={partsOf(run)} label={progressWords(run)} small />
       <span className={styles.words}>{progressWords(run)}</span>

@@ -62,6 +62,11 @@ test('a draft without any filter means everything, and says so', () => {
   const all = draftOf({ kind: 'dead' })
   expect(all.everything).toBe(true)
   expect(selectionWords(all.selection)).toBe('all messages of all topics')
+  const ofGroup = { filter: { group_id: 'a-group', status: ['DEAD', 'PENDING'] } }
+  expect(selectionWords(ofGroup)).toBe('messages with group_id a-group, status DEAD or PENDING')
+  expect(selectionWords(ofGroup, 'Timeout')).toBe('messages of “Timeout” with status DEAD or PENDING')
+  expect(selectionWords({ filter: { group_id: 'a-group' } }, 'Timeout')).toBe('messages of “Timeout”')
+  expect(selectionWords({ filter: { topic: 'orders' } }, 'Timeout')).toBe('messages with topic orders')
   expect(draftOf({ kind: 'dead', topic: 'orders' })).toMatchObject({
     everything: false,
     selection: { filter: { topic: 'orders' } },

@@ -2,7 +2,7 @@
 
 import { findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { filterOf, type MessageFilter, requestFilter, type Search } from './addresses.ts'
-import { numberText, plural } from './words.ts'
+import { headOf, numberText, plural } from './words.ts'
 
 const draftKinds = [
   'retry',
@@ -166,8 +166,14 @@ export function verbOf(kind: DraftKind): string {
   return verbs[kind]
 }
 
-/** "orders.dlq.v1, DEAD": the filter in words. */
-export function selectionWords(selection: Readonly<Record<string, unknown>>): string {
+/** The one error group that a run takes from; null where it is not about one. */
+export function groupOfSelection(selection: Readonly<Record<string, unknown>>): string | null {
+  const { group_id } = (selection.filter ?? {}) as { group_id?: unknown }
+  return typeof group_id === 'string' && group_id !== '•••' ? group_id : null
+}
+
+/** "orders.dlq.v1, DEAD": the filter in words. `group`: the title of its error group, where that is known. */
+export function selectionWords(selection: Readonly<Record<string, unknown>>, group: string | null = null): string {
   if (selection.ids !== undefined) {
     const { ids } = selection
     const count = Array.isArray(ids) ? ids.length : Number(ids)
@@ -177,9 +183,11 @@ export function selectionWords(selection: Readonly<Record<string, unknown>>): st
   if (selection.failed_again_in !== undefined) return 'what came back from another run'
   if (selection.changed_in !== undefined) return 'what another run changed'
   const filter = (selection.filter ?? {}) as Record<string, unknown>
-  const parts = Object.entries(filter).map(
-    ([name, value]) => `${name} ${Array.isArray(value) ? value.join(' or ') : String(value)}`,
-  )
+  const named = group !== null && groupOfSelection(selection) !== null
+  const parts = Object.entries(filter)
+    .filter(([name]) => !(named && name === 'group_id'))
+    .map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(' or ') : String(value)}`)
+  if (named) return `messages of “${headOf(group, 120)}”${parts.length === 0 ? '' : ` with ${parts.join(', ')}`}`
   return parts.length === 0 ? 'all messages of all topics' : `messages with ${parts.join(', ')}`
 }
 

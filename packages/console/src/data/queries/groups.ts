@@ -1,6 +1,6 @@
 // Error groups.
 
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { api } from '../api.ts'
@@ -70,6 +70,13 @@ export function groupQuery(id: string) {
     queryFn: ({ signal }): Promise<ErrorGroup> =>
       dataOf(api.GET('/api/v1/groups/{id}', { params: { path: { id } }, signal })),
   })
+}
+
+/** Null where there is no such group, or nobody may see it, and before it is known. */
+export function useGroupTitle(id: string | null): string | null {
+  // A title says which class failed where, and stays.
+  const group = useQuery({ ...groupQuery(id ?? ''), enabled: id !== null, staleTime: 10 * 60_000, retry: false })
+  return group.data?.title ?? null
 }
 
 export function changeGroup(id: string, change: GroupChange): Promise<ErrorGroup> {

@@ -15,11 +15,12 @@ import { copyText } from '../../components/toasts.tsx'
 import { keepReason, lastReasons, readDraftHash } from '../../data/drafts.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
-import { groupQuery } from '../../data/queries/groups.ts'
+import { groupQuery, useGroupTitle } from '../../data/queries/groups.ts'
 import { startRun, surveyRun } from '../../data/queries/runs.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
 import {
+  groupOfSelection,
   mustType,
   readDraft,
   requestText,
@@ -53,6 +54,8 @@ export function DraftPage() {
   const who = useQuery(meQuery)
   const { data: config } = useQuery(configQuery)
   const group = useQuery({ ...groupQuery(search.group ?? ''), enabled: search.group !== undefined })
+  // A draft from the list of a group's messages.
+  const listed = useGroupTitle(groupOfSelection(draft.selection))
   const production = /^prod/i.test(config?.environment ?? '')
 
   const given = { reason: '', all, eligible: 0, matched: null }
@@ -110,7 +113,7 @@ export function DraftPage() {
   return (
     <>
       <PageHead
-        title={`${verbOf(draft.kind)}: ${name ?? selectionWords(draft.selection)}`}
+        title={`${verbOf(draft.kind)}: ${name ?? selectionWords(draft.selection, listed)}`}
         documentTitle={`Draft: ${verbOf(draft.kind)}`}
         back={
           search.group === undefined ? (

@@ -21,12 +21,13 @@ import { useRunControls } from '../../data/queries/run-controls.ts'
 import { type Run, runItemsQuery, runQuery } from '../../data/queries/runs.ts'
 import { useRunEvents } from '../../data/run-events.ts'
 import { useMissingRole } from '../../data/session.ts'
-import { ineligibleWords, searchOfSelection, selectionWords } from '../../domain/run-draft.ts'
+import { ineligibleWords, searchOfSelection } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
 import { activeStatuses, partsOf, progressWords, runTitle, totalText } from '../../domain/runs.ts'
 import { counted } from '../../domain/words.ts'
 import { RateChart } from './rate-chart.tsx'
 import styles from './run.module.css'
+import { SelectionText } from './selection-text.tsx'
 
 const route = getRouteApi('/runs/$id')
 /** After its end, what it sent may still come back. */
@@ -69,7 +70,7 @@ export function RunPage() {
         back={<Link to="/runs">Runs</Link>}
       >
         <p className={styles.quiet}>
-          {selectionWords(run.selection)} · by {run.actor}, <Time at={run.created_at} />
+          <SelectionText selection={run.selection} /> · by {run.actor}, <Time at={run.created_at} />
           {run.reason === null ? '' : `: “${run.reason}”`}
           {run.force ? ' · forced' : ''}
         </p>

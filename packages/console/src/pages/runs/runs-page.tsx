@@ -11,10 +11,10 @@ import { Time } from '../../components/show/time.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useSlow } from '../../data/live.ts'
 import { activeRunsQuery, runListQuery } from '../../data/queries/runs.ts'
-import { selectionWords } from '../../domain/run-draft.ts'
 import { partsOf, progressWords, runTitle } from '../../domain/runs.ts'
 import { counted } from '../../domain/words.ts'
 import styles from '../run/run.module.css'
+import { SelectionText } from '../run/selection-text.tsx'
 
 const route = getRouteApi('/runs')
 const statuses = ['any', 'running', 'paused', 'queued', 'completed', 'cancelled', 'failed']
@@ -83,7 +83,9 @@ export function RunsPage() {
                   <Link to="/runs/$id" params={{ id: run.id }} search={{}}>
                     {runTitle(run)}
                   </Link>
-                  <div className={styles.quiet}>{selectionWords(run.selection)}</div>
+                  <div className={styles.quiet}>
+                    <SelectionText selection={run.selection} />
+                  </div>
                 </td>
                 <td>
                   {run.actor}

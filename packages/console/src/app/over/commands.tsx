@@ -56,12 +56,23 @@ export function Commands({ onClose }: { onClose: () => void }) {
 
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => dropGoneChoice(input.current))
+  useEscape(onClose)
+  /** What is looked for; nobody waits for it any more once something else is typed, or the commands are closed. */
+  const sought = useRef<string | null>(null)
+  useEffect(
+    () => () => {
+      sought.current = null
+    },
+    [],
+  )
 
   const search = async () => {
     setSaid('Looking …')
+    sought.current = text
     const found = await findAnything(text.trim()).catch(
       (error: unknown) => ({ to: null, said: String(error) }) as const,
     )
+    if (sought.current !== text) return
     if (found.to === null) return setSaid(found.said)
     onClose()
     if (found.to === 'messages') await navigate({ to: '/messages', search: found.search })
@@ -115,6 +126,7 @@ export function Commands({ onClose }: { onClose: () => void }) {
             onInputChange={(value) => {
               setText(value)
               setSaid(null)
+              sought.current = null
             }}
           >
             <SearchField
@@ -158,6 +170,19 @@ export function Commands({ onClose }: { onClose: () => void }) {
       </Modal>
     </ModalOverlay>
   )
+}
+
+/** The field itself would first empty itself, and what is typed next would still go into it. */
+function useEscape(onClose: () => void): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.isComposing) return
+      event.stopPropagation()
+      onClose()
+    }
+    window.addEventListener('keydown', onKeyDown, true)
+    return () => window.removeEventListener('keydown', onKeyDown, true)
+  }, [onClose])
 }
 
 /** Where the list has changed under the fingers, what was chosen may be gone; a screen reader would still be sent to it. */

@@ -60,6 +60,7 @@ export default defineConfig(({ command, isPreview }) => ({
     chunkSizeWarningLimit: 600,
   },
   // Names of grid areas stay as they are written: the frame places what other modules style.
+  worker: { format: 'es' },
   css: { transformer: 'lightningcss', lightningcss: { cssModules: { pattern: '[local]_[hash]', grid: false } } },
   server: { proxy },
   preview: { proxy },

@@ -1,12 +1,12 @@
 // A value that is not its bytes: JSON that was decoded, with the name of its schema or the reason why it is not; or what
 // masks leave of it.
 
-import { useMemo, useState } from 'react'
-import { layOut } from '../../domain/payload/value.ts'
+import { useState } from 'react'
 import { Button } from '../controls/button.tsx'
 import { copyText } from '../toasts.tsx'
-import { DirectedText } from './directed-text.tsx'
 import styles from './message.module.css'
+import { useLaidOut } from './use-laid-out.ts'
+import { LongText } from './value-view.tsx'
 
 type Props = {
   /** What it is, in words. */
@@ -20,8 +20,8 @@ type Props = {
 
 export function DecodedView({ said, what, json, hidden }: Props) {
   const [shown, setShown] = useState(false)
-  const laidOut = useMemo(() => (json === null ? '' : layOut(json)), [json])
-  const isShown = json !== null && (shown || !hidden)
+  const laidOut = useLaidOut(json)
+  const isShown = json !== null && laidOut !== null && (shown || !hidden)
   return (
     <div className={styles.value}>
       <p className={styles.over}>
@@ -34,10 +34,10 @@ export function DecodedView({ said, what, json, hidden }: Props) {
         ) : null}
       </p>
       {isShown ? (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
-        <pre className={styles.text} tabIndex={0}>
-          <DirectedText text={laidOut} />
-        </pre>
+        <>
+          {laidOut.note === null ? null : <p className={styles.quiet}>{laidOut.note}</p>}
+          <LongText text={laidOut.text} />
+        </>
       ) : null}
     </div>
   )

@@ -2,12 +2,13 @@
 
 import { useMemo, useState } from 'react'
 import { hexRows, toBase64 } from '../../domain/payload/hex.ts'
-import { confluentSchemaId, layOut, maxLayoutChars, readValue } from '../../domain/payload/value.ts'
+import { confluentSchemaId, readValue } from '../../domain/payload/value.ts'
 import { bytesText, numberText } from '../../domain/words.ts'
 import { Button } from '../controls/button.tsx'
 import { copyText } from '../toasts.tsx'
 import { DirectedText } from './directed-text.tsx'
 import styles from './message.module.css'
+import { useLaidOut } from './use-laid-out.ts'
 
 export type ValueLook = 'json' | 'text' | 'hex'
 
@@ -30,7 +31,7 @@ export function ValueView({ bytes, what, look, onLook, hidden, download }: Props
   const [shown, setShown] = useState(false)
   // The page is drawn every second, and megabytes need not be read each time.
   const read = useMemo(() => (bytes === null ? null : readValue(bytes)), [bytes])
-  const laidOut = useMemo(() => (read?.kind === 'json' ? layOut(read.text) : null), [read])
+  const laidOut = useLaidOut(read?.kind === 'json' ? read.text : null)
   if (bytes === null || read === null)
     return (
       <p className={styles.quiet}>
@@ -83,17 +84,15 @@ export function ValueView({ bytes, what, look, onLook, hidden, download }: Props
         <HexView bytes={bytes} why={read.kind === 'bytes' ? read.why : null} />
       ) : (
         <>
-          {current === 'json' && text.length > maxLayoutChars ? (
-            <p className={styles.quiet}>Too large to be laid out: shown as it came.</p>
-          ) : null}
-          <LongText text={current === 'json' ? (laidOut ?? text) : text} />
+          {current === 'json' && laidOut?.note ? <p className={styles.quiet}>{laidOut.note}</p> : null}
+          <LongText text={current === 'json' ? (laidOut?.text ?? text) : text} />
         </>
       )}
     </div>
   )
 }
 
-function LongText({ text }: { text: string }) {
+export function LongText({ text }: { text: string }) {
   const [chars, setChars] = useState(shownChars)
   return (
     <>
@@ -104,8 +103,7 @@ function LongText({ text }: { text: string }) {
       {chars < text.length ? (
         <p className={styles.over}>
           <span>
-            The first {numberText(chars)} of {numberText(text.length)} characters. The download and the copy have all of
-            them.
+            The first {numberText(chars)} of {numberText(text.length)} characters. The copy has all of them.
           </span>
           <Button onPress={() => setChars(chars + 2 * shownChars)}>Show more</Button>
         </p>

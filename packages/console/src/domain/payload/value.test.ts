@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cameOnOneLine, confluentSchemaId, layOut, onOneLine, readValue } from './value.ts'
+import { cameOnOneLine, confluentSchemaId, layOut, maxWorkerChars, onOneLine, readValue } from './value.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -34,6 +34,14 @@ test('neither many tokens nor a deep value become much more than they are', () =
   const deep = `${'['.repeat(3000)}${']'.repeat(3000)}`
   expect(layOut(deep).length).toBeLessThan(6000 * 66)
   expect(onOneLine(layOut(deep))).toBe(deep)
+})
+
+test('a worker lays out what would hold up the page, unless it would become tens of megabytes', () => {
+  const rows = JSON.stringify(Array.from({ length: 30_000 }, (_, id) => ({ id, name: 'n'.repeat(20) })))
+  expect(layOut(rows)).toBe(rows)
+  expect(layOut(rows, maxWorkerChars)).toBe(JSON.stringify(JSON.parse(rows), null, 2))
+  const deep = `${'['.repeat(40)}${Array.from({ length: 1_000_000 }, () => 1).join(',')}${']'.repeat(40)}`
+  expect(layOut(deep, maxWorkerChars)).toBe(deep)
 })
 
 test('broken JSON stays as it is', () => {

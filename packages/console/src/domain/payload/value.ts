@@ -30,8 +30,12 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** Above this, laying out would hold up the page; the text is shown as it came. */
+/** Above this, laying out would hold up the page: a worker does it. */
 export const maxLayoutChars = 256 * 1024
+/** Above this nobody reads it; the text is shown as it came. */
+export const maxWorkerChars = 4 * 1024 * 1024
+/** Lists of small things in deep lists become many times their size. */
+const maxLaidOutChars = 32 * 1024 * 1024
 
 /** What is deeper is indented no further: a few kilobytes of brackets would become megabytes of white space. */
 const maxIndents = 32
@@ -42,8 +46,8 @@ const jsonTokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g
  * JSON on several lines. Every digit, escape, duplicate and order stays; broken JSON stays altogether. One pass over the
  * tokens: applying the edits of jsonc-parser copies the text for each, which takes 6 s for 250 kB.
  */
-export function layOut(text: string): string {
-  if (text.length > maxLayoutChars || !isJson(text)) return text
+export function layOut(text: string, most = maxLayoutChars): string {
+  if (text.length > most || !isJson(text)) return text
   let laidOut = ''
   let depth = 0
   let before = ''
@@ -55,6 +59,7 @@ export function layOut(text: string): string {
     laidOut += token === ':' ? ': ' : token
     if (token === '{' || token === '[') depth += 1
     before = token
+    if (laidOut.length > maxLaidOutChars) return text
   }
   return laidOut
 }

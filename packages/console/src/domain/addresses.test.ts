@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { filterOf, parseSearch, printSearch, requestFilter, unknownNames } from './addresses.ts'
+import { filterOf, parseSearch, pinnedSearch, printSearch, requestFilter, unknownNames } from './addresses.ts'
 
 test('what is printed into an address is read from it again, whatever the values hold', () => {
   const name = fc.stringMatching(/^[a-z_]{1,12}$/).filter((text) => text !== '__proto__')
@@ -32,4 +32,11 @@ test('relative times are resolved when the request is made, and other values sta
     to: '2026-11-22',
     q: '-5m',
   })
+})
+
+test('a link that is copied says the same tomorrow, and keeps what else stands in the address', () => {
+  const now = new Date('2026-11-22T12:00:00Z')
+  const search = parseSearch('?status=DEAD&from=-24h&sort=oldest')
+  expect(printSearch(pinnedSearch(search, now))).toBe('?status=DEAD&from=2026-11-21T12:00:00.000Z&sort=oldest')
+  expect(pinnedSearch({ topic: 'orders' }, now)).toEqual({ topic: 'orders' })
 })

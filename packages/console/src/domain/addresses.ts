@@ -73,6 +73,11 @@ export function requestFilter(filter: MessageFilter, now: Date): MessageFilter {
   )
 }
 
+/** The query of a page with its relative times resolved: it says the same to whoever opens it later. */
+export function pinnedSearch(search: Search, now: Date): Search {
+  return { ...search, ...requestFilter(filterOf(search), now) }
+}
+
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 /** `-24h`, `-10m` as a moment; null where the text is no relative time. */

@@ -1,14 +1,15 @@
-// The filter as chips, and a form with every field for those who do not type `name:value`.
+// The filter as chips, and a field for `name:value`.
 
 import { X } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { Button } from '../../components/controls/button.tsx'
-import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { filterNames, type MessageFilter, type Search } from '../../domain/addresses.ts'
 import { filterFromText } from '../../domain/filter-text.ts'
 import styles from './messages.module.css'
+
+const FilterForm = lazy(() => import('./filter-form.tsx').then(({ FilterForm }) => ({ default: FilterForm })))
 
 type Props = { filter: MessageFilter; onChange: (filter: Search) => void }
 
@@ -55,50 +56,11 @@ export function FilterBar({ filter, onChange }: Props) {
         />
       </Form>
       <Button onPress={() => setForm(true)}>Filters</Button>
-      {form ? <FilterForm filter={filter} onChange={onChange} onClose={() => setForm(false)} /> : null}
+      {form ? (
+        <Suspense>
+          <FilterForm filter={filter} onChange={onChange} onClose={() => setForm(false)} />
+        </Suspense>
+      ) : null}
     </div>
-  )
-}
-
-const notes: Partial<Record<keyof MessageFilter, string>> = {
-  status: 'PENDING, RETRYING, RESOLVED, DEAD; more than one with commas',
-  topic: 'a topic, or a glob with * and ?',
-  key: 'exactly; base64: before bytes',
-  from: 'created at or after; also -24h',
-  to: 'created before',
-  q: 'text within the error’s message or class',
-  payload: 'JSON that the value contains, such as {"order_id":"4711"}',
-  archived: 'true: the archive instead',
-}
-
-function FilterForm({ filter, onChange, onClose }: Props & { onClose: () => void }) {
-  const [values, setValues] = useState<MessageFilter>(filter)
-  return (
-    <Dialog title="Filters" onClose={onClose} side>
-      <Form
-        className={styles.form!}
-        onSubmit={(event) => {
-          event.preventDefault()
-          onChange(values)
-          onClose()
-        }}
-      >
-        {filterNames.map((name) => (
-          <TextField
-            key={name}
-            label={name}
-            value={values[name] ?? ''}
-            onChange={(value) => setValues({ ...values, [name]: value })}
-            note={notes[name]}
-          />
-        ))}
-        <DialogActions>
-          <Button onPress={() => setValues({})}>Empty all</Button>
-          <Button type="submit" look="primary">
-            Show
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
   )
 }

@@ -3,12 +3,10 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
-import { Menu } from '../../components/controls/menu.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { FaultText } from '../../components/show/fault.tsx'
 import { ActionBar, Empty, Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
-import { apiBase } from '../../data/api.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useNow, useSlow } from '../../data/live.ts'
 import { useMessageWindow } from '../../data/queries/content/message-window.ts'
@@ -23,6 +21,7 @@ import styles from './messages.module.css'
 
 const ActivityRail = lazy(() => import('./activity-rail.tsx').then(({ ActivityRail }) => ({ default: ActivityRail })))
 const Facets = lazy(() => import('./facets.tsx').then(({ Facets }) => ({ default: Facets })))
+const TakeAway = lazy(() => import('./take-away.tsx').then(({ TakeAway }) => ({ default: TakeAway })))
 
 const route = getRouteApi('/messages')
 const sorts: { id: ListSort; text: string }[] = [
@@ -50,7 +49,6 @@ export function MessagesPage() {
   const unknown = unknownNames(search as Search)
   // A draft's address says the same to whoever opens it later.
   const pinned = requestFilter(filter, new Date(now))
-  const exportUrl = (format: string) => `${apiBase}/api/v1/messages/export${printSearch({ format, ...pinned })}`
   const setFilter = (next: Search) =>
     void navigate({ search: { ...(search.sort === undefined ? {} : { sort: search.sort }), ...next } })
   useKeys({ '.': () => void refresh() })
@@ -74,15 +72,9 @@ export function MessagesPage() {
             <Button onPress={() => void refresh()} hint=".">
               Show new
             </Button>
-            <Menu
-              label="Export"
-              choices={['ndjson', 'csv', 'json'].map((format) => ({
-                id: format,
-                text: format,
-                href: exportUrl(format),
-              }))}
-              onChoose={() => undefined}
-            />
+            <Suspense>
+              <TakeAway search={search as Search} />
+            </Suspense>
           </>
         }
       >

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { eachMessage } from 'dlq-client/each.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
-import { filterOf, withFilters } from '../filters.ts'
+import { type Filter, filterOf, readNumber, withFilters } from '../filters.ts'
 import { exactJson } from '../output/exact-json.ts'
 import { durationMs, plain } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
@@ -20,32 +20,47 @@ export function addTail(program: Command): void {
     withOutput(
       defineCommand(program, 'tail', {
         summary: 'new dead letters as they are stored; one JSON object a line with --json',
-        examples: ['dlq tail --since 1h --json', 'dlq tail --topic orders'],
+        description:
+          'Until Ctrl-C. A reader that has gone, such as head, is noticed at the next line: --limit ends by itself.',
+        examples: ['dlq tail --since 1h --json', 'dlq tail --topic orders', 'dlq tail --since 1h --limit 1 --json'],
       }),
     ),
-  ).option('--since <time>', 'begin with those of the last minutes', '0s')
-  onCall<CommonOptions & { since: string; from?: string; to?: string }>(tail, async (session, _, options) => {
-    if (options.from ?? options.to) throw new CliError(exitCodes.usage, 'tail begins --since, and has no end')
-    const sinceMs = durationMs(options.since)
-    if (sinceMs === null) throw new CliError(exitCodes.usage, `not a time such as 10m: ${options.since}`)
-    await follow(session, filterOf(options), Date.now() - sinceMs)
-  })
+  )
+    .option('--since <time>', 'begin with those of the last minutes', '0s')
+    .option('--limit <number>', 'end after so many', readNumber)
+  onCall<CommonOptions & { since: string; limit?: number; from?: string; to?: string }>(
+    tail,
+    async (session, _, options) => {
+      if (options.from ?? options.to) throw new CliError(exitCodes.usage, 'tail begins --since, and has no end')
+      const sinceMs = durationMs(options.since)
+      if (sinceMs === null) throw new CliError(exitCodes.usage, `not a time such as 10m: ${options.since}`)
+      await follow(session, filterOf(options), {
+        since: Date.now() - sinceMs,
+        limit: options.limit ?? Number.POSITIVE_INFINITY,
+      })
+    },
+  )
 }
 
-async function follow(session: Session, filter: ReturnType<typeof filterOf>, since: number): Promise<void> {
+type Bounds = { since: number; limit: number }
+
+async function follow(session: Session, filter: Filter, { since, limit }: Bounds): Promise<void> {
   const { api, terminal, json } = session
   /** Ids of the overlap, with the time they were stored. */
   const shown = new Map<string, number>()
-  for (let from = since; ; ) {
-    const fresh: ListedMessage[] = []
+  let left = limit
+  for (let from = since; left > 0; ) {
+    // By the server's clock: the newest that was stored, and where nothing was, no later than before.
+    let newest = from + overlapMs
     for await (const message of eachMessage(api, { ...filter, from: new Date(from).toISOString(), sort: 'oldest' })) {
       if (shown.has(message.id)) continue
-      shown.set(message.id, Date.parse(message.created_at))
-      fresh.push(message)
+      const storedAt = Date.parse(message.created_at)
+      shown.set(message.id, storedAt)
+      newest = Math.max(newest, storedAt)
+      await terminal.write(`${json ? exactJson(message) : lineOf(message)}\n`)
+      left -= 1
+      if (left <= 0) return
     }
-    for (const message of fresh) await terminal.write(`${json ? exactJson(message) : lineOf(message)}\n`)
-    // By the server's clock: the newest that was stored, and where nothing was, no later than before.
-    const newest = Math.max(from + overlapMs, ...fresh.map(({ created_at }) => Date.parse(created_at)))
     from = Math.max(since, newest - overlapMs)
     for (const [id, at] of shown) if (at < from) shown.delete(id)
     await sleep(pollMs, undefined, { signal: terminal.signal })

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
-import { ago, count, plain } from '../output/words.ts'
+import { ago, count, plain, rate } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
 type Status = components['schemas']['Status']
@@ -29,7 +29,7 @@ function statusText(status: Status, { table }: Session): string {
   const { counts, retry } = status
   const lines = [
     `${count(counts.DEAD)} DEAD, ${count(counts.PENDING)} PENDING, ${count(counts.RETRYING)} RETRYING, ${count(counts.RESOLVED)} RESOLVED`,
-    `${count(status.ingest.per_minute)} stored and ${count(retry.per_minute)} sent a minute` +
+    `${rate(status.ingest.per_minute)} stored and ${rate(retry.per_minute)} sent a minute` +
       (retry.success_rate === null ? '' : `, ${Math.round(retry.success_rate * 100)} % of the attempts published`),
     ...losses(status, now),
     ...status.held_topics.map(
@@ -39,7 +39,9 @@ function statusText(status: Status, { table }: Session): string {
       ({ topic, what, by, reason, until }) =>
         `PAUSED ${plain(topic)}${what === 'ingestion' ? ' (ingestion)' : ''}, by ${plain(by)}${until === null ? '' : `, until ${until}`}: ${plain(reason)}`,
     ),
-    ...(status.paused_groups > 0 ? [`${status.paused_groups} error groups are paused`] : []),
+    ...(status.paused_groups > 0
+      ? [`${count(status.paused_groups)} error ${status.paused_groups === 1 ? 'group is' : 'groups are'} paused`]
+      : []),
     ...retriers(status, now),
     '',
     table(
@@ -63,7 +65,9 @@ function losses({ loss_clock: clocks }: Status, now: number): string[] {
     .filter(({ lost, loss, expires_at }) => lost > 0 || loss !== null || expires_at !== null)
     .map(({ topic, lag, lost, expires_at: expires }) => {
       const said = [
-        lost > 0 ? `${count(lost)} were deleted before they were stored` : null,
+        lost > 0
+          ? `${count(lost)} ${lost === 1 ? 'was' : 'were'} deleted before ${lost === 1 ? 'it was' : 'they were'} stored`
+          : null,
         expires !== null ? `Kafka deletes the next ${ago(expires, now)}` : null,
       ].filter((text) => text !== null)
       return `LOSS ${plain(topic)}: ${[...said, `${count(lag)} not stored yet`].join(', ')}`

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
 import { table } from './table.ts'
-import { ago, durationMs, plain, plainLines } from './words.ts'
+import { ago, durationMs, plain, plainLines, rate } from './words.ts'
 
 const rows = [
   { id: 'a', text: 'a long explanation of what went wrong here', group: 'billing' },
@@ -51,4 +51,10 @@ test('times are short words', () => {
   expect(ago('2026-01-03T00:00:00Z', now)).toBe('in 2 d')
   expect(ago(null, now)).toBe('–')
   expect(['90s', '2h', '1d', '5', 'x'].map(durationMs)).toEqual([90_000, 7_200_000, 86_400_000, null, null])
+})
+
+test('a measured rate has no digits that mean nothing', () => {
+  expect([rate(0), rate(1), rate(3.14), rate(9.96), rate(49.4), rate(1234.5)]).toEqual([
+    ...['0', '1', '3.1', '10', '49', '1,235'],
+  ])
 })

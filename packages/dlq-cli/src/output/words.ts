@@ -40,6 +40,11 @@ export function count(value: number): string {
   return value.toLocaleString('en-US')
 }
 
+/** A measured rate: 49.4 → "49", 3.14 → "3.1". */
+export function rate(value: number): string {
+  return count(value >= 10 ? Math.round(value) : Math.round(value * 10) / 10)
+}
+
 /** "3,000 messages", "1 message". */
 export function messages(value: number): string {
   return `${count(value)} message${value === 1 ? '' : 's'}`

@@ -213,6 +213,25 @@ test('exit codes say who is to blame', async () => {
   expect(await run('dlq show 00000000-0000-8000-8000-00000000000f')).toMatchObject({ code: 1, stdout: '' })
   expect(await run('dlq ls --limit many')).toMatchObject({ code: 64 })
   expect(await run('dlq nothing')).toMatchObject({ code: 64 })
+  // What only the API knows to be wrong is wrong use, too.
+  for (const wrong of ['ls --from yesterday', 'ls --limit 5000', 'show 4711', 'groups --state closed'])
+    expect(await run(`dlq ${wrong}`), wrong).toMatchObject({ code: 64, stdout: '' })
+})
+
+test('times are relative as in the console', async () => {
+  await fleet.database.sql`update dlq.dlq_messages set created_at = now() - interval '2 hours' where id = ${ids[0]!}`
+  const found = async (times: string) => {
+    const { stdout } = await run(`dlq ls --topic ${fleet.original} ${times} --json`)
+    return (JSON.parse(stdout) as { messages: { id: string }[] }).messages.map(({ id }) => id)
+  }
+  expect(await found('--from -1h')).toEqual([ids[1]])
+  expect(await found('--from=-1d --to -90m')).toEqual([ids[0]])
+  expect((await run(`dlq replay --topic ${fleet.original} --from -1h --dry-run`)).stdout).toMatch(/^1 message to/)
+})
+
+test('tail with a limit ends by itself', async () => {
+  const { code, stdout } = await run(`dlq tail --topic ${fleet.original} --since 1h --limit 1`)
+  expect([code, stdout.trim().split('\n').length]).toEqual([0, 1])
 })
 
 test('numbers of a payload keep their digits', async () => {

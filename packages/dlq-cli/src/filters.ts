@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { paths } from 'dlq-client/api-types.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
+import { durationMs } from './output/words.ts'
 
 type Query = NonNullable<paths['/api/v1/messages']['get']['parameters']['query']>
 export type Filter = Omit<Query, 'status' | 'cursor' | 'limit' | 'sort'> & {
@@ -20,7 +21,7 @@ const filters: readonly (readonly [keyof Filter, string, string])[] = [
   ['partition', '<number>', 'the partition of the original record'],
   ['offset_from', '<offset>', 'its offset, at least'],
   ['offset_to', '<offset>', 'its offset, below'],
-  ['from', '<time>', 'stored at or after'],
+  ['from', '<time>', 'stored at or after: a moment, or -24h, -10m'],
   ['to', '<time>', 'stored before'],
   ['failed_from', '<time>', 'last failed at or after'],
   ['failed_to', '<time>', 'last failed before'],
@@ -29,6 +30,7 @@ const filters: readonly (readonly [keyof Filter, string, string])[] = [
   ['q', '<text>', "text in the error's message or class"],
   ['payload', '<json>', 'JSON that the payload contains'],
 ]
+const times: ReadonlySet<string> = new Set(['from', 'to', 'failed_from', 'failed_to'])
 const numbers: ReadonlySet<string> = new Set(['partition', 'retry_count_min', 'retry_count_max'])
 
 export function withFilters(command: Command): Command {
@@ -41,13 +43,23 @@ export function withFilters(command: Command): Command {
   return command.option('--archived', 'search the archive')
 }
 
-/** What the options filter by; an empty object if they do not. */
+/** What the options filter by, with relative times as they are now; an empty object if they filter by nothing. */
 export function filterOf(options: Record<string, unknown>): Filter {
+  const now = Date.now()
   const named = [...filters.map(([name]) => name), 'status', 'archived'].map((name) => [
     name,
     options[name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())],
   ])
-  return Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Filter
+  const given = named.filter(([, value]) => value !== undefined)
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, times.has(name as string) ? momentOf(String(value), now) : value]),
+  ) as Filter
+}
+
+/** `-24h` as the console has it. What is no relative time is the API's to judge. */
+function momentOf(text: string, now: number): string {
+  const ms = /^-\d{1,6}[smhd]$/.test(text) ? durationMs(text.slice(1)) : null
+  return ms === null ? text : new Date(now - ms).toISOString()
 }
 
 function readStatuses(text: string): Filter['status'] {

@@ -97,6 +97,7 @@ function faultOf(error: unknown, terminal: Terminal): number {
       .map(({ field, message }) => `\n  ${field}: ${message}`)
       .join('')
     terminal.note(`dlq: ${plainLines(error.message + details)}${error.requestId ? ` (${error.requestId})` : ''}`)
+    if (error.status === 400) return exitCodes.usage
     if (error.status === 401 || error.status === 403) return exitCodes.notAllowed
     return error.status === 503 || error.status === 429 || error.status === 502 || error.status === 504
       ? exitCodes.unavailable

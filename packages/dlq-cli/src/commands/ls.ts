@@ -18,6 +18,7 @@ export function addLs(program: Command): void {
           summary: 'messages, by any filter',
           examples: [
             'dlq ls --topic orders --status DEAD',
+            'dlq ls --from -24h --to -10m',
             'dlq ls -q Invalid --sort oldest --limit 5 --wide',
             'dlq ls --status DEAD --json | grep next_cursor',
             'dlq ls --topic orders --export csv > dead-letters.csv',
@@ -31,10 +32,9 @@ export function addLs(program: Command): void {
     .addOption(new Option('--sort <order>', 'the order').choices(['newest', 'oldest', 'next_due']).default('newest'))
     .addOption(new Option('--export <format>', 'all of them, as a file on stdout').choices(['ndjson', 'csv']))
   onCall<Options>(ls, async (session, _, options) => {
-    const filter = filterOf(options)
-    if (options.export) return exportTo(session, filter, options.export)
+    if (options.export) return exportTo(session, filterOf(options), options.export)
     await session.watched(async () => {
-      const query = { ...filter, limit: options.limit, sort: options.sort }
+      const query = { ...filterOf(options), limit: options.limit, sort: options.sort }
       const page = await dataOf(session.api.GET('/api/v1/messages', { params: { query } }))
       await session.print(page, ({ messages }) => messageTable(messages, session))
       const { next_cursor: next, bounded } = page.pagination

@@ -1,11 +1,11 @@
 // What every command works with: the API of its context, and how its answer is shown.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createDlqClient, type DlqClient } from 'dlq-client/api-client.ts'
+import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { type Context, chooseContext } from './config/contexts.ts'
 import { tokenOf } from './config/token.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { CurlPrinted, curlOf } from './output/curl.ts'
-import { exactJson, keepDigits } from './output/exact-json.ts'
 import { type Column, table } from './output/table.ts'
 import { durationMs } from './output/words.ts'
 import type { Terminal } from './terminal.ts'
@@ -45,6 +45,7 @@ export function openSession(
     json,
     api: createDlqClient({
       baseUrl: context.api,
+      json: exactJson,
       ...(token && { token }),
       ...retry,
       fetch: async (request) => {
@@ -53,7 +54,7 @@ export function openSession(
         throw new CurlPrinted()
       },
     }),
-    print: (data, render) => write(json ? exactJson(data, options.watch ? undefined : 2) : render(data)),
+    print: (data, render) => write(json ? exactJson.stringify(data, options.watch ? undefined : 2) : render(data)),
     table: (rows, columns, nothing = 'nothing found') => (rows.length === 0 ? nothing : table(rows, columns, width)),
     async watched(pass) {
       if (!options.watch) return pass()
@@ -71,18 +72,10 @@ export function openSession(
 /** fetch, with an error that says which API did not answer. */
 async function reach(request: Request, api: string): Promise<Response> {
   try {
-    return await withDigits(await fetch(request))
+    return await fetch(request)
   } catch (cause) {
     if (request.signal.aborted) throw cause
     const reason = (cause as Error & { cause?: Error }).cause?.message || (cause as Error).message
     throw new CliError(exitCodes.unavailable, `${api} does not answer: ${reason}`, { cause })
   }
-}
-
-/** The answer with its JSON's digits kept. A download is the bytes of a record, and passes as it is. */
-async function withDigits(response: Response): Promise<Response> {
-  const { status, statusText, headers } = response
-  const isJson = /^application\/json\b/.test(headers.get('content-type') ?? '')
-  if (response.body === null || !isJson || headers.has('content-disposition')) return response
-  return new Response(keepDigits(await response.text()), { status, statusText, headers })
 }

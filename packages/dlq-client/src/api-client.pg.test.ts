@@ -7,17 +7,19 @@ import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeAll, expect, test } from 'vitest'
 import { createDlqClient, DlqApiError, type DlqClient, dataOf } from './api-client.ts'
 import { eachAuditEntry, eachGroup, eachMessage, eachTopic } from './each.ts'
+import { ExactNumber, exactJson } from './json/exact-json.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
 const sha256 = createHash('sha256').update('secret').digest('hex')
 const asked: string[] = []
 
-function connect(token?: string | (() => string)): DlqClient {
+function connect(token?: string | (() => string), json?: typeof exactJson): DlqClient {
   const app = createTestApp(service.sql, { auth: { tokens: [{ name: 'maria', sha256, role: 'sys_operator' }] } })
   return createDlqClient({
     baseUrl: 'http://api',
     ...(token !== undefined && { token }),
+    ...(json && { json }),
     fetch: async (request) => {
       const { pathname, search } = new URL(request.url)
       asked.push(`${pathname}${search}`)
@@ -78,4 +80,36 @@ test('without the right token every call fails with that reason, also a list', a
   await expect(Array.fromAsync(eachMessage(connect('wrong')))).rejects.toMatchObject({
     code: 'SYS_DLQ_UNAUTHENTICATED',
   })
+})
+
+test('a payload keeps all digits of its numbers, there and back, where that is asked for', async () => {
+  const value = '{"total":12345678901234567890.12,"price":1.50,"n":7}'
+  const { sql } = database
+  const id = await insertMessageRow(sql, { record_value: Buffer.from(value) })
+  await sql`update dlq.dlq_messages set payload = ${value}::text::jsonb where id = ${id}`
+  const exact = connect('secret', exactJson)
+  const params = { path: { id } }
+  const { data, response } = await exact.GET('/api/v1/dlq/messages/{id}', { params })
+  const payload = data!.payload as { total: ExactNumber; price: ExactNumber; n: number }
+  expect([payload.total.text, payload.price.text, payload.n]).toEqual(['12345678901234567890.12', '1.50', 7])
+  expect(response.headers.get('etag')).toMatch(/^"/)
+  expect(data!.created_at).toEqual(expect.any(String))
+  const json = { ...payload, total: new ExactNumber('98765432109876543210.00') }
+  const header = { 'if-match': response.headers.get('etag')! }
+  await dataOf(
+    exact.PATCH('/api/v1/dlq/messages/{id}', {
+      params: { ...params, header },
+      body: { value: { json }, reason: 'OPS-1' },
+    }),
+  )
+  const [row] = await sql<[{ value: Buffer }]>`select record_value as value from dlq.dlq_messages where id = ${id}`
+  expect(row.value.toString().replaceAll(/\s/g, '')).toContain('"total":98765432109876543210.00')
+  // Answers that are not JSON, and errors, are as they were.
+  const bytes = await exact.GET('/api/v1/dlq/messages/{id}/value', { params, parseAs: 'text' })
+  expect(bytes.data).toBe(row.value.toString())
+  await expect(dataOf(exact.GET('/api/v1/dlq/messages/{id}', { params: { path: { id: 'x' } } }))).rejects.toMatchObject(
+    {
+      status: 400,
+    },
+  )
 })

@@ -11,11 +11,24 @@ export type DlqClientOptions = Partial<RetryOptions> & {
   baseUrl: string
   /** A bearer token, or a function that is called before each request, for tokens that expire. */
   token?: string | (() => string | Promise<string>)
+  /** In the place of JSON, which rounds numbers of payloads that are longer than its own: `exactJson`. */
+  json?: Json
 }
 
+export type Json = { parse(text: string): unknown; stringify(value: unknown): string }
+
 /** `client.GET('/api/v1/dlq/messages/{id}', { params: { path: { id } } })` resolves to `{ data }` or `{ error }`. */
-export function createDlqClient({ baseUrl, token, ...retry }: DlqClientOptions): DlqClient {
-  const client = createClient<paths>({ baseUrl, fetch: retryingFetch(retry) })
+export function createDlqClient({ baseUrl, token, json, ...retry }: DlqClientOptions): DlqClient {
+  const client = createClient<paths>({
+    ...{ baseUrl, fetch: retryingFetch(retry) },
+    ...(json && { bodySerializer: (body: unknown) => json.stringify(body) }),
+  })
+  if (json !== undefined) {
+    client.use({
+      onResponse: ({ response, options }) =>
+        options.parseAs === 'json' && response.ok && response.body !== null ? readBy(json, response) : undefined,
+    })
+  }
   if (token !== undefined) {
     client.use({
       async onRequest({ request }) {
@@ -25,6 +38,16 @@ export function createDlqClient({ baseUrl, token, ...retry }: DlqClientOptions):
     })
   }
   return client
+}
+
+/** openapi-fetch asks an answer with a length for its JSON. */
+async function readBy(json: Json, response: Response): Promise<Response> {
+  const { status, statusText, url } = response
+  const text = await response.text()
+  const headers = new Headers(response.headers)
+  if (text !== '') headers.set('content-length', String(text.length))
+  const read = new Response(text, { status, statusText, headers })
+  return Object.defineProperties(read, { url: { value: url }, json: { value: async () => json.parse(text) } })
 }
 
 /** An error answer of the API. */

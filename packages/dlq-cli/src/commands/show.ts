@@ -2,8 +2,8 @@
 import type { Command } from 'commander'
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
+import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
-import { exactJson } from '../output/exact-json.ts'
 import { ago, plain, plainLines } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
@@ -61,7 +61,7 @@ function detailText(message: Detail): string {
     lines.push(`  header      ${plain(name)}: ${plain(value)}${encoding === 'text' ? '' : ` (${encoding})`}`)
   for (const attempt of message.attempts)
     lines.push(`  attempt ${String(attempt.number).padEnd(3)} ${attemptText(attempt)}`)
-  if (message.payload !== null) lines.push('', plainLines(exactJson(message.payload, 2)))
+  if (message.payload !== null) lines.push('', plainLines(exactJson.stringify(message.payload, 2)))
   if (message.error_stacktrace) lines.push('', plainLines(message.error_stacktrace.trimEnd()))
   return lines.join('\n')
 }

@@ -137,6 +137,12 @@ test('a run that was followed to its end has sent what it said', async () => {
   for (const id of ids) expect(await readMessageRow(fleet.database.sql, id)).toMatchObject({ status: 'RESOLVED' })
 })
 
+test('a run says how many messages it did its work to, whatever that is', async () => {
+  const { code, stdout } = await run(`dlq drop --topic ${fleet.original} --expect 2 --reason OPS-1 --wait`)
+  expect([code, stdout]).toEqual([0, expect.stringContaining('2 done, 0 failed, 0 failed again')])
+  expect((await run('dlq runs --limit 1')).stdout).toMatch(/dead +completed +2 +2 +0/)
+})
+
 test('nothing is sent where another number of messages was expected, or nobody can be asked', async () => {
   const select = `dlq replay --topic ${fleet.original}`
   expect(await run(`${select} --expect 3`)).toMatchObject({

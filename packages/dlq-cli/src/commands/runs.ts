@@ -157,9 +157,14 @@ function verdictsText({ progress: { verdicts } }: Run): string {
   return said.flatMap(([number, words]) => (number > 0 ? [`${count(number)} ${words}`] : [])).join(', ')
 }
 
+/** How many messages it did its work to; what it sent counts also where it came back. */
+function acted({ done, resolved, failed_again: back }: Run['progress']): number {
+  return done + resolved + back
+}
+
 function progressText({ status, progress }: Run): string {
-  const left = progress.eta_seconds === null ? '' : `, about ${progress.eta_seconds} s left`
-  return `${status}: ${count(progress.done)} done, ${count(progress.waiting)} waiting${left}`
+  const left = progress.eta_seconds === null ? '' : `, about ${Math.ceil(progress.eta_seconds)} s left`
+  return `${status}: ${count(acted(progress))} done, ${count(progress.waiting)} waiting${left}`
 }
 
 export function runText(run: Run): string {
@@ -170,7 +175,7 @@ export function runText(run: Run): string {
     `  ${run.status}${run.status_reason ? `: ${plain(run.status_reason)}` : ''}`,
     `  by ${plain(run.actor)}, ${run.created_at}${run.reason ? `: ${plain(run.reason)}` : ''}`,
     `  ${matched.relation === 'gte' ? 'at least ' : ''}${count(matched.value)} matched, ${count(progress.waiting)} waiting`,
-    `  ${count(progress.resolved)} ${run.kind === 'retry' || run.kind === 'redirect' ? 'sent' : 'done'}, ${count(progress.failed)} failed, ${count(progress.failed_again)} failed again`,
+    `  ${count(acted(progress))} ${run.kind === 'retry' || run.kind === 'redirect' ? 'sent' : 'done'}, ${count(progress.failed)} failed, ${count(progress.failed_again)} failed again`,
     ...(skipped.length > 0 ? [`  left alone: ${skipped.join(', ')}`] : []),
     ...(progress.verdicts === null ? [] : [`  after that: ${verdictsText(run) || 'nothing'}`]),
   ].join('\n')
@@ -185,7 +190,7 @@ function runTable(runs: readonly Run[], { table }: Session): string {
       { title: 'KIND', value: ({ kind }) => kind },
       { title: 'STATUS', value: ({ status }) => status },
       { title: 'MATCHED', value: ({ matched }) => count(matched.value), right: true },
-      { title: 'DONE', value: ({ progress }) => count(progress.done), right: true },
+      { title: 'DONE', value: ({ progress }) => count(acted(progress)), right: true },
       { title: 'FAILED AGAIN', value: ({ progress }) => count(progress.failed_again), right: true, rank: 2 },
       { title: 'STARTED', value: ({ created_at }) => ago(created_at, now), right: true, rank: 1 },
       { title: 'BY', value: ({ actor }) => actor, rank: 3 },

@@ -4,7 +4,7 @@ import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
-import { ago, plain, plainLines } from '../output/words.ts'
+import { ago, count, plain, plainLines } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
 type Detail = components['schemas']['MessageDetail']
@@ -44,7 +44,7 @@ function detailText(message: Detail): string {
     `  original    ${place(original.topic, original.partition, original.offset)}${original.topic_source === 'guessed' ? ' (guessed)' : ''}`,
     `  dlq         ${dlq ? place(dlq.topic, dlq.partition, dlq.offset) : 'reported by an application'}`,
     `  group       ${plain(message.consumer_group)}`,
-    `  failed      ${message.failure_count} times, ${ago(message.first_failed_at, now)} to ${ago(message.last_failed_at, now)}`,
+    `  failed      ${count(message.failure_count)} time${message.failure_count === 1 ? '' : 's'}, ${ago(message.first_failed_at, now)} to ${ago(message.last_failed_at, now)}`,
     `  attempts    ${message.retry_count} of ${message.max_retries}`,
     `  next        ${message.next_retry_at ? ago(message.next_retry_at, now) : 'only when somebody asks'}`,
     ...(message.not_retryable_because ? [`  not retried ${plain(message.not_retryable_because)}`] : []),

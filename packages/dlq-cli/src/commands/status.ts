@@ -30,7 +30,9 @@ function statusText(status: Status, { table }: Session): string {
   const lines = [
     `${count(counts.DEAD)} DEAD, ${count(counts.PENDING)} PENDING, ${count(counts.RETRYING)} RETRYING, ${count(counts.RESOLVED)} RESOLVED`,
     `${rate(status.ingest.per_minute)} stored and ${rate(retry.per_minute)} sent a minute` +
-      (retry.success_rate === null ? '' : `, ${Math.round(retry.success_rate * 100)} % of the attempts published`),
+      (retry.success_rate === null
+        ? ''
+        : `, ${Math.round(retry.success_rate * 100)} % of the attempts of five minutes have stayed away so far`),
     ...losses(status, now),
     ...status.held_topics.map(
       ({ topic, reason, since }) => `HELD ${plain(topic)}, since ${ago(since, now)}: ${plain(reason)}`,

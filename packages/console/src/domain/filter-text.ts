@@ -22,8 +22,20 @@ export function filterFromText(text: string): MessageFilter | null {
       rest = rest.slice(word.length)
     }
   }
-  if (free.length > 0) found.q = free.join(' ')
+  // What follows `q:` without quotation marks belongs to it.
+  if (free.length > 0) found.q = [...(found.q === undefined ? [] : [found.q]), ...free].join(' ')
+  if (found.status !== undefined) found.status = found.status.toUpperCase()
   return Object.keys(found).length === 0 ? null : found
+}
+
+/** As somebody would have typed it: what is read from this again is the same filter. */
+export function textOfFilter(name: FilterName, value: string): string {
+  const plain = /^[^\s"{[]\S*$/.test(value) || isJsonOfOneEnd(value)
+  return `${name}:${plain ? value : `"${value.replace(/["\\]/g, '\\$&')}"`}`
+}
+
+function isJsonOfOneEnd(value: string): boolean {
+  return /^(?:\{.*\}|\[.*\])$/s.test(value)
 }
 
 function unquoted(value: string): string {

@@ -5,8 +5,8 @@ import { lazy, Suspense, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { Button } from '../../components/controls/button.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
-import { filterNames, type MessageFilter, type Search } from '../../domain/addresses.ts'
-import { filterFromText } from '../../domain/filter-text.ts'
+import { type FilterName, filterNames, type MessageFilter, type Search } from '../../domain/addresses.ts'
+import { filterFromText, textOfFilter } from '../../domain/filter-text.ts'
 import styles from './messages.module.css'
 
 const FilterForm = lazy(() => import('./filter-form.tsx').then(({ FilterForm }) => ({ default: FilterForm })))
@@ -24,7 +24,7 @@ export function FilterBar({ filter, onChange }: Props) {
           <Button
             look="quiet"
             onPress={() => {
-              setText(`${name}:${value}`)
+              setText(textOfFilter(name as FilterName, value))
               document.querySelector<HTMLInputElement>('[data-filter] input')?.focus()
             }}
           >

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Search } from './addresses.ts'
 import {
   canaryOf,
+  eligibleWords,
   exactDiffs,
   ineligibleWords,
   mustType,
@@ -122,4 +123,12 @@ test('the selection of a run becomes an address only where the address says all 
   expect(searchOfSelection({ filter: { topic: 'orders', key: '•••' } })).toBeNull()
   expect(searchOfSelection({ filter: { topic: 'orders', something_new: '1' } })).toBeNull()
   expect(searchOfSelection({ ids: 3 })).toBeNull()
+})
+
+test('a draft says how many would be taken, where others are held by another run', () => {
+  const matched = { value: 160, relation: 'eq' } as const
+  expect(eligibleWords({ matched, eligible: 160, complete: true })).toBe('160')
+  expect(eligibleWords({ matched, eligible: 20, complete: true })).toBe('20 of 160')
+  // Only the first of them were looked at.
+  expect(eligibleWords({ matched: { value: 5000, relation: 'gte' }, eligible: 20, complete: false })).toBe('≥ 5,000')
 })

@@ -2,6 +2,7 @@
 
 import { findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { filterOf, type MessageFilter, requestFilter, type Search } from './addresses.ts'
+import { totalText } from './runs.ts'
 import { headOf, numberText, plural } from './words.ts'
 
 const draftKinds = [
@@ -160,6 +161,15 @@ export function startWords(kind: DraftKind, count: number, topics: readonly stri
     return `Compare ${what} with ${plural(count, 'its original', 'their originals')}${changed ? ', and adopt what differs' : ''}`
   const to = sends(kind) && topics.length === 1 ? ` to ${topics[0]}` : ''
   return `${changed && kind === 'retry' ? 'Change and retry' : verbs[kind]} ${what}${to}`
+}
+
+type Matched = { value: number; relation: 'eq' | 'gte' }
+
+/** "343", or "20 of 160" where the others, such as those of another run, are left alone as they are now. */
+export function eligibleWords(survey: { matched: Matched; eligible: number; complete: boolean }): string {
+  const { matched, eligible, complete } = survey
+  const all = totalText(matched)
+  return complete && eligible < matched.value ? `${numberText(eligible)} of ${all}` : all
 }
 
 export function verbOf(kind: DraftKind): string {

@@ -20,6 +20,7 @@ import { startRun, surveyRun } from '../../data/queries/runs.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
 import {
+  eligibleWords,
   groupOfSelection,
   mustType,
   readDraft,
@@ -30,7 +31,6 @@ import {
   startWords,
   verbOf,
 } from '../../domain/run-draft.ts'
-import { totalText } from '../../domain/runs.ts'
 import { numberText } from '../../domain/words.ts'
 import styles from './draft.module.css'
 import { How } from './how.tsx'
@@ -133,7 +133,7 @@ export function DraftPage() {
         <Verdict>
           {survey.data === undefined
             ? 'A draft: nothing has started.'
-            : `A draft: nothing has started. ${totalText(survey.data.matched)} would be ${draft.kind === 'origin' ? 'compared' : `taken${sends(draft.kind) ? ' and sent' : ''}`}.`}
+            : `A draft: nothing has started. ${eligibleWords(survey.data)} would be ${draft.kind === 'origin' ? 'compared' : `taken${sends(draft.kind) ? ' and sent' : ''}`}.`}
         </Verdict>
       </PageHead>
       {draft.everything ? (

@@ -48,7 +48,7 @@ function RunLine({ run, withKeys }: { run: Run; withKeys: boolean }) {
     <div className={styles.line} data-status={run.status}>
       <Link to="/runs/$id" params={{ id: run.id }} className={styles.title}>
         {runTitle(run)}
-        {group === null ? null : <bdi> · {group}</bdi>}
+        {group === null ? null : <bdi className={styles.group}> · {group}</bdi>}
       </Link>
       <ProgressBar parts={partsOf(run)} label={progressWords(run)} small />
       <span className={styles.words}>{progressWords(run)}</span>

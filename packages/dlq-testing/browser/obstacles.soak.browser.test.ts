@@ -48,6 +48,36 @@ test('Escape closes the commands at once, also with words in them, and what is t
   await page.getByRole('heading', { name: 'Runs' }).waitFor()
 })
 
+test('Escape leaves the search on top, too', async () => {
+  const page = await console_.open('/topics')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  const steps = countSteps(page, 'keyboard')
+  await steps.press('/')
+  await steps.type(`nothing-${crypto.randomUUID()}`)
+  await steps.press('Enter')
+  await page.getByText(/^Nothing: no message has the key/).waitFor()
+  await steps.press('Escape')
+  await page.getByText(/^Nothing: no message has the key/).waitFor({ state: 'hidden' })
+  await steps.press('g')
+  await steps.press('r')
+  await page.getByRole('heading', { name: 'Runs' }).waitFor()
+})
+
+test('a filter that is wrong is named, without the offer to ask the same again, and is mended in its chip', async () => {
+  await letter({ error_message: 'no answer of the card network' })
+  const page = await console_.open('/messages?topic=browser-obstacles&q=no+answer&partition=abc')
+  await page.getByText('must be a whole number').waitFor()
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Without partition' }).click()
+  await page.getByText('no answer of the card network').first().waitFor()
+  // Its words are still one filter.
+  await page.getByRole('button', { name: 'q no answer' }).click()
+  await page.keyboard.press('End')
+  await page.keyboard.press('Enter')
+  await page.getByText('no answer of the card network').first().waitFor()
+  expect(new URL(page.url()).searchParams.get('q')).toBe('no answer')
+})
+
 test('a run is named by the title of its error group, wherever it is named', async () => {
   const group = await groupOf(await letter())
   const { title } = (await (await fetch(`${console_.fleet.open}/api/v1/groups/${group}`)).json()) as { title: string }
@@ -74,7 +104,10 @@ test('an error of a thousand words leaves room for what can be done about it, an
     await retry.waitFor()
     expect((await retry.boundingBox())!.y).toBeLessThan(screen === 'phone' ? 844 : 500)
     // The class and the words.
-    const all = page.getByRole('button', { name: /^Show all/ })
+    const all = page
+      .locator('main header')
+      .first()
+      .getByRole('button', { name: /^Show all/ })
     expect(await all.count()).toBe(2)
     await all.last().click()
     await page.getByRole('button', { name: 'Show less' }).waitFor()

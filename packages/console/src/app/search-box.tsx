@@ -39,6 +39,12 @@ export function SearchBox() {
           setAnswer(null)
         }}
         onSubmit={() => void search()}
+        // What is typed next is for the page.
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          setAnswer(null)
+          if (event.target instanceof HTMLElement) event.target.blur()
+        }}
         className={styles.field!}
       >
         <Search aria-hidden="true" />

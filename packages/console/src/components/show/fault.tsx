@@ -6,8 +6,13 @@ import styles from './fault.module.css'
 export type Fault = {
   message: string
   requestId: string | null
+  /** Of the answer; 0 where none came. */
+  status?: number
   details: readonly { field: string; message: string }[]
 }
+
+/** Whoever asks the same again hears the same again. */
+const final: ReadonlySet<number> = new Set([400, 404, 422])
 
 type Props = {
   fault: Fault
@@ -35,7 +40,7 @@ export function FaultText({ fault, what, onRetry }: Props) {
         </ul>
       )}
       <p className={styles.foot}>
-        {onRetry === undefined ? null : <Button onPress={onRetry}>Try again</Button>}
+        {onRetry === undefined || final.has(fault.status ?? 0) ? null : <Button onPress={onRetry}>Try again</Button>}
         {fault.requestId === null ? null : <code>{fault.requestId}</code>}
       </p>
     </div>

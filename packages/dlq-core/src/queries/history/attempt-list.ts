@@ -109,7 +109,8 @@ export async function searchAttempts(
       }
   }
   const page = pageOf(isNarrow ? together(walked) : oneByOne(walked))
-  return withEdge(sql, { page, walked, limit, examine })
+  const seen = tested(sql, { ...message, tests: [messageInScope(sql, search.scope, 'm.')] })
+  return withEdge(sql, { page, walked, seen, limit, examine })
 }
 
 /** Attempts that have an outcome, and stand behind the place. */
@@ -123,11 +124,17 @@ function settledBehind(sql: Sql, after: AttemptPlace | null): Fragment {
 
 /**
  * The page, and where the walk stopped at its bound, of one snapshot: where attempts are archived or deleted in between,
- * that place would be further on.
+ * that place would be further on. `seen`: the message of `found`, if the scope shows it.
  */
 async function withEdge(
   sql: Sql,
-  { page, walked, limit, examine }: { page: Fragment; walked: Fragment; limit: number; examine: number },
+  {
+    page,
+    walked,
+    seen,
+    limit,
+    examine,
+  }: { page: Fragment; walked: Fragment; seen: Fragment; limit: number; examine: number },
 ): Promise<AttemptPage> {
   const rows = await sql<((ListedAttempt | { message_id: null }) & Edge)[]>`
     with page as materialized (${page}),
@@ -140,7 +147,7 @@ async function withEdge(
     from (select) one
     left join (
       select edge.*, exists (
-        select from (select edge.message_id as id) found cross join lateral ${tested(sql, { ...message, tests: [messageInScope(sql, search.scope, 'm.')] })} m
+        select from (select edge.message_id as id) found cross join lateral ${seen} m
       ) as is_in_scope
       from edge
     ) edge on true

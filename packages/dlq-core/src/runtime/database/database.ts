@@ -46,7 +46,8 @@ const lastTime = '9999-12-31T23:59:59.999Z'
 
 /** By SQL people put messages off to "infinity", and a list with one such time must not fail for all others. */
 function toTime(text: string): Date {
-  const time = new Date(text)
+  // Node reads the years 1 to 99 as 1950 to 2049, except in ISO's own form.
+  const time = new Date(text.startsWith('00') ? text.replace(' ', 'T').replace(/[+-]\d\d$/, '$&:00') : text)
   if (!Number.isNaN(time.getTime())) return time
   return new Date(/^-|BC$/.test(text) ? firstTime : lastTime)
 }

@@ -46,6 +46,22 @@ test('a pooler’s role that writes bytes otherwise is refused, and no other byt
   }
 })
 
+test('a time of the first years is read as it is', async () => {
+  const sql = connectAsService(database.url)
+  const times = ['0001-01-01T00:00:00.000Z', '0049-06-01T12:00:00.123Z', '0099-12-31T23:59:59.999Z']
+  try {
+    const [row] = await sql<[{ times: Date[] }]>`
+      select array['0001-01-01', '0049-06-01 12:00:00.123456', '0099-12-31 23:59:59.999']::timestamptz[] as times`
+    expect(row.times.map((time) => time.toISOString())).toEqual(times)
+    const [back] = await sql<
+      [{ times: Date[] }]
+    >`select array[${row.times[0]!}::timestamptz, ${row.times[2]!}] as times`
+    expect(back.times).toEqual([row.times[0], row.times[2]])
+  } finally {
+    await sql.end()
+  }
+})
+
 test('a time that no date holds is the first one, or the last one', async () => {
   const sql = connectAsService(database.url)
   try {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -142,6 +143,53 @@ describe('of months that were dropped', () => {
       await database.sql`select updated_at > now() - interval '1 minute' as fresh from dlq.dlq_messages where id = ${id}`
     expect(row!.fresh).toBe(true)
   })
+})
+
+describe('a month that was detached by hand', () => {
+  const month = monthFrom(new Date(), 2)
+  const name = nameOf(month)
+  const id = () => idOf(month.getTime() + 86_400_000)
+
+  beforeEach(async () => {
+    await insertMessageRow(database.sql, { id: id() })
+    await database.sql`alter table dlq.dlq_messages detach partition ${database.sql(`dlq.${name}`)}`
+  })
+  afterEach(async () => {
+    await database.sql`delete from dlq.dlq_messages`
+    await database.sql`drop table if exists ${database.sql(`dlq.${name}`)}, ${database.sql(`dlq.${name}_2`)}`
+    await database.sql`select dlq.create_message_partitions()`
+  })
+
+  test.each([
+    ['a record of it comes', () => ensure(id())],
+    [
+      'it is made ahead',
+      async () => (await database.sql`select dlq.create_message_partitions() as made`)[0]!.made === 1,
+    ],
+  ])('and stayed under its name has another partition once %s, and keeps its rows', async (_, make) => {
+    expect([await make(), await make()]).toEqual([true, false])
+    expect(await partitionOf(await insertMessageRow(database.sql, { id: id() }))).toBe(`dlq.${name}_2`)
+    expect(await database.sql`select from ${database.sql(`dlq.${name}`)}`).toHaveLength(1)
+  })
+})
+
+test('messages come back from the archive into a month that is being dropped', async () => {
+  const { sql } = database
+  const month = monthFrom(new Date(), 3)
+  const id = idOf(month.getTime() + 86_400_000)
+  await insertMessageRow(sql, { id, status: 'DEAD' })
+  await sql`select dlq.archive_messages(array[${id}]::uuid[])`
+  await sql`vacuum (truncate) ${sql(`dlq.${nameOf(month)}`)}`
+  const restoring = await sql.begin(async (dropping) => {
+    const [row] = await dropping`select dlq.drop_empty_month(${`dlq.${nameOf(month)}`}::regclass) as dropped`
+    expect(row!.dropped).toBe(true)
+    const restoring = sql`select dlq.restore_messages(array[${id}]::uuid[]) as id`.execute()
+    await untilWaitingForLock(database)
+    return { restoring }
+  })
+  expect([...(await restoring.restoring)]).toEqual([{ id }])
+  expect(await partitionOf(id)).toBe(`dlq.${nameOf(month)}`)
+  await sql`delete from dlq.dlq_messages`
 })
 
 describe('the overflow partition', () => {

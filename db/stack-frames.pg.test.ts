@@ -59,9 +59,23 @@ test('when migration 050 is taken back, headers are whole, and traces name their
         original_topic, original_offset, error_class, error_message, updated_at, error_stacktrace, record_headers, frames_id)
       values ('framed', 7, 'E', 'no', '2026-02-20T00:00:00Z', ${'F\n\t⋮\n'}, '[["a","b"],{"framed":[]}]', ${id})`
   }
+  const withNul = '00000000-0000-8000-8000-000000000003'
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, error_message, updated_at, record_headers, frames_id)
+    values ('with nul', 'no', '2026-02-20T00:00:00Z', '[{"framed":["mine","AAE="]}]', ${withNul})`
   for (let down: string[] = []; !down.some((name) => name.includes('/050_')); )
     down = await migrateDown({ databaseUrl: database.url, set: 'dlq', count: 1 })
 
+  const [nul] = await database.sql<{ headers: string; at: Date }[]>`
+    select record_headers::text as headers, updated_at as at from dlq.dlq_messages where original_topic = 'with nul'`
+  expect(JSON.parse(nul!.headers)).toEqual([
+    ['a\0b', 'fixed\0'],
+    ['own', 'mine'],
+    ['bytes', { base64: 'AAE=' }],
+    ['why', 'no'],
+  ])
+  expect(nul!.at.getTime()).toBe(Date.parse('2026-02-20T00:00:00Z'))
+  await database.sql`delete from dlq.dlq_messages where original_topic = 'with nul'`
   for (const table of ['dlq_messages', 'dlq_messages_archive']) {
     const [row] = await database.sql<{ trace: string; headers: string; frames_id: string | null; at: Date }[]>`
       select error_stacktrace as trace, record_headers::text as headers, frames_id, updated_at as at

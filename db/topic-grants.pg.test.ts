@@ -121,6 +121,74 @@ test('a row for a role that does not exist is refused: it would limit nobody', a
   await expect(grant(orders, 'read', '*')).rejects.toMatchObject({ constraint_name: 'chk_dlq_sql_grants_verb' })
 })
 
+test('a row goes with its role when that is renamed, and also counts for whoever has the name then', async () => {
+  await grant(orders, 'dead_letter', 'orders.*')
+  const former = name('former')
+  const rename = (from: string, to: string) => database.sql.unsafe(`alter role ${from} rename to ${to}`)
+  await rename(orders, former)
+  try {
+    // The session goes on under the login that it has.
+    await expect(as(orders, deadLetter('payments'))).rejects.toMatchObject(refused('payments'))
+    await as(orders, deadLetter('orders.created'))
+    await as(other, deadLetter('payments'))
+    await rename(other, orders)
+    try {
+      for (const login of [orders, other])
+        await expect(as(login, deadLetter('payments'))).rejects.toMatchObject(refused('payments'))
+    } finally {
+      await rename(orders, other)
+    }
+  } finally {
+    await rename(former, orders)
+  }
+})
+
+test('after a restore to another server, the number of a role is nobody’s', async () => {
+  await grant(orders, 'dead_letter', 'orders.*')
+  await database.sql`
+    update dlq.dlq_sql_grants set server_id = server_id + 1, role_id = ${other}::text::regrole`
+  await as(other, deadLetter('payments'))
+  await expect(as(orders, deadLetter('payments'))).rejects.toMatchObject(refused('payments'))
+})
+
+test('a session with standard_conforming_strings off has the same limits, policies and partitions', async () => {
+  await grant(orders, 'dead_letter', 'a_b.*')
+  await grant(orders, 'dead_letter', 'axb.yes')
+  await grant(orders, 'pull', 'a_b.*')
+  await database.sql`insert into dlq.dlq_policies (pattern, max_retries) values ('a_b.*', 7)`
+  const url = new URL(database.url)
+  url.username = orders
+  url.password = 'secret'
+  const sql = postgres(url.href, {
+    max: 1,
+    connection: { standard_conforming_strings: 'off', escape_string_warning: 'off' },
+  })
+  try {
+    for (const topic of ['a_b.yes', 'axb.yes']) await sql.unsafe(deadLetter(topic))
+    await expect(sql.unsafe(deadLetter('axb.no'))).rejects.toMatchObject(refused('axb.no'))
+    const stored = await database.sql`select original_topic, max_retries from dlq.dlq_messages order by 1`
+    expect([...stored]).toEqual([
+      { original_topic: 'a_b.yes', max_retries: 7 },
+      { original_topic: 'axb.yes', max_retries: 3 },
+    ])
+    const [leased] = await sql.unsafe(claim('a_b.yes'))
+    const resolve = `select dlq.resolve_messages(array['${leased!.id}']::uuid[], '${leased!.lease_token}')`
+    expect(await sql.unsafe(resolve)).toHaveLength(1)
+  } finally {
+    await sql.end()
+    await database.sql`delete from dlq.dlq_policies where pattern = 'a_b.*'`
+  }
+})
+
+test('a backslash in a function means the same in every session', async () => {
+  const rows = await database.sql<{ name: string; body: string }[]>`
+    select oid::regprocedure::text as name, prosrc as body from pg_proc
+    where pronamespace = 'dlq'::regnamespace and strpos(prosrc, chr(92)) > 0`
+  expect(rows.length).toBeGreaterThan(3)
+  // What is left without the texts E'…'.
+  for (const { name, body } of rows) expect(body.replaceAll(/E'(?:[^'\\]|\\.|'')*'/g, ''), name).not.toContain('\\')
+})
+
 test('an application may not see or change the grants, and the owner is never limited', async () => {
   await grant(orders, 'pull', 'orders.*')
   for (const statement of ['select from dlq.dlq_sql_grants', 'delete from dlq.dlq_sql_grants'])

@@ -1,4 +1,5 @@
 import { archiveMessages, restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
+import { dropArchivedQuarter } from 'dlq-core/queries/upkeep/archived-quarters.ts'
 import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/upkeep/partitions.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -63,6 +64,31 @@ const hasMonth = async (month: string) => {
   const [row] = await database.sql`select to_regclass(${`dlq.dlq_messages_${month}`}) is not null as there`
   return row!.there
 }
+
+test.each(['dlq_messages_archive', 'dlq_attempts_archive'])(
+  'a quarter of %s that was detached by hand is made again and dropped when it is old, and the detached one stays',
+  async (table) => {
+    const { sql } = database
+    const detached = sql(`dlq.${table}_2034q2`)
+    await insertArchived('2034-05-01')
+    await sql`alter table dlq.${sql(table)} detach partition ${detached}`
+    await emptyTables(sql, 'dlq.dlq_messages_archive', 'dlq.dlq_attempts_archive')
+    await insertArchived('2034-06-01')
+    expect(await archivedAt()).toEqual(['2034-06-01'])
+    const before = new Date('2034-01-01')
+    for (let dropped: string | null = ''; dropped !== null; ) dropped = await dropArchivedQuarter(service.sql, before)
+
+    const now = new Date('2034-04-02')
+    await makePartitionsAhead(service.sql, { months: 3, now })
+    expect((await readPartitionLead(service.sql, now)).dlq_messages_archive).toBeGreaterThan(2)
+    expect((await drop('2035-07-01')).quarters).toEqual([table === 'dlq_messages_archive' ? '2034q2_2' : '2034q2'])
+    expect(await archivedAt()).toEqual([])
+    const left = await sql`select relname as name from pg_class where relname ~ '^dlq_[a-z]+_archive_2034q2(_2)?$'`
+    expect(left.map(({ name }) => name)).toEqual([`${table}_2034q2`])
+    expect(await sql`select from ${detached}`).toHaveLength(1)
+    await sql`drop table ${detached}`
+  },
+)
 
 test('a quarter of the archive is dropped with its attempts when its last day is 365 days old, and not a day before', async () => {
   for (const time of ['2032-03-31T23:59:59Z', '2032-04-01', '2032-06-30', '2032-07-01']) await insertArchived(time)

@@ -30,7 +30,10 @@ export async function readPartitionLead(sql: Sql, now: Date): Promise<PartitionL
       from ahead
     ),
     made as (
-      select relname from pg_class where relnamespace = 'dlq'::regnamespace and relispartition
+      -- Without the number at the end, which a partition has beside a detached table of its name.
+      select substring(relname from '^dlq_messages_(?:[0-9]{4}_[0-9]{2}|archive_[0-9]{4}q[0-9])') as relname
+      from pg_class where relnamespace = 'dlq'::regnamespace and relispartition
+        and relname ~ '^dlq_messages_(archive_)?[0-9]'
     )
     select
       coalesce(min(n) filter (where messages not in (select relname from made)), 25)::int - 1 as dlq_messages,
@@ -46,8 +49,8 @@ export async function listOldMonths(sql: Sql, before: Date): Promise<OldMonth[]>
   const months = await sql<{ name: string; is_vacuumed: boolean }[]>`
     select relname as name, pg_relation_size(c.oid) <= 1048576 as is_vacuumed
     from pg_inherits join pg_class c on c.oid = inhrelid
-    where inhparent = 'dlq.dlq_messages'::regclass and relname ~ '^dlq_messages_[0-9]{4}_[0-9]{2}$'
-      and to_date(right(relname, 7), 'YYYY_MM') + interval '1 month' <= ${before}::timestamptz at time zone 'UTC'
+    where inhparent = 'dlq.dlq_messages'::regclass and relname ~ '^dlq_messages_[0-9]{4}_[0-9]{2}(_[0-9]+)?$'
+      and to_date(substring(relname from '[0-9]{4}_[0-9]{2}'), 'YYYY_MM') + interval '1 month' <= ${before}::timestamptz at time zone 'UTC'
     order by relname`
   const found: OldMonth[] = []
   for (const { name, is_vacuumed } of months) {

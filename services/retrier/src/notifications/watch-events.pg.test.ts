@@ -282,6 +282,31 @@ test('a receiver that fails is tried again for hours, and then the delivery is d
   expect(await state()).toEqual(['backup delivered 1', 'all delivered 1'])
 })
 
+test('of thousands of conditions each lasts until it is over, and is said once', async () => {
+  const { sql } = database
+  await route({ dead_threshold: 10, digestMs: 0 })
+  const add = (change: number) => sql`
+    insert into dlq.dlq_summary_deltas (original_topic, status, change)
+    select 'topic.' || n, 'DEAD', ${change} from generate_series(1, 1100) n`
+  const open = async () => (await listEvents(service.sql, { ...every, type: 'dead.threshold' })).length
+  const every = { open: true, before: null, limit: 5000, scope: null }
+  try {
+    await add(10)
+    await look()
+    expect(await open()).toBe(1100)
+    const deliveries = async () =>
+      (await sql`select sum(cardinality(event_ids))::int as n from dlq.dlq_deliveries`)[0]!.n
+    await add(-1)
+    await look()
+    expect(await open()).toBe(1100)
+    await add(1)
+    await look()
+    expect([await open(), await deliveries()]).toEqual([1100, 1100])
+  } finally {
+    await sql`delete from dlq.dlq_summary_deltas where original_topic like 'topic.%'`
+  }
+})
+
 test('a receiver that is gone for good disables its channel', async () => {
   await route()
   await addGroup()

@@ -88,10 +88,10 @@ export async function readEvents(sql: Sql, ids: readonly string[]): Promise<Even
   return rows.map(toEvent)
 }
 
-/** The conditions that last. */
+/** The conditions that last: all of them, because one that is not known to last would begin again. */
 export async function listOpenConditions(sql: Sql): Promise<Event[]> {
   const rows = await sql<Row[]>`
-    select ${columns(sql)} from dlq.dlq_events e where e.is_condition and e.ended_at is null order by e.at, e.id limit 1000`
+    select ${columns(sql)} from dlq.dlq_events e where e.is_condition and e.ended_at is null order by e.at, e.id`
   return rows.map(toEvent)
 }
 

@@ -72,17 +72,17 @@ export async function listRunHappenings(sql: Sql, { after }: { after: Date }): P
       from dlq.dlq_run_deltas d where d.run_id = r.id
     ) d on true
     where r.status = 'paused' or r.ended_at > ${after}
-    order by r.created_at desc limit ${most}`
+    -- One that is paused and left out would seem to go on.
+    order by (r.status = 'paused') desc, r.created_at desc limit ${most}`
 }
 
 export type DeadTopic = { original_topic: string; dead: number }
 
-/** Of every topic with at least `least` DEAD messages. */
+/** Of every topic with at least `least` DEAD messages: one that were left out would seem to have fewer. */
 export async function listDeadTopics(sql: Sql, { least }: { least: number }): Promise<DeadTopic[]> {
   return sql<DeadTopic[]>`
     select original_topic, sum(count)::float8 as dead from ${lines(sql)}
-    where status = 'DEAD' group by original_topic having sum(count) >= ${least}
-    order by dead desc limit 1000`
+    where status = 'DEAD' group by original_topic having sum(count) >= ${least}`
 }
 
 /** For how long no ingester has looked at any DLQ topic; null where there is none to look at. */

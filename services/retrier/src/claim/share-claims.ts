@@ -6,7 +6,7 @@
 
 import { burstOf, claimCeiling, type RetryPolicy, sharedLimitsOf } from 'dlq-core/domain/retry/retry-policy.ts'
 import type { ClaimedMessage, TopicShare } from 'dlq-core/queries/retry/batches.ts'
-import type { Grant, TokenRequest } from 'dlq-core/queries/retry/rate-limits.ts'
+import { type Grant, runBucket, type TokenRequest } from 'dlq-core/queries/retry/rate-limits.ts'
 import type { Claimable } from './due-topics.ts'
 import { type Sharer, shareBatch } from './share-batch.ts'
 
@@ -152,11 +152,6 @@ function countContest(contested: ClaimMemory['contested'], topic: string): boole
 /** Names a share among others. */
 function shareKey(topic: string, run: string | null | undefined): string {
   return run ? `${runBucket(run)} ${topic}` : topic
-}
-
-/** No topic has such a name. */
-function runBucket(run: string): string {
-  return `run:${run}`
 }
 
 /** The rate-limit buckets that a share draws on. */

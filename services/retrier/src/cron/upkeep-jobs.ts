@@ -7,6 +7,7 @@ import { forgetEmptyGroups } from 'dlq-core/queries/groups/empty-groups.ts'
 import { sweepFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import { foldSummary, getSummaryState, reconcileSummary } from 'dlq-core/queries/reading/summary.ts'
 import { releaseExpiredLeases } from 'dlq-core/queries/retry/expired-leases.ts'
+import { deleteRunBuckets } from 'dlq-core/queries/retry/rate-limits.ts'
 import { forgetDeadRetriers } from 'dlq-core/queries/retry/retriers.ts'
 import { listAbandonedSlots } from 'dlq-core/queries/retry/slots.ts'
 import { deleteOldRuns } from 'dlq-core/queries/runs/runs.ts'
@@ -117,6 +118,7 @@ export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
           reads: await inPieces(ago(retentions.audit_retention), deleteOldReads),
           idempotency_keys: await inPieces(ago(idempotencyKeysKeptMs), deleteOldIdempotencyKeys),
           runs: await inPieces(ago(retentions.audit_retention), deleteOldRuns),
+          run_rates: await untilNone(context.signal, () => deleteRunBuckets(sql, { limit: deleteLimit })),
           sagas: await inPieces(ago(retentions.audit_retention), deleteEndedSagas),
           cron_runs: await deleteOldCronRuns(sql, ago(runsKeptMs)),
           failed_jobs: await deleteFailedJobs(sql, ago(failedJobsKeptMs)),

@@ -5,7 +5,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { describe, expect, test } from 'vitest'
 import { defaultRetryPolicy, type RetryPolicy, sharedLimitsOf } from '../../domain/retry/retry-policy.ts'
-import { type Grant, returnTokens, takeTokens } from './rate-limits.ts'
+import { deleteRunBuckets, type Grant, returnTokens, runBucket, takeTokens } from './rate-limits.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -254,4 +254,29 @@ describe('a topic that is retried in windows of fifty every six hours', () => {
       expect(run_started_at!.getTime()).toBe(Math.floor((start + 12_345) / every) * every)
     }
   })
+})
+
+test('the bucket of a run is kept until the run has ended', async () => {
+  const { sql } = service
+  const [ended, unfinished, deleted] = [randomUUID(), randomUUID(), randomUUID()]
+  for (const id of [ended, unfinished])
+    await database.sql`
+      insert into dlq.dlq_runs (id, kind, actor, selection, until_id, matched, matched_relation, ended_at, status)
+      values (${id}, 'retry', 'maria', '{}', ${id}, 0, 'eq', ${id === ended ? new Date() : null}, ${id === ended ? 'completed' : 'running'})`
+  const topic = limitedTopic({ ratePerSecond: 1 })
+  await topic.takeNow(1)
+  const limits = { ratePerSecond: 1, burst: 1, runEveryMs: null, runLimit: null, wanted: 1 }
+  await takeTokens(
+    sql,
+    [ended, unfinished, deleted].map((id) => ({ ...limits, topic: runBucket(id) })),
+  )
+  const left = async () => {
+    const rows = await database.sql`
+      select topic from dlq.dlq_rate_buckets where topic = ${topic.topic} or topic like 'run:%'`
+    return rows.map((row) => row.topic).toSorted()
+  }
+  expect(await left()).toHaveLength(4)
+  expect([await deleteRunBuckets(sql, { limit: 1 }), await deleteRunBuckets(sql, { limit: 10 })]).toEqual([1, 1])
+  expect(await deleteRunBuckets(sql, { limit: 10 })).toBe(0)
+  expect(await left()).toEqual([topic.topic, runBucket(unfinished)].toSorted())
 })

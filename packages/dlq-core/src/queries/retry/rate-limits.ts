@@ -93,3 +93,20 @@ export async function returnTokens(sql: Sql, unused: readonly Grant[]): Promise<
     from unused
     where bucket.topic = unused.topic`
 }
+
+/** The bucket of a run's own rate. No topic has such a name. */
+export function runBucket(runId: string): string {
+  return `run:${runId}`
+}
+
+/** Deletes the buckets of runs that have ended, or are deleted. Returns how many. */
+export async function deleteRunBuckets(sql: Sql, { limit }: { limit: number }): Promise<number> {
+  const result = await sql`
+    delete from dlq.dlq_rate_buckets where topic in (
+      select topic from dlq.dlq_rate_buckets
+      where starts_with(topic, ${runBucket('')}) and not exists (
+        select from dlq.dlq_runs r where ${runBucket('')} || r.id = topic and r.ended_at is null)
+      -- In the order in which every statement locks the buckets; one that is in use is deleted later.
+      order by topic limit ${limit} for update skip locked)`
+  return result.count
+}

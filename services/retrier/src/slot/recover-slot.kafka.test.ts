@@ -82,6 +82,25 @@ const seen = async () => {
 }
 const each = () => Array.from({ length: count }, (_, n) => `{"n":${n}}`).toSorted()
 
+/** The window of the topic, in which the messages of the dead retrier were counted. */
+async function openWindow(beganAt: Date): Promise<() => Promise<number>> {
+  await database.sql`
+    insert into dlq.dlq_rate_buckets (topic, tokens, refilled_at, run_started_at, run_used, granted)
+    values (${topic}, 0, now(), ${beganAt}, ${count + 5}, ${count})`
+  return async () => (await database.sql`select run_used from dlq.dlq_rate_buckets where topic = ${topic}`)[0]!.run_used
+}
+
+test.each([
+  ['unpublished messages are taken off their window again', 'send', -60_000, 5],
+  ['unpublished messages are not taken off a later window', 'send', 60_000, count + 5],
+  ['published messages stay in their window', 'commit', -60_000, count + 5],
+] as const)('%s', async (_, until, beganMs, used) => {
+  const window = await openWindow(new Date(Date.now() + beganMs))
+  await dieAfter(until)
+  expect(await sweep()).toEqual({ more: true })
+  expect(await window()).toBe(used)
+})
+
 test('committed messages are RESOLVED, with their attempts, and not sent again', async () => {
   await dieAfter('commit')
   expect(await sweep()).toEqual({ more: true })

@@ -13,6 +13,7 @@ import {
   type OutstandingMessage,
   releaseBatch,
 } from 'dlq-core/queries/retry/batches.ts'
+import { returnWindowTokens } from 'dlq-core/queries/retry/rate-limits.ts'
 import { lastBatchNumber, nextBatchNumbers, type Slot } from 'dlq-core/queries/retry/slots.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
@@ -78,10 +79,14 @@ async function settleOutstanding(
   { slot, outstanding, verdict, sent }: Settling,
 ): Promise<number> {
   const { batch } = outstanding
-  // It was certainly not published: its messages are as before the claim.
-  if (verdict === 'unpublished') return releaseBatch(sql, { ...slot, batch })
-  const places = new Map(sent.map((place) => [place.id, place]))
   const held = await listOutstandingMessages(sql, { slot: slot.slot, batch })
+  if (verdict === 'unpublished') {
+    // It was certainly not published: its messages are as before the claim, and take nothing off the window of their topics.
+    const released = await releaseBatch(sql, { ...slot, batch })
+    if (released > 0) await returnClaimed(sql, held)
+    return released
+  }
+  const places = new Map(sent.map((place) => [place.id, place]))
   const toAttempt = (message: OutstandingMessage): SettledAttempt => ({
     message_id: message.id,
     number: message.retry_count,
@@ -102,6 +107,13 @@ async function settleOutstanding(
     released: isKnown ? [] : ids,
   })
   return counts.settled + counts.released
+}
+
+async function returnClaimed(sql: Database, messages: readonly OutstandingMessage[]): Promise<void> {
+  const byTopic = Map.groupBy(messages, ({ original_topic }) => original_topic)
+  const unused = [...byTopic].map(([topic, of]) => ({ topic, count: of.length }))
+  // The messages of a batch were claimed together.
+  await returnWindowTokens(sql, { claimedAt: messages[0]!.claimed_at, unused })
 }
 
 type Reporting = Omit<Settling, 'sent'> & { ledger: LedgerEntry | null }

@@ -318,7 +318,7 @@ export async function listOutstanding(sql: Sql, { slot }: Pick<Slot, 'slot'>): P
 export type OutstandingMessage = Pick<
   ClaimedMessage,
   'id' | 'retry_count' | 'original_topic' | 'dlq_topic' | 'consumer_group' | 'target_topic' | 'run_id'
->
+> & { claimed_at: Date }
 
 /** The messages of one outstanding batch. */
 export async function listOutstandingMessages(
@@ -326,7 +326,8 @@ export async function listOutstandingMessages(
   { slot, batch }: { slot: number; batch: bigint },
 ): Promise<OutstandingMessage[]> {
   return sql<OutstandingMessage[]>`
-    select id, retry_count, original_topic, dlq_topic, consumer_group, ${targetTopicOf(sql)} as target_topic, run_id
+    select id, retry_count, original_topic, dlq_topic, consumer_group, ${targetTopicOf(sql)} as target_topic, run_id,
+           last_retry_at as claimed_at
     from dlq.dlq_messages m
     where lease_slot = ${slot} and lease_batch = ${batch} and status = 'RETRYING'
     order by id`

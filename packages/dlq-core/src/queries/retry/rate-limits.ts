@@ -94,6 +94,33 @@ export async function returnTokens(sql: Sql, unused: readonly Grant[]): Promise<
     where bucket.topic = unused.topic`
 }
 
+/**
+ * Returns the tokens of messages that were claimed then and certainly not sent, where nobody knows any more what was
+ * granted: the retrier died, or the answer to its commit never came. Only to windows, and only to those that were under
+ * way when the messages were claimed; a rate fills up by itself.
+ */
+export async function returnWindowTokens(
+  sql: Sql,
+  { claimedAt, unused }: { claimedAt: Date; unused: readonly { topic: string; count: number }[] },
+): Promise<void> {
+  if (unused.length === 0) return
+  await sql`
+    with unused as materialized (
+      select bucket.topic, asked.count
+      from dlq.dlq_rate_buckets bucket
+      join json_to_recordset(${toJson(unused)}::json) as asked (topic text, count int) using (topic)
+      -- Tokens are taken before the claim, so a window that began later is another one.
+      where bucket.run_started_at <= ${claimedAt}
+      order by topic
+      -- In the order in which every statement locks the buckets.
+      for update of bucket
+    )
+    update dlq.dlq_rate_buckets bucket set run_used = greatest(0, bucket.run_used - unused.count)
+    from unused
+    -- Asked again under the lock.
+    where bucket.topic = unused.topic and bucket.run_started_at <= ${claimedAt}`
+}
+
 /** The bucket of a run's own rate. No topic has such a name. */
 export function runBucket(runId: string): string {
   return `run:${runId}`

@@ -241,6 +241,49 @@ describe('a topic with an order per key', () => {
     const shares = [share('orders', 100, { ordered: true }), share('payments', 100, { ordered: true })]
     expect(idsOf((await claim(slot, shares)).messages)).toEqual([free, elsewhere].toSorted())
   })
+
+  test('gives what need not wait from behind thousands that wait, in the order in which they are due', async () => {
+    await insertKeyed(7, 1, { status: 'RETRYING' })
+    await database.sql`
+      insert into dlq.dlq_messages (original_topic, error_message, order_key, original_partition, original_offset, next_retry_at)
+      select 'orders', 'failed', 7, 0, n, now() - interval '1 hour' + n * interval '1 ms' from generate_series(2, 3000) n`
+    await database.sql`insert into dlq.dlq_topic_pauses (topic, what, paused_by, reason) values ('orders.paused', 'retries', 'maria', 'a test')`
+    const second = await insertKeyed(8, 3002, { next_retry_at: ago(90) })
+    const first = await insertKeyed(8, 3001, { next_retry_at: ago(60) })
+    const free = [await insertDue({ order_key: null, next_retry_at: ago(80) }), await insertDue({ order_key: null })]
+    await insertKeyed(9, 3003, { dlq_topic: 'orders.paused' })
+    await insertKeyed(9, 3004)
+    const slot = await take()
+    const of = (quota: number) => [share('orders', quota, { ordered: true })]
+    try {
+      expect(idsOf((await claim(slot, of(2))).messages)).toEqual([free[0], first].toSorted())
+      expect(idsOf((await claim(slot, of(100))).messages)).toEqual([free[1]])
+    } finally {
+      await database.sql`delete from dlq.dlq_topic_pauses`
+    }
+    expect(await read(second)).toMatchObject({ status: 'PENDING' })
+  })
+
+  test('gives a topic its turn to be read further, beside others where many wait as well', async () => {
+    const topics = Array.from({ length: 5 }, (_, n) => `orders-${n}`)
+    await database.sql`
+      insert into dlq.dlq_messages (original_topic, error_message, status, order_key, original_partition, original_offset, next_retry_at)
+      select 'orders-' || n % 5, 'failed', case when n < 5 then 'RETRYING' else 'PENDING' end, 7, 0, n, now() - interval '1 hour'
+      from generate_series(0, 7000) n`
+    const behind = await Promise.all(
+      topics.map((original_topic) => insertDue({ original_topic, order_key: null, next_retry_at: ago(1) })),
+    )
+    const slot = await take()
+    const shares = topics.map((topic) => share(topic, 20, { ordered: true }))
+    const claimed = new Set<string>()
+    // One of them at each claim, by chance.
+    for (let claims = 0; claimed.size < 5 && claims < 500; claims += 1) {
+      const { messages } = await claim(slot, shares)
+      expect(messages.length).toBeLessThanOrEqual(1)
+      for (const { id } of messages) claimed.add(id)
+    }
+    expect([...claimed].toSorted()).toEqual(behind.toSorted())
+  })
 })
 
 describe('settling', () => {

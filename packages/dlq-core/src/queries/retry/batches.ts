@@ -5,7 +5,7 @@
 import { heldBySlots } from '../held-by-slots.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { type Sql, toArray, toJson } from '../sql.ts'
-import { beginsPaused, bytesOf, dueMessages } from './due-messages.ts'
+import { beginsPaused, bytesOf, dueMessages, windowOf } from './due-messages.ts'
 import type { Slot } from './slots.ts'
 
 export type ClaimedMessage = {
@@ -114,7 +114,10 @@ export async function claimBatch(
     in_flight as materialized (
       select original_topic, count(*)::int as messages from ${heldBySlots(sql)} held group by original_topic
     ),
-    share as materialized (
+    dice as materialized (
+      select random() as chance
+    ),
+    planned as materialized (
       select topic, run, ordered, "pausedGroups" as paused, paused.topics as paused_topics,
              ordered or (${beginsPaused(sql)}) as windowed,
              case when "maxInFlight" is null then quota
@@ -126,6 +129,9 @@ export async function claimBatch(
       -- In the claim's own statement, so that no message of a run is claimed once it is paused or cancelled.
       where topic <> all (paused.topics)
         and (run is null or exists (select from dlq.dlq_runs r where r.id = run and r.status = 'running'))
+    ),
+    share as materialized (
+      select s.*, ${windowOf(sql)} from planned s
     ),
     due as materialized (
       ${dueMessages(sql)}

@@ -178,4 +178,28 @@ describe.each(planCacheModes)('of a topic in the order of keys, with %s', (planC
     // As due messages, as what passes on from the window, and each with the first of its key.
     expect(rows).toBeLessThan(waiting * 5)
   })
+
+  test('many topics with thousands behind one key cost a claim hardly more than one', async () => {
+    await ordered.sql`truncate dlq.dlq_messages`
+    const [topics, waiting] = [20, 2000]
+    await ordered.sql`
+      insert into dlq.dlq_messages (original_topic, error_message, record_value, original_partition, original_offset, order_key, next_retry_at)
+      select 'topic-' || n % ${topics}::int, 'failed', 'value', 0, n, 77, now() + (case when n < ${topics}::int then 1 else -1 end) * interval '1 hour'
+      from generate_series(0, ${topics * waiting}::int) n`
+    await ordered.sql`insert into dlq.dlq_slots (slot, epoch) values (1, 1) on conflict do nothing`
+    await ordered.sql`vacuum analyze dlq.dlq_messages`
+    const of = (topic: string) => ({ topic, quota: 50, maxInFlight: null, ordered: true, pausedGroups: [] })
+    const shares = Array.from({ length: topics }, (_, n) => of(`topic-${n}`))
+    const plans = await plansOf(ordered.url, planCacheMode, async (sql) => {
+      expect(await claimBatch(sql, { ...slot, token: randomUUID(), shares, maxBytes: 1e9 })).toBeNull()
+    })
+    const nodes = plans.flatMap(nodesOf)
+    // In each partition.
+    const lookups = nodes.filter((node) => /_first_.*order_key/.test(node['Index Name'] ?? ''))
+    expect(lookups.length).toBeGreaterThan(0)
+    const count = lookups.reduce((sum, node) => sum + node['Actual Loops'], 0)
+    // Of each topic twice its share and a hundred, and one key.
+    expect(count).toBeGreaterThan(topics * 200)
+    expect(count).toBeLessThan(topics * 205)
+  })
 })

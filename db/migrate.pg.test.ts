@@ -211,16 +211,20 @@ describe('a service that stores messages meanwhile', () => {
   test('may take a lock that the way back needs', async () => {
     const { url } = database
     // Back to 051, which builds indexes of the messages.
+    const names = (await migrationStatus({ databaseUrl: url }))
+      .filter(({ set }) => set === 'dlq')
+      .map(({ name }) => name)
+    const count = names.length - names.indexOf('051_fewer_indexes')
     const service = new pg.Client({ connectionString: url })
     await service.connect()
     const lines: string[] = []
     try {
       await service.query('begin; lock table dlq.dlq_messages in row exclusive mode')
-      const migrating = migrateDown({ databaseUrl: url, set: 'dlq', count: 3, log: (line) => lines.push(line) })
+      const migrating = migrateDown({ databaseUrl: url, set: 'dlq', count, log: (line) => lines.push(line) })
       await vi.waitFor(() => expect(lines.join()).toContain('lost a lock'), { timeout: 30_000 })
       await service.query('commit')
       const taken = await migrating
-      expect(taken).toHaveLength(3)
+      expect(taken).toHaveLength(count)
       expect((await migrateUp({ databaseUrl: url })).toReversed()).toEqual(taken)
     } finally {
       await service.end()

@@ -49,8 +49,8 @@ async function insertRefailures(
   for (let n = 0; n < count; n += 1) {
     const id = await insert({ group_id, next_retry_at: new Date(Date.now() + 600_000) })
     await database.sql`
-      insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, failed_again_at, settled_at)
-      select ${id}, 1, ${randomUUID()}, 'published', at, at - ${afterMs}::int * interval '1 ms'
+      insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, failed_again_at, failed_again_topic, settled_at)
+      select ${id}, 1, ${randomUUID()}, 'published', at, ${`${topic}.dlq.v1`}, at - ${afterMs}::int * interval '1 ms'
       from (select now() - ${secondsAgo}::int * interval '1 s' as at) failed`
   }
 }
@@ -113,6 +113,45 @@ test('a large backlog of a paused group is put off pass after pass, without wait
   expect(await claim()).toEqual([])
   const [due] = await database.sql`select count(*)::int as n from dlq.dlq_messages where next_retry_at <= now()`
   expect(due!.n).toBe(0)
+})
+
+/** Newer than all others: of another topic, or of this one and its group. */
+async function flood({
+  count,
+  of = 'payments',
+  group_id = randomUUID(),
+}: {
+  count: number
+  of?: string
+  group_id?: string
+}) {
+  await database.sql`
+    with stored as (
+      insert into dlq.dlq_messages (original_topic, error_message, group_id, retry_count, next_retry_at)
+      select ${of}, 'failed', ${group_id}, 1, now() + interval '1 hour' from generate_series(1, ${count}) n
+      returning id
+    )
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, failed_again_at, failed_again_topic, settled_at)
+    select id, 1, gen_random_uuid(), 'published', now(), ${`${of}.dlq.v1`}, now() from stored`
+}
+
+test('more re-failures of another DLQ topic than are counted hide no group', async () => {
+  await insertRefailures(5, { secondsAgo: 30 })
+  await flood({ count: 21_000 })
+  await database.sql`analyze dlq.dlq_attempts`
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([group])
+})
+
+test('of a group with more re-failures than are counted, retries count from when re-failures do', async () => {
+  // The one of another DLQ topic is older.
+  await insertRefailures(1, { secondsAgo: 50 })
+  await flood({ count: 21_000, of: topic, group_id: group })
+  await database.sql`
+    insert into dlq.dlq_group_retries (original_topic, group_id, began_at, published)
+    values (${topic}, ${group}, now() - interval '50 s', 100000), (${topic}, ${group}, date_bin('10 s', now(), 'epoch'), 21000)`
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([group])
 })
 
 test('re-failures that are few, old, or of several groups pause no group', async () => {

@@ -2,7 +2,7 @@
 // many failed again; what they are probed with; and how many retries each group had lately.
 
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
-import { type Sql, toJson } from '../sql.ts'
+import { type Fragment, type Sql, toJson } from '../sql.ts'
 import { type TopicScope, topicInScope } from '../topic-scope.ts'
 
 /** Pauses are per original topic, because whether a retry fails depends on the topic that it is sent to. */
@@ -18,17 +18,61 @@ export type GroupPause = PausableGroup & {
   refails_after_ms: number | null
 }
 
-/** At most this number of re-failures is counted, newest first. It bounds the work and is far above every threshold. */
+/**
+ * So many re-failures are counted, newest first: the DLQ topics that have some share them, so that many of one hide none of
+ * another. It bounds the work, and is far above usual thresholds.
+ */
 const maxRecent = 20_000
+/** Each DLQ topic has at least so many, and twice the largest threshold. */
+const leastRecent = 500
+
+/**
+ * The newest re-failures of each DLQ topic: one step along idx_dlq_attempts_failed_again_topic for each topic, and then its
+ * newest ones. `counted_from`: since when all re-failures of the DLQ topic are among them.
+ */
+function recentRefailures(sql: Sql, { withinMs, least }: { withinMs: number; least: number }) {
+  const since = sql`now() - ${withinMs}::float8 * interval '1 ms'`
+  const firstBehind = (topic: Fragment) => sql`
+    select failed_again_topic as topic from dlq.dlq_attempts
+    where failed_again_at is not null and failed_again_topic > ${topic}
+    order by failed_again_topic limit 1`
+  return sql`
+    with recursive walk as (
+      (${firstBehind(sql`''`)})
+      union all
+      select next.topic from walk cross join lateral (${firstBehind(sql`walk.topic`)}) next
+    ),
+    failing as materialized (
+      select topic, greatest(${Math.min(maxRecent, least)}::int, (${maxRecent}::int / count(*) over ())::int) as most
+      from walk
+      where exists (
+        select from dlq.dlq_attempts a where a.failed_again_topic = walk.topic and a.failed_again_at > ${since})
+    )
+    select newest.*,
+           case when count(*) over (partition by failing.topic) < failing.most then ${since}
+                else min(newest.failed_again_at) over (partition by failing.topic) end as counted_from
+    from failing
+    cross join lateral (
+      select message_id, settled_at, failed_again_at from dlq.dlq_attempts a
+      where a.failed_again_topic = failing.topic and a.failed_again_at > ${since}
+      order by a.failed_again_at desc limit failing.most
+    ) newest`
+}
+
+/** The message of re-failure a. "limit 1" keeps it a look-up: for a join PostgreSQL might read all messages. */
+function messageOf(sql: Sql) {
+  return sql`
+    cross join lateral (
+      select original_topic, dlq_topic, group_id from dlq.dlq_messages m where m.id = a.message_id limit 1
+    ) m`
+}
 
 /** The topics with a re-failure in the last `withinMs`, each with one of its DLQ topics. */
 export async function listRefailingTopics(sql: Sql, { withinMs }: { withinMs: number }): Promise<MessageTopics[]> {
   return sql<MessageTopics[]>`
     select m.original_topic, max(m.dlq_topic) as dlq_topic
-    from (select message_id from dlq.dlq_attempts
-          where failed_again_at > now() - ${withinMs}::float8 * interval '1 ms'
-          order by failed_again_at desc limit ${maxRecent}) a
-    join dlq.dlq_messages m on m.id = a.message_id
+    from (${recentRefailures(sql, { withinMs, least: leastRecent })}) a
+    ${messageOf(sql)}
     group by m.original_topic`
 }
 
@@ -44,23 +88,23 @@ export type RefailingGroup = PausableGroup & {
 /** The groups that are not paused and have at least their topic's threshold of re-failures in its window. */
 export async function listRefailingGroups(sql: Sql, rules: readonly RefailureRule[]): Promise<RefailingGroup[]> {
   if (rules.length === 0) return []
-  const longestMs = Math.max(...rules.map(({ windowMs }) => windowMs))
+  const withinMs = Math.max(...rules.map(({ windowMs }) => windowMs))
+  const least = Math.max(leastRecent, ...rules.map(({ threshold }) => 2 * threshold))
   return sql<RefailingGroup[]>`
     with refailing as (
       select m.original_topic, m.group_id, count(*)::int as refailures,
-             greatest(now() - rule."windowMs" * interval '1 ms', p.resumed_at) as since,
+             -- Retries of the same time: earlier ones, whose re-failures are not counted, would make the share small.
+             greatest(now() - rule."windowMs" * interval '1 ms', p.resumed_at, max(a.counted_from)) as since,
              percentile_cont(0.9) within group (
                order by greatest(0, extract(epoch from a.failed_again_at - a.settled_at)) * 1000)
                -- Of an attempt that nobody has settled it is not known.
                filter (where a.settled_at is not null) as refails_after_ms
-      from (select message_id, settled_at, failed_again_at from dlq.dlq_attempts
-            where failed_again_at > now() - ${longestMs}::float8 * interval '1 ms'
-            order by failed_again_at desc limit ${maxRecent}) a
-      join dlq.dlq_messages m on m.id = a.message_id and m.group_id is not null
+      from (${recentRefailures(sql, { withinMs, least })}) a
+      ${messageOf(sql)}
       join json_to_recordset(${toJson(rules)}::json) as rule (topic text, threshold int, "windowMs" float8)
         on rule.topic = m.original_topic
       left join dlq.dlq_group_pauses p on p.original_topic = m.original_topic and p.group_id = m.group_id
-      where a.failed_again_at > now() - rule."windowMs" * interval '1 ms'
+      where m.group_id is not null and a.failed_again_at > now() - rule."windowMs" * interval '1 ms'
         and (p.group_id is null or a.failed_again_at > p.resumed_at)
       group by m.original_topic, m.group_id, rule.threshold, rule."windowMs", p.resumed_at
       having count(*) >= rule.threshold

@@ -27,6 +27,7 @@ import { archiveSettled } from './archive-settled.ts'
 import type { CronJob } from './cron-job.ts'
 import { dropExpired } from './drop-expired.ts'
 import { fillPayloads } from './fill-payloads.ts'
+import { foldEndedRuns } from './fold-ended-runs.ts'
 import { retryLocked } from './retry-locked.ts'
 
 export type UpkeepDeps = {
@@ -118,6 +119,7 @@ export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
           reads: await inPieces(ago(retentions.audit_retention), deleteOldReads),
           idempotency_keys: await inPieces(ago(idempotencyKeysKeptMs), deleteOldIdempotencyKeys),
           runs: await inPieces(ago(retentions.audit_retention), deleteOldRuns),
+          runs_folded: await foldEndedRuns(sql, context.signal),
           run_rates: await untilNone(context.signal, () => deleteRunBuckets(sql, { limit: deleteLimit })),
           sagas: await inPieces(ago(retentions.audit_retention), deleteEndedSagas),
           cron_runs: await deleteOldCronRuns(sql, ago(runsKeptMs)),

@@ -157,7 +157,9 @@ export async function holdRun(sql: Sql, id: string): Promise<HeldRun | null> {
     )
     update dlq.dlq_runs r set
       resolved = r.resolved + sums.resolved, failed = r.failed + sums.failed,
-      failed_again = r.failed_again + sums.failed_again, last_settled_at = now(),
+      failed_again = r.failed_again + sums.failed_again,
+      -- What comes after its end tells nothing of when it was quiet.
+      last_settled_at = case when r.ended_at is null then now() else r.last_settled_at end,
       -- What a policy holds was not taken after all.
       taken = r.taken - sums.superseded - sums.staleness_unknown,
       step_taken = greatest(0, r.step_taken - sums.superseded - sums.staleness_unknown),

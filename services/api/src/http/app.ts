@@ -32,6 +32,7 @@ import { linkMessage } from './link-message.ts'
 import { observeRequests } from './observe-requests.ts'
 import { openApiDocument } from './open-api.ts'
 import { createPlaces } from './places.ts'
+import { createStreams } from './stream-text.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
 export type AppDeps = Omit<ApiDeps, 'eventStreams' | 'fleetEvents' | 'samples'> &
@@ -83,6 +84,12 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
     // Hono passes on what it cannot decode, so "%ff" would be looked up as the name "%ff".
     if (!isPercentEncodedUtf8(pathname))
       throw new ApiError('SYS_DLQ_VALIDATION_ERROR', 'the path is not percent-encoded UTF-8')
+    await next()
+  })
+
+  const streams = createStreams()
+  app.use(async (c, next) => {
+    c.set('streams', streams)
     await next()
   })
 

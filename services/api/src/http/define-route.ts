@@ -53,6 +53,8 @@ export type ApiEnv = {
     /** Who the sender is now: tokens expire while an answer goes on. @throws {ApiError} as at the beginning */
     identifyAgain: () => Promise<Access>
     body: Buffer
+    /** The answers that are streamed. */
+    streams: Places
     span: Span
   }
 }

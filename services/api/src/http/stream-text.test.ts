@@ -1,11 +1,14 @@
+import { EventEmitter } from 'node:events'
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
-import { streamText } from './stream-text.ts'
+import { anonymous } from '../access/access.ts'
+import type { ApiEnv } from './define-route.ts'
+import { createStreams, streamText } from './stream-text.ts'
 
 const piece = 'x'.repeat(50_000)
 
 function answer(pieces: () => AsyncGenerator<string>) {
-  return new Hono().get('/', (c) => streamText(c, pieces(), { 'content-type': 'text/plain' })).request('/')
+  return new Hono<ApiEnv>().get('/', (c) => streamText(c, pieces(), { 'content-type': 'text/plain' })).request('/')
 }
 
 test('the pieces arrive, in their order', async () => {
@@ -44,4 +47,32 @@ test('a fault in the middle cuts the answer off, so that clients see that it is 
     throw new Error('the database went away')
   })
   await expect(response.text()).rejects.toThrow()
+})
+
+test('a sender has so many answers under way at most, until each is sent or its connection is gone', async () => {
+  const streams = createStreams({ perActor: 2, inAll: 3 })
+  const app = new Hono<ApiEnv>()
+  app.get('/:actor', (c) => {
+    c.set('streams', streams)
+    c.set('access', { ...anonymous, actor: c.req.param('actor') })
+    const pieces = async function* () {
+      for (;;) yield piece
+    }
+    return streamText(c, pieces(), { 'content-type': 'text/plain' })
+  })
+  app.onError((error, c) => c.text(error.message, 429))
+  const connect = () => Object.assign(new EventEmitter(), { closed: false })
+  const get = async (actor: string, outgoing: object | undefined = connect(), method = 'GET') =>
+    (await app.request(`/${actor}`, { method }, { outgoing })).status
+  const first = connect()
+  expect([await get('a', first), await get('a'), await get('a')]).toEqual([200, 200, 429])
+  expect([await get('b'), await get('c')]).toEqual([200, 429])
+  first.emit('close')
+  first.emit('close')
+  // Nobody reads these.
+  for (let n = 0; n < 5; n += 1) {
+    expect(await get('a', connect(), 'HEAD')).toBe(200)
+    expect(await get('a', { ...connect(), closed: true })).toBe(200)
+  }
+  expect([await get('c'), await get('c')]).toEqual([200, 429])
 })

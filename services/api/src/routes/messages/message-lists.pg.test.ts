@@ -247,6 +247,19 @@ test.each([
   expect(((await response.json()) as PageBody).messages[0]!.payload).not.toBeNull()
 })
 
+test('whoever reads no export to its end cannot begin any number of them', async () => {
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, error_message)
+    select 'unread', repeat('e', 2000) from generate_series(1, 200)`
+  const app = createTestApp(service.sql)
+  const begin = () => app('GET /api/v1/messages/export?topic=unread')
+  const begun = await Promise.all(Array.from({ length: 30 }, begin))
+  expect(begun.filter(({ status }) => status === 200)).toHaveLength(20)
+  expect(begun.filter(({ status }) => status === 429)).toHaveLength(10)
+  for (const { status, body } of begun) if (status === 200) await body!.cancel()
+  expect((await (await begin()).text()).trim().split('\n')).toHaveLength(200)
+})
+
 describe('an export', () => {
   const exported = async (query: string) => {
     const response = await request(`GET /api/v1/messages/export?${query}`)

@@ -19,6 +19,7 @@ import { ApiError, notFound } from '../http/api-error.ts'
 import type { ApiDeps, Call } from '../http/define-route.ts'
 import { shownText } from '../masks/shown.ts'
 import { type Asked, changeState, holdAsSeen } from './change-message.ts'
+import { pollPause } from './poll-pause.ts'
 import { staleWords } from './staleness-json.ts'
 import { whyHeldForOrigin, whyStale } from './why-not-retried.ts'
 
@@ -43,7 +44,8 @@ export async function retryMessage(
 ): Promise<RetryAnswer> {
   const { sql, wakeRetriers } = deps
   const { id, scope, waitMs, signal } = request
-  const deadline = Date.now() + waitMs
+  const startedAt = Date.now()
+  const deadline = startedAt + waitMs
   const { number, policy } = await requestNext(deps, request)
   wakeRetriers()
   for (;;) {
@@ -64,7 +66,7 @@ export async function retryMessage(
         body: { id, status: message.status, message: 'message retry accepted; no retrier has settled it yet' },
       }
     }
-    await sleep(pollMs)
+    await sleep(pollPause({ startedAt, deadline, pollMs }))
   }
 }
 

@@ -11,6 +11,7 @@ import { ApiError, notFound } from '../http/api-error.ts'
 import { type Call, defineRoute } from '../http/define-route.ts'
 import { refusePart } from '../masks/refuse-hidden.ts'
 import { sendJsonText } from '../messages/message-json.ts'
+import { pollPause } from '../messages/poll-pause.ts'
 import { exampleOrigin, originJson, originSchema } from '../origins/origin-json.ts'
 import { fetchSchemasOf } from '../payloads/edit-decoded.ts'
 import { messagePath, preferHeader, waitMsOf } from '../request/request-schemas.ts'
@@ -54,13 +55,14 @@ export const messageOriginRoutes = [
       await refuseWithoutKafka(sql)
       const before = await findOrigin(sql, id)
       await addJob(sql, { task: compareTask, payload: { id }, key: `${compareTask} ${id}`, maxAttempts: 3 })
-      const deadline = Date.now() + Math.min(maxWaitMs, waitMsOf(headers.prefer, retryWaitMs))
+      const startedAt = Date.now()
+      const deadline = startedAt + Math.min(maxWaitMs, waitMsOf(headers.prefer, retryWaitMs))
       for (;;) {
         const origin = await findOrigin(sql, id)
         if (origin !== null && origin.tries !== (before?.tries ?? 0)) return sendOrigin(call, { message, origin })
         if (Date.now() + pollMs > deadline || signal.aborted)
           return c.json({ id, message: 'the comparison was asked for; no retrier has made it yet' }, 202)
-        await sleep(pollMs)
+        await sleep(pollPause({ startedAt, deadline, pollMs }))
       }
     },
   ),

@@ -3,7 +3,7 @@ import { orderKey } from 'dlq-core/domain/record/order-key.ts'
 import { archiveMessages } from 'dlq-core/queries/upkeep/archive.ts'
 import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { describe, expect, test } from 'vitest'
-import { answerOf } from '../../test-app.ts'
+import { answerOf, createTestApp } from '../../test-app.ts'
 import { startRetrier } from '../../test-retrier.ts'
 import { errorWith, path, record, useChanges } from './test-changes.ts'
 
@@ -32,6 +32,26 @@ describe('the schedule', () => {
       expect((await edit(id, { next_retry_at: '2026-01-01T00:00:00Z' })).status, status).toBe(409)
     }
   })
+})
+
+test('a retry that nobody performs asks the database ever more rarely, and still ends in time', async () => {
+  const id = await insert(record)
+  let asked = 0
+  const counting = new Proxy(service.sql, {
+    apply(sql, self, args) {
+      const [text] = args as [unknown]
+      if (Array.isArray(text) && text.join('').includes('from dlq.dlq_attempts')) asked += 1
+      return Reflect.apply(sql as never, self, args)
+    },
+  })
+  const startedAt = performance.now()
+  const headers = { prefer: 'wait=4', 'if-match': '*' }
+  const { status } = await createTestApp(counting)(`POST ${path(id, '/retry')}`, { headers })
+  expect(status).toBe(202)
+  expect(performance.now() - startedAt).toBeGreaterThan(3900)
+  // Every 25 ms they would be 160.
+  expect(asked).toBeGreaterThan(5)
+  expect(asked).toBeLessThan(60)
 })
 
 test.each([

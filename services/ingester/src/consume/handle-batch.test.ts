@@ -1,9 +1,10 @@
-// When the memory of a batch is given back: once all its records are stored, and never while something may read them.
+// What becomes of batches. When the memory of one is given back: once all its records are stored, and never while something
+// may read them.
 import { createLog } from 'dlq-core/runtime/log.ts'
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs'
 import { expect, test } from 'vitest'
 import type { StoreOutcome } from '../store/store-batch.ts'
-import { type HandleDeps, handleBatch } from './handle-batch.ts'
+import { type HandleDeps, handleBatch, passOver } from './handle-batch.ts'
 import { createStoreAhead } from './store-ahead.ts'
 
 const stored: StoreOutcome = {
@@ -74,4 +75,23 @@ test('it is remembered whether most rows of a partition were written early', asy
   expect(early.size).toBe(1)
   await handled([written, late], early)
   expect(early.size).toBe(0)
+})
+
+test('aborted records behind a gap that compaction has left are passed over from where their fetch began', async () => {
+  const asked: bigint[] = []
+  const fetched = { topic: 'orders.dlq.v1', partition: 0, highWatermark: '90', fetchedOffset: '10', lastOffset: '59' }
+  await passOver(
+    {
+      cluster: 'c',
+      log: createLog({ service: 'test', level: 'silent' }),
+      reader: { fetchLogBounds: async () => [] },
+      onLost() {},
+      store: async ({ fetchedOffset, nextOffset }) => {
+        asked.push(fetchedOffset, nextOffset)
+        return stored
+      },
+    },
+    fetched,
+  )
+  expect(asked).toEqual([10n, 60n])
 })

@@ -110,7 +110,7 @@ async function storeOrSeek(deps: HandleDeps, payload: EachBatchPayload, part: Ba
 type BatchProcessed = {
   topic: string
   partition: number
-  firstOffset: string | null
+  fetchedOffset: string
   lastOffset: string
   highWatermark: string
 }
@@ -121,14 +121,14 @@ type BatchProcessed = {
  */
 export async function passOver(
   deps: Pick<HandleDeps, 'cluster' | 'store' | 'reader' | 'log' | 'onLost'>,
-  { topic, partition, firstOffset, lastOffset, highWatermark }: BatchProcessed,
+  { topic, partition, fetchedOffset, lastOffset, highWatermark }: BatchProcessed,
 ): Promise<void> {
   const batch: Batch = {
     cluster: deps.cluster,
     topic,
     partition,
-    // No first offset: compaction has left nothing at or after the offset asked for, which then is the last one.
-    fetchedOffset: BigInt(firstOffset ?? lastOffset),
+    // Not its first offset: compaction may have left nothing between the two.
+    fetchedOffset: BigInt(fetchedOffset),
     nextOffset: BigInt(lastOffset) + 1n,
     highWatermark: BigInt(highWatermark),
     records: [],

@@ -1,11 +1,13 @@
 // The records that a read-committed consumer delivers (patches/kafkajs@2.2.4.patch), compared with a model of a
 // partition: its records, their transactions, and how these ended.
+import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 const require = createRequire(import.meta.url)
 const Batch = require('kafkajs/src/consumer/batch')
+const Runner = require('kafkajs/src/consumer/runner')
 
 const abortMarker = Buffer.from([0, 0, 0, 0])
 const commitMarker = Buffer.from([0, 0, 0, 1])
@@ -160,4 +162,27 @@ describe('a read-committed consumer', () => {
       { numRuns: 2_000 },
     )
   })
+})
+
+test('a batch of aborted records behind a gap says where its fetch began', async () => {
+  const processed: object[] = []
+  const instrumentationEmitter = new EventEmitter()
+  instrumentationEmitter.on('consumer.end_batch_process', (event) => processed.push(event))
+  const logger = { debug() {}, namespace: () => logger }
+  const consumerGroup = { resolveOffset() {}, heartbeat: async () => {} }
+  const runner = new Runner({ logger, instrumentationEmitter, consumerGroup, autoCommit: false, concurrency: 1 })
+  runner.running = true
+
+  const context = { producerId: '1', inTransaction: true }
+  const messages = ['150', '151'].map((offset) => ({
+    offset,
+    key: null,
+    isControlRecord: false,
+    batchContext: context,
+  }))
+  const abortedTransactions = [{ producerId: '1', firstOffset: '150' }]
+  await runner.handleBatch(new Batch('t', '100', { partition: 0, highWatermark: '200', abortedTransactions, messages }))
+  expect(processed).toEqual([
+    expect.objectContaining({ batchSize: 0, fetchedOffset: '100', firstOffset: '150', lastOffset: '151' }),
+  ])
 })

@@ -124,6 +124,8 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   try {
     await consumer.connect()
     await consumer.subscribe({ topics: [...topics], fromBeginning: true })
+    const paused = await followPauses({ ...deps, consumer })
+    pauses = paused
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
@@ -131,11 +133,10 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
       partitionsConsumedConcurrently: 16,
       eachBatch: (payload) =>
         handleBatch(
-          { ...deps, consumer, positions, ahead, commits, early, isPaused: (topic) => pauses?.has(topic) ?? false },
+          { ...deps, consumer, positions, ahead, commits, early, isPaused: paused.has },
           { ...payload, isRunning: () => payload.isRunning() && !isClosing },
         ),
     })
-    pauses = await followPauses({ ...deps, consumer })
     const following = followPositions(positions, { log, signal: watching.signal })
     try {
       await Promise.race([ended, watchdog.stalled])

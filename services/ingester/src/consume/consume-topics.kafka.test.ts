@@ -1,0 +1,102 @@
+// What a running consumer reads of a real broker; nothing is stored.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pauseTopic, resumeTopic } from 'dlq-core/queries/retry/topic-pauses.ts'
+import { createDecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { expect, test } from 'vitest'
+import type { Batch, StoreOutcome } from '../store/store-batch.ts'
+import { type ConsumeDeps, consumeTopics } from './consume-topics.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const topics = useTopics()
+
+const stored: StoreOutcome & { kind: 'stored' } = {
+  ...{ kind: 'stored', stored: 1, reopened: 0, dropped: 0, reduced: 0, early: 0, bytes: 1 },
+  messages: [],
+}
+
+async function send(topic: string, ...values: string[]): Promise<void> {
+  const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
+  await producer.connect()
+  await producer.send({ topic, messages: values.map((value) => ({ value, partition: 0 })) })
+  await producer.disconnect()
+}
+
+/** Consumes within `work`. Returns what it was given to store. */
+async function consuming(
+  names: readonly string[],
+  work: (consuming: { batches: Batch[]; fetches: () => number; joins: () => number }) => Promise<void>,
+  more: Partial<ConsumeDeps> = {},
+): Promise<void> {
+  const ended = new AbortController()
+  const batches: Batch[] = []
+  let fetches = 0
+  let joins = 0
+  const consumed = consumeTopics({
+    kafka: topics.kafka,
+    reader: topics.reader,
+    sql: service.sql,
+    log: createLog({ service: 'test', level: 'silent' }),
+    cluster: 'c',
+    groupId: topics.groupName('consume'),
+    topics: names,
+    pool: createDecodePools({ maxValueBytes: 1000 }).fetches,
+    maxValueBytes: 1000,
+    signal: ended.signal,
+    store: async (batch) => {
+      batches.push(batch)
+      return stored
+    },
+    onFault() {},
+    onFetched: () => void fetches++,
+    onCrash() {},
+    onAssigned: () => void joins++,
+    onRecreated: async () => {},
+    onStored() {},
+    onBehind() {},
+    onLost() {},
+    ...more,
+  })
+  try {
+    await Promise.race([work({ batches, fetches: () => fetches, joins: () => joins }), consumed])
+  } finally {
+    ended.abort()
+    await consumed
+  }
+}
+
+const pause = (topic: string) =>
+  pauseTopic(service.sql, { topic, what: 'ingestion', by: 'ann', reason: 'a flood', until: null })
+
+test('a paused topic is not read, also by a consumer that begins, or begins again after a crash', async () => {
+  const [paused, other] = [await topics.createTopic('paused'), await topics.createTopic('other')]
+  await send(paused, 'waits')
+  await pause(paused)
+  let isFaulty = true
+  await consuming(
+    [paused, other],
+    async ({ batches, fetches, joins }) => {
+      await expect.poll(joins, { timeout: 20_000 }).toBe(1)
+      await send(other, 'fails')
+      await expect.poll(joins, { timeout: 20_000 }).toBe(2)
+      isFaulty = false
+      const before = fetches()
+      await sleep(2000)
+      // One that finds nothing waits for half a second.
+      expect(fetches() - before).toBeLessThan(20)
+      expect(batches.map(({ topic }) => topic)).not.toContain(paused)
+
+      await resumeTopic(service.sql, { topic: paused, what: 'ingestion' })
+      await expect.poll(() => batches.map(({ topic }) => topic), { timeout: 20_000 }).toContain(paused)
+    },
+    {
+      onStored: () => {
+        if (isFaulty) throw new Error('the consumer crashes')
+      },
+    },
+  )
+})

@@ -29,16 +29,18 @@ export type KafkaFault = {
   isCoordinatorUnknown: boolean
 }
 
-type Wrapping = { type?: string; originalError?: unknown; errors?: readonly unknown[] }
+type Wrapping = { type?: string; partition?: number; originalError?: unknown; errors?: readonly unknown[] }
 
 /** Looks through kafkajs's wrappers (retries exceeded, non-retriable) for the broker's answer. */
 export function readKafkaFault(error: Error): KafkaFault {
   const none: KafkaFault = { error, type: null, refusal: null, refusesTopic: false, isCoordinatorUnknown: false }
   for (let inner: unknown = error, depth = 0; inner instanceof Error && depth < 5; depth += 1) {
-    const { type, cause, originalError, errors } = inner as Error & Wrapping
+    const { type, partition, cause, originalError, errors } = inner as Error & Wrapping
     if (type !== undefined) {
       return { ...none, type, refusal: permanentFaults[type] ?? null, refusesTopic: topicFaults.has(type) }
     }
+    // Of kafkajs itself (patches/README.md, 0014): the topic was created again with fewer, since its partitions were read.
+    if (partition !== undefined) return { ...none, type: 'UNKNOWN_TOPIC_OR_PARTITION' }
     if (inner.name === 'KafkaJSGroupCoordinatorNotFound') return { ...none, isCoordinatorUnknown: true }
     inner = originalError ?? cause ?? errors?.[0]
   }

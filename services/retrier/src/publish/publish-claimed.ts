@@ -251,9 +251,10 @@ async function publishPart(
 ): Promise<PublishResult> {
   const stop = metrics.publishSeconds.startTimer()
   const result = await tracePublishing(tracing, part, () => producer.publish(part)).finally(stop)
-  for (const topic of result.fault?.topics ?? []) cooldown.add(topic)
+  const troubled = result.fault?.topics ?? []
+  for (const topic of troubled) cooldown.add(topic)
   // The topic may have changed since it was last looked up.
-  for (const { topic } of result.refused) targets.forget(topic)
+  for (const topic of [...troubled, ...result.refused.map(({ topic }) => topic)]) targets.forget(topic)
   return result
 }
 

@@ -37,18 +37,25 @@ export async function untilStored<T>(store: () => Promise<T>, session: Session, 
   return null
 }
 
+/** Plain timers, and no race: each second of many that wait would leave garbage that lives as long as `work`. */
 async function withHeartbeats<T>(work: Promise<T>, { heartbeat }: Session): Promise<T> {
-  // Observed below; this keeps a rejection during a heartbeat from counting as unhandled.
-  work.catch(() => {})
+  let isOver = false
+  let wake = () => {}
+  const end = () => {
+    isOver = true
+    wake()
+  }
+  work.then(end, end)
   for (;;) {
-    const timer = new AbortController()
-    const tick = sleep(heartbeatIntervalMs, 'tick' as const, { signal: timer.signal }).catch(() => 'tick' as const)
-    try {
-      const first = await Promise.race([work.then((value) => ({ value })), tick])
-      if (first !== 'tick') return first.value
-    } finally {
-      timer.abort()
-    }
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, heartbeatIntervalMs)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    if (isOver) return work
     await heartbeat()
+    if (isOver) return work
   }
 }

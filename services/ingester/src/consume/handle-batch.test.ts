@@ -13,8 +13,8 @@ const stored: StoreOutcome = {
 }
 const largeValue = Buffer.alloc(3 * 1024 * 1024)
 
-/** Handles a batch of two large records, which are stored as two parts, with these outcomes. Returns what was done, in its order. */
-async function handled(outcomes: (() => Promise<StoreOutcome>)[], early = new Set<string>()): Promise<string[]> {
+/** Handles batches of two large records, which are stored as two parts, with these outcomes. `done`: what was done, in its order. */
+function handling(outcomes: (() => Promise<StoreOutcome>)[], early = new Set<string>()) {
   const done: string[] = []
   const ahead = createStoreAhead({ maxBytes: 16 * 1024 * 1024 })
   const deps: HandleDeps = {
@@ -37,20 +37,37 @@ async function handled(outcomes: (() => Promise<StoreOutcome>)[], early = new Se
     onBehind() {},
     onLost() {},
   }
-  const payload = {
+  const payloadOf = (first: number) => ({
     batch: {
-      ...{ topic: 'orders.dlq.v1', partition: 0, highWatermark: '2', fetchedOffset: '0' },
-      messages: ['0', '1'].map((offset) => ({ offset, key: null, value: largeValue, headerPairs: [] })),
-      lastOffset: () => '1',
+      ...{ topic: 'orders.dlq.v1', partition: 0, highWatermark: '9', fetchedOffset: String(first) },
+      messages: [first, first + 1].map((offset) => ({
+        offset: `${offset}`,
+        key: null,
+        value: largeValue,
+        headerPairs: [],
+      })),
+      lastOffset: () => String(first + 1),
       release: () => void done.push('released'),
     } as unknown as EachBatchPayload['batch'] & { messages: KafkaMessage[] },
     resolveOffset() {},
     heartbeat: async () => {},
     isRunning: () => true,
     isStale: () => false,
-  } as unknown as EachBatchPayload
-  await handleBatch(deps, payload).catch((error: Error) => done.push(error.message))
-  await ahead.idle()
+    pause() {
+      done.push('rests')
+      return () => void done.push('goes on')
+    },
+  })
+  const handle = (first: number) =>
+    handleBatch(deps, payloadOf(first) as unknown as EachBatchPayload).catch((error: Error) => done.push(error.message))
+  return { done, handle, idle: () => ahead.idle() }
+}
+
+/** Handles one batch. Returns what was done, in its order. */
+async function handled(...args: Parameters<typeof handling>): Promise<string[]> {
+  const { done, handle, idle } = handling(...args)
+  await handle(0)
+  await idle()
   return done
 }
 
@@ -65,6 +82,29 @@ test('it is not given back where a part is to be read again', async () => {
   const done = await handled([once, hole, hole])
   expect(done).toContain('read again from 1')
   expect(done).not.toContain('released')
+})
+
+test('it is given back where a partition rests, once nothing reads it any more', async () => {
+  const held = Promise.withResolvers<StoreOutcome>()
+  const { done, handle, idle } = handling([() => held.promise])
+  await handle(0)
+  // Its first part waits for a locked row: the second one is read again later.
+  expect(done).toEqual(['stores 1 from 0', 'rests'])
+  held.resolve(stored)
+  await idle()
+  expect(done.slice(2).sort()).toEqual(['goes on', 'released'])
+})
+
+test('a partition whose work takes long rests at once, and the memory of what is read again is given back', async () => {
+  const held = Promise.withResolvers<StoreOutcome>()
+  const { done, handle, idle } = handling([() => held.promise])
+  await handle(0)
+  const since = performance.now()
+  await handle(1)
+  expect(performance.now() - since).toBeLessThan(500)
+  expect(done).toEqual(['stores 1 from 0', 'rests', 'rests', 'released'])
+  held.resolve(stored)
+  await idle()
 })
 
 test('it is remembered whether most rows of a partition were written early', async () => {

@@ -48,9 +48,14 @@ export async function handleBatch(deps: HandleDeps, payload: EachBatchPayload): 
     return consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
   const around = deps.early.has(partitionKey({ topic, partition })) ? bytesAround.early : bytesAround.late
   const parts = [...partsOfBatch(toBatch(payload.batch, deps, left), { around })]
-  let unstored = parts.length
-  for (const { batch: part, bytes } of parts) {
-    if (!(await isFree(deps, payload))) return
+  let held = parts.length
+  /** Nothing reads the records of so many parts any more. */
+  const giveBack = (parts: number) => {
+    held -= parts
+    if (held === 0) payload.batch.release()
+  }
+  for (const [index, { batch: part, bytes }] of parts.entries()) {
+    if (!(await isFree(deps, payload))) return giveBack(parts.length - index)
     // What is left for a later fetch is sought when this is stored.
     await ahead.begin({ topic, partition }, left ? null : bytes, async () => {
       // What was under way may have found that reading goes on elsewhere.
@@ -58,9 +63,8 @@ export async function handleBatch(deps: HandleDeps, payload: EachBatchPayload): 
       // It is read again, from the position, when the pause is over.
       if (deps.isPaused(topic)) return consumer.seek({ topic, partition, offset: String(part.fetchedOffset) })
       payload.resolveOffset(String(part.nextOffset - 1n))
-      if (await storeOrSeek(deps, payload, part)) unstored--
-      // Only then nothing reads its records any more: a transaction whose caller has gone on may still do so.
-      if (unstored === 0) payload.batch.release()
+      // Not where that fails: a transaction whose caller has gone on may still read them.
+      if (await storeOrSeek(deps, payload, part)) giveBack(1)
     })
     // kafkajs throws a TypeError, and ends the consumer, where the topic is not ours any more.
     if (isOver()) return
@@ -81,14 +85,16 @@ async function isFree({ ahead, isPaused, log }: HandleDeps, payload: EachBatchPa
   const earlier = ahead.earlier({ topic, partition })
   if (earlier === null) return true
   const timer = new AbortController()
-  const late = sleep(patienceMs, false, { signal: timer.signal }).catch(() => false)
-  const isOver = await Promise.race([earlier.then(() => true), late])
+  // Of hundreds of partitions that wait, each is found out by a fetch: the others must not wait for each of them again.
+  const leftMs = patienceMs - (performance.now() - earlier.since)
+  const late = sleep(Math.max(0, leftMs), false, { signal: timer.signal }).catch(() => false)
+  const isOver = await Promise.race([earlier.over.then(() => true), late])
   timer.abort()
   // A paused topic rests as a whole, and goes on as a whole.
   if (isOver || isPaused(topic)) return isOver
   log.info({ topic, partition }, 'partition_waits')
   const resume = payload.pause()
-  void earlier.then(() => {
+  void earlier.over.then(() => {
     if (!isPaused(topic)) resume()
   })
   return false

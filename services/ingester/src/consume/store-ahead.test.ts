@@ -137,8 +137,9 @@ test('it says when earlier work of a partition is over, well or not', async () =
   expect(ahead.earlier(place)).toBeNull()
   await ahead.begin(place, 1, held.work)
   expect(ahead.earlier(other)).toBeNull()
-  const earlier = ahead.earlier(place)
+  const earlier = ahead.earlier(place)!
+  expect(earlier.since).toBeLessThanOrEqual(performance.now())
   held.fail(new Error('lost'))
-  await earlier
+  await earlier.over
   expect(ahead.earlier(place)).toBeNull()
 })

@@ -13,13 +13,16 @@ export type StoreAhead = {
    * @throws what this work, or earlier work of the partition whose caller had gone on, has thrown
    */
   begin(place: PartitionPlace, bytes: number | null, work: () => Promise<void>): Promise<void>
-  /** Resolves when earlier work of the partition is over, well or not; null where there is none. */
-  earlier(place: PartitionPlace): Promise<void> | null
+  /** Earlier work of the partition that is not over; null where there is none. */
+  earlier(place: PartitionPlace): UnderWay | null
   /** Other partitions are ours now: what earlier work throws concerns nobody any more. */
   forget(): void
   /** Resolves when no work is under way, and none waits. */
   idle(): Promise<void>
 }
+
+/** `over` resolves when it is over, well or not. `since`: when it began, of `performance.now()`. */
+export type UnderWay = { over: Promise<void>; since: number }
 
 type Bounds = {
   maxBytes: number
@@ -33,7 +36,7 @@ export function createStoreAhead({ maxBytes, lateMs = 2000, maxLateBytes = 0 }: 
   let last = new Map<string, Promise<void>>()
   const unsettled = new Set<Promise<void>>()
   /** Of these the last one of each partition. */
-  const underWay = new Map<string, Promise<void>>()
+  const underWay = new Map<string, UnderWay>()
   let bytesUnderWay = 0
   /** Of work that has left its room. */
   let lateBytes = 0
@@ -78,14 +81,18 @@ export function createStoreAhead({ maxBytes, lateMs = 2000, maxLateBytes = 0 }: 
         turn = turn.then(() => takeRoom(room))
         return turn
       })
-      const over = begun.then(() => work().finally(keepRoom(room)))
+      const over = begun.then(() => {
+        one.since = performance.now()
+        return work().finally(keepRoom(room))
+      })
       // Who comes next learns of a fault; until then it must not count as unhandled.
       const settled = over.catch(() => {}).finally(() => unsettled.delete(settled))
+      const one: UnderWay = { over: settled, since: performance.now() }
       unsettled.add(settled)
       of.set(key, over)
-      underWay.set(key, settled)
+      underWay.set(key, one)
       void settled.then(() => {
-        if (underWay.get(key) === settled) underWay.delete(key)
+        if (underWay.get(key) === one) underWay.delete(key)
       })
       try {
         await (isAlone ? over : begun)

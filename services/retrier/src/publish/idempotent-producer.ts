@@ -17,6 +17,10 @@ const retry = { initialRetryTime: 50, maxRetryTime: 1000, retries: 35 }
 
 export type IdempotentProducerOptions = SlotProducerDeps & { kafka: Kafka; log: Log }
 
+function isHopeless({ fault }: PublishResult, topic: string): boolean {
+  return fault !== null && (fault.topics === null || fault.topics.includes(topic))
+}
+
 export function createIdempotentProducer({ kafka, log, passFaultPoint }: IdempotentProducerOptions): SlotProducer {
   let producer: Producer | null = null
 
@@ -67,7 +71,8 @@ export function createIdempotentProducer({ kafka, log, passFaultPoint }: Idempot
     const { topic } = records[0]!
     if (fault.refusal === null) {
       result.released.push(...records.map(({ id }) => id))
-      result.fault ??= { error: fault.error, topics: fault.type === null ? null : [topic] }
+      const topics = fault.type === null ? null : [...(result.fault?.topics ?? []), topic]
+      result.fault = { error: fault.error, topics }
       return
     }
     const { refusal, refusesTopic } = fault
@@ -99,8 +104,8 @@ export function createIdempotentProducer({ kafka, log, passFaultPoint }: Idempot
       const byTopic = Map.groupBy(records, ({ topic }) => topic)
       for (const ofTopic of byTopic.values()) {
         for (const chunk of chunksOf(ofTopic)) {
-          // Kafka is unavailable: the rest would only wait for its own timeouts.
-          if (result.fault?.topics === null) result.released.push(...chunk.map(({ id }) => id))
+          // Kafka, or this topic, is unavailable: the rest would only wait for its own timeouts.
+          if (isHopeless(result, chunk[0]!.topic)) result.released.push(...chunk.map(({ id }) => id))
           else await send(chunk, result)
         }
       }

@@ -146,12 +146,17 @@ async function publishParts(
         throw toUnavailable(result.fault.error)
       }
       noteResult(search, result)
-      await settle(part.batchNumber, result.fault === null ? result : { ...result, releasedForMs: usualCooldownMs })
+      const troubled = result.fault?.topics ?? []
+      const releasedForMs = Math.max(0, ...troubled.map(deps.cooldown.failed))
+      await settle(part.batchNumber, result.fault === null ? result : { ...result, releasedForMs })
       const going: Part[] = []
       for (const waiting of [...result.splitInto.map((records) => ({ ...part, records })), ...parts]) {
+        const isTroubled = ({ topic }: Outgoing) => troubled.includes(topic)
         const isStopped = ({ topic }: Outgoing) => isSearchOver(search, topic)
-        await settleResting(waiting.batchNumber, waiting.records.filter(isStopped))
-        going.push({ ...waiting, records: waiting.records.filter((record) => !isStopped(record)) })
+        const left = waiting.records.filter((record) => !isTroubled(record))
+        await settle(waiting.batchNumber, { ...allReleased(waiting.records.filter(isTroubled)), releasedForMs })
+        await settleResting(waiting.batchNumber, left.filter(isStopped))
+        going.push({ ...waiting, records: left.filter((record) => !isStopped(record)) })
       }
       parts = going.filter(({ records }) => records.length > 0)
       if (result.splitInto.length > 0)
@@ -186,8 +191,9 @@ const firstDoubtful = 20
  * What goes together in one transaction: all that nothing is known against, then the doubtful records, each topic by
  * itself and in pieces, so that a refused one makes as few others go again as can be.
  */
-function listsOf({ holds }: PublishDeps, outgoing: readonly Outgoing[]): (readonly Outgoing[])[] {
-  const isDoubtful = (record: Outgoing) => record.isDoubtful || holds.isDoubtful(record.topic)
+function listsOf({ holds, cooldown }: PublishDeps, outgoing: readonly Outgoing[]): (readonly Outgoing[])[] {
+  const isDoubtful = ({ topic, isDoubtful }: Outgoing) =>
+    isDoubtful || holds.isDoubtful(topic) || cooldown.isTroubled(topic)
   const lists: (readonly Outgoing[])[] = [outgoing.filter((record) => !isDoubtful(record))]
   for (const ofTopic of Map.groupBy(outgoing.filter(isDoubtful), ({ topic }) => topic).values()) {
     for (let start = 0, size = firstDoubtful; start < ofTopic.length; start += size, size *= 2)
@@ -249,12 +255,14 @@ async function publishPart(
   producer: SlotProducer,
   part: Part,
 ): Promise<PublishResult> {
+  // Meanwhile the other slots claim nothing that may fail for the same reason.
+  for (const { topic } of part.records) if (cooldown.isTroubled(topic)) cooldown.add(topic)
   const stop = metrics.publishSeconds.startTimer()
   const result = await tracePublishing(tracing, part, () => producer.publish(part)).finally(stop)
-  const troubled = result.fault?.topics ?? []
-  for (const topic of troubled) cooldown.add(topic)
+  for (const topic of new Set(result.published.map(({ topic }) => topic))) cooldown.published(topic)
   // The topic may have changed since it was last looked up.
-  for (const topic of [...troubled, ...result.refused.map(({ topic }) => topic)]) targets.forget(topic)
+  for (const topic of [...(result.fault?.topics ?? []), ...result.refused.map(({ topic }) => topic)])
+    targets.forget(topic)
   return result
 }
 

@@ -4,7 +4,7 @@
 
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import type { Kafka, Message, RecordMetadata, Transaction } from 'kafkajs'
+import type { Kafka, KafkaJSError, Message, RecordMetadata, Transaction } from 'kafkajs'
 import { ensureLedger, ledgerGroup, ledgerOffsets, readLedger } from '../slot/ledger.ts'
 import { createFencedProducer, type FencedProducer } from './fenced-producer.ts'
 import { type KafkaFault, kafkaAdvice, readKafkaFault } from './kafka-fault.ts'
@@ -154,7 +154,15 @@ function toFailure(records: readonly Outgoing[], error: Error): Failure {
   const fault = readKafkaFault(error)
   if (fault.refusal === null && (fault.type === null || producerFaults.has(fault.type)))
     return { kind: 'unavailable', error }
-  return { kind: 'refused', records, fault }
+  return { kind: 'refused', records: suspectsOf(records, error), fault }
+}
+
+/** What Kafka has taken is not what it refuses. */
+function suspectsOf(records: readonly Outgoing[], error: Error): readonly Outgoing[] {
+  const { acknowledged = [] } = error as KafkaJSError
+  const taken = new Set(acknowledged.map(({ topicName, partition }) => `${topicName} ${partition}`))
+  const suspects = records.filter(({ topic, partition }) => !taken.has(`${topic} ${partition}`))
+  return suspects.length > 0 ? suspects : records
 }
 
 /** Splits a part of which nothing was published, to find the records that Kafka refuses. */

@@ -4,12 +4,25 @@
 export type Cooldown = {
   has(topic: string): boolean
   add(topic: string, forMs?: number): void
+  /**
+   * Kafka was asked for long, in vain: many seconds of a slot, in which nothing else is sent. Each time in a row the topic is
+   * left alone for twice as long. Returns for how long.
+   */
+  failed(topic: string): number
+  /** Something was sent to it. */
+  published(topic: string): void
+  /** Whether the last that was sent to it failed, so that it may again. */
+  isTroubled(topic: string): boolean
 }
 
 export const usualCooldownMs = 15_000
+const longestCooldownMs = 120_000
 
 export function createCooldown({ now }: { now: () => number }): Cooldown {
   const until = new Map<string, number>()
+  /** How often in a row. */
+  const failures = new Map<string, number>()
+  const add = (topic: string, forMs = usualCooldownMs) => void until.set(topic, now() + forMs)
   return {
     has(topic) {
       const end = until.get(topic)
@@ -18,8 +31,17 @@ export function createCooldown({ now }: { now: () => number }): Cooldown {
       until.delete(topic)
       return false
     },
-    add(topic, forMs = usualCooldownMs) {
-      until.set(topic, now() + forMs)
+    add,
+    failed(topic) {
+      const before = failures.get(topic) ?? 0
+      failures.set(topic, before + 1)
+      const forMs = Math.min(usualCooldownMs * 2 ** before, longestCooldownMs)
+      add(topic, forMs)
+      return forMs
     },
+    published(topic) {
+      if (failures.delete(topic)) until.delete(topic)
+    },
+    isTroubled: (topic) => failures.has(topic),
   }
 }

@@ -1,14 +1,14 @@
 // Finds topics for people: DLQ topics as they were found in Kafka, original topics as messages name them.
 
 import { isDlqTopic } from 'dlq-core/queries/ingest/topics.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
 import {
   type DlqTopic,
   listDlqTopics,
   listOriginalTopics,
   type TopicPlace,
   type TopicSort,
-} from 'dlq-core/queries/reading/topic-list.ts'
-import type { Sql } from 'dlq-core/queries/sql.ts'
+} from 'dlq-core/queries/topic-lists/topic-list.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 
 export const topicKinds = ['dlq', 'original', 'candidate'] as const

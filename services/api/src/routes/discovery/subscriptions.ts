@@ -18,8 +18,8 @@ import {
   listSubscriptions,
   maxSubscriptions,
 } from 'dlq-core/queries/discovery/subscriptions.ts'
-import { listDlqTopics, listOriginalTopics } from 'dlq-core/queries/reading/topic-list.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import { listDlqTopics, listOriginalTopics } from 'dlq-core/queries/topic-lists/topic-list.ts'
 import * as v from 'valibot'
 import { ApiError, invalidField } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'

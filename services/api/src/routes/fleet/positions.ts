@@ -2,7 +2,7 @@
 
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { lockPosition, resetPosition } from 'dlq-core/queries/ingest/positions.ts'
-import { listAllPositions, type Position } from 'dlq-core/queries/reading/topic-overview.ts'
+import { listAllPositions, type Position } from 'dlq-core/queries/topic-lists/topic-overview.ts'
 import * as v from 'valibot'
 import { ApiError, invalidField } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'

@@ -2,9 +2,9 @@
 
 import { escapeLike } from '../../domain/message/message-filter.ts'
 import { ingestLags } from '../ingest/topic-partitions.ts'
+import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 import { countInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
-import { lines } from './summary.ts'
 
 export type DlqTopic = {
   cluster: string

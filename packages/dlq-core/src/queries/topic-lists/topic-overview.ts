@@ -1,10 +1,10 @@
 // dlq_positions and dlq_messages: the overview of topics for people. The list of topics: topic-list.ts.
 
 import { lastFailedAt } from '../failed-at.ts'
+import { ofKind, pairsWith } from '../reading/topics-with.ts'
 import { type Sql, toArray } from '../sql.ts'
 import { sqlText, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
-import { ofKind, pairsWith } from './topics-with.ts'
 
 /** The first message in the scope, and of the DLQ topic, is looked for among this number of a topic's messages. */
 const maxLookedThrough = 10_000

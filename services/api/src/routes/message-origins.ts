@@ -11,9 +11,9 @@ import { ApiError, notFound } from '../http/api-error.ts'
 import { type Call, defineRoute } from '../http/define-route.ts'
 import { refusePart } from '../masks/refuse-hidden.ts'
 import { sendJsonText } from '../messages/message-json.ts'
-import { pollPause } from '../messages/poll-pause.ts'
 import { exampleOrigin, originJson, originSchema } from '../origins/origin-json.ts'
 import { fetchSchemasOf } from '../payloads/edit-decoded.ts'
+import { pollPause } from '../request/poll-pause.ts'
 import { messagePath, preferHeader, waitMsOf } from '../request/request-schemas.ts'
 
 const pollMs = 50

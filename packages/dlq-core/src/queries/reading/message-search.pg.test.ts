@@ -11,10 +11,10 @@ import { keysBytes, type MessageFilter } from '../../domain/message/message-filt
 import { type Status, statuses } from '../../domain/retry/message-state.ts'
 import { recordTopics } from '../ingest/topics.ts'
 import type { TopicScope } from '../topic-scope.ts'
+import { topicWithin } from '../topic-within.ts'
 import type { MessageSearch, MessageSort } from './message-scan.ts'
 import { countMessages, type MessageRow, pageOfTopic, searchIds, searchMessages } from './message-search.ts'
 import { resolveTopic } from './message-topic.ts'
-import { topicWithin } from './topic-within.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)

@@ -15,12 +15,12 @@ import { surveyMessages } from '../runs/run-messages.ts'
 import type { Sql } from '../sql.ts'
 import { listNewerDeadLetters } from '../staleness/newer-dead-letters.ts'
 import { countRecentFailures, oldestPendingOf } from '../topic-lists/topic-overview.ts'
+import { topicWithin } from '../topic-within.ts'
 import { countFacets } from './message-facets.ts'
 import type { MessageSort } from './message-scan.ts'
 import { countMessages, pageOfTopic, searchIds, searchMessages } from './message-search.ts'
 import { listStoredTopics, resolveTopic } from './message-topic.ts'
 import { countByValue } from './summary.ts'
-import { topicWithin } from './topic-within.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)

@@ -1,11 +1,11 @@
 // What a filter's topic means to a caller who sees only some. Scans go along the topics that have messages for them, so
 // they neither pass over the messages of others nor tell how many these are.
 
-import type { MessageFilter } from '../../domain/message/message-filter.ts'
-import type { Sql } from '../sql.ts'
-import type { TopicCondition } from '../topic-condition.ts'
-import { inScope, type TopicScope } from '../topic-scope.ts'
-import { lines } from './summary.ts'
+import type { MessageFilter } from '../domain/message/message-filter.ts'
+import { lines } from './reading/summary.ts'
+import type { Sql } from './sql.ts'
+import type { TopicCondition } from './topic-condition.ts'
+import { inScope, type TopicScope } from './topic-scope.ts'
 
 /** A scan along more topics costs more than it saves. */
 const maxOwnTopics = 16

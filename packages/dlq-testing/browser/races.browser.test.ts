@@ -1,5 +1,6 @@
 // What happens to somebody at the console when something else happens first.
 
+import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import {
   type ConsoleTopics,
@@ -120,6 +121,12 @@ test('what a policy holds, because something newer of its key was sent, is sent 
   expect(new URL(page.url()).searchParams.get('staleness')).toBe('send')
 })
 
+/** The run's line in the bar of active runs: tests of other files have runs there, too. */
+function lineOf(page: Page, id: string) {
+  const title = page.locator(`a[href$="/runs/${id}"]`)
+  return page.getByRole('complementary', { name: 'Active runs' }).locator('div', { has: title })
+}
+
 test('a run that its canary pauses says why, shows what came back, and waits for an answer', async () => {
   const ids = await sendLetters(topics, console_, sending, letters(5))
   const answer = await api(
@@ -132,7 +139,7 @@ test('a run that its canary pauses says why, shows what came back, and waits for
   )
   const { id } = (await answer.json()) as { id: string }
   const page = await console_.open(`/runs/${id}`)
-  const bar = page.getByRole('complementary', { name: 'Active runs' })
+  const bar = lineOf(page, id)
   await bar.getByRole('button', { name: 'Pause' }).waitFor()
   // From now on only the page of the run hears of it.
   await page.route('**/api/v1/runs?*', (route) => route.abort())
@@ -160,7 +167,7 @@ test('a pause that came second is no fault: the run stands as it was wanted', as
   const answer = await api('/runs', asJson({ kind: 'retry', selection: { ids }, canary }))
   const { id } = (await answer.json()) as { id: string }
   const page = await console_.open('/settings')
-  const bar = page.getByRole('complementary', { name: 'Active runs' })
+  const bar = lineOf(page, id)
   await bar.getByRole('button', { name: 'Pause' }).waitFor()
   await page.route('**/api/v1/runs?*', (route) => route.abort())
   await eventually(async () => expect((await api(`/runs/${id}/pause`, asJson({}))).status).toBe(200))

@@ -108,7 +108,8 @@ async function openFleet(servers: TestStack, found: FoundBrowser): Promise<Opene
     topicPattern: `${topicPrefix}*-${runId}-*.dlq.v1`,
     consumerGroup: `${topicPrefix}-${runId}`,
     // What is sent by itself would change what a test looks at. Tests send by hand.
-    env: { DLQ_RETRY_AUTO_RETRY: 'false', DLQ_CONFIG: openConfig },
+    // All files of tests share this fleet, and their runs.
+    env: { DLQ_RETRY_AUTO_RETRY: 'false', DLQ_WORKER_MAX_ACTIVE_RUNS: '50', DLQ_CONFIG: openConfig },
   })
   stack.adopt(fleet, (fleet) => fleet.stop())
   const { tokens, config } = makeTokens()

@@ -30,7 +30,7 @@ export type ProcessOptions = {
 }
 
 const maxLogBytes = 16 * 1024 * 1024
-const maxTailBytes = 2_000
+const maxTailBytes = 4_000
 
 /** Starts a process under the reaper. Throws when the program cannot be started at all. */
 export async function startWatchedProcess({

@@ -1,6 +1,7 @@
 // The promises of patches/kafkajs@2.2.4.patch and the codecs, against a real broker. The broker represents other
 // clients: it validates kafkajs's requests, and rewrites batches with Java's codecs.
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import kafkajs, { type ConsumerConfig, type KafkaMessage, type Message, type Producer } from 'kafkajs'
@@ -90,6 +91,34 @@ describe('timestamps', () => {
     const [sent] = await producer.send({ topic, messages })
     for (const received of await consumeCount(topic, 2)) {
       expect(received).toMatchObject({ timestamp: sent?.logAppendTime, timestampType: 'append' })
+    }
+  })
+})
+
+describe('a topic that is gone', () => {
+  const send = (producer: Producer, topic: string) => producer.send({ topic, messages: [{ value: 'v' }] })
+
+  test('does not fail messages to topics that are there, new ones and known ones', async () => {
+    const one = topics.kafka.producer({ metadataMaxAge: 200, allowAutoTopicCreation: false, retry: { retries: 0 } })
+    await one.connect()
+    try {
+      const [gone, known] = [await topics.createTopic('gone'), await topics.createTopic('known')]
+      for (const topic of [gone, known]) await send(one, topic)
+      await topics.admin.deleteTopics({ topics: [gone] })
+      await eventually(async () => expect(await topics.admin.listTopics()).not.toContain(gone))
+      const added = await topics.createTopic('added')
+      expect(await send(one, added)).toMatchObject([{ errorCode: 0 }])
+
+      await send(one, added)
+      await topics.admin.deleteTopics({ topics: [added] })
+      await eventually(async () => expect(await topics.admin.listTopics()).not.toContain(added))
+      // The metadata is older than 200 ms, and read again.
+      await sleep(250)
+      expect(await send(one, known)).toMatchObject([{ errorCode: 0 }])
+      await expect(send(one, gone)).rejects.toThrow('does not host this topic')
+      expect(await send(one, known)).toMatchObject([{ errorCode: 0 }])
+    } finally {
+      await one.disconnect()
     }
   })
 })

@@ -135,7 +135,7 @@ exception
 end;
 $$;
 
--- A name with a slip of the pen would limit nobody. And the role's number stays, whatever it is called later.
+-- A misspelled name would limit nobody. The role's number is stored too: it stays when the role is renamed.
 create or replace function dlq.require_role() returns trigger
 language plpgsql
 set search_path = pg_catalog, pg_temp

@@ -2095,7 +2095,7 @@ export interface components {
                 prev_cursor: string | null;
                 /** @description The time for one answer was up before the whole list was searched; next_cursor continues the search. */
                 bounded: boolean;
-                /** @description The time that the search has come to, in the order of the sort; null where it came to the end, or to a message that the token may not see. */
+                /** @description The search has looked at all messages up to this time, in the order of the sort. Null where it reached the end, or stopped at a message that the token may not see. */
                 searched_to: string | null;
                 /** @description The rows that were looked at for this page, at least. */
                 examined: number;
@@ -3544,7 +3544,7 @@ export interface components {
             pagination: {
                 limit: number;
                 next_cursor: string | null;
-                /** @description The time that the search has come to; null where it came to the end, or to a message that the token may not see. */
+                /** @description The search has looked at all attempts back to this time. Null where it reached the end, or stopped at a message that the token may not see. */
                 searched_to: string | null;
             };
         };

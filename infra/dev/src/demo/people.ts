@@ -12,7 +12,7 @@ type Group = { id: string; error_class: string; dlq_topics?: string[] }
 
 const patienceMs = 60_000
 const snoozeMs = 90_000
-/** So many orders are booked by hand: the handbook's incident begins with DEAD messages of this group. */
+/** How many orders are booked by hand. The handbook's incident begins with DEAD messages of this group. */
 const bookedByHand = 12
 
 /** Once for the demo's data: groups that already have an owner are left alone. A fault is logged, and changes nothing else. */

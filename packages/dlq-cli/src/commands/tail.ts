@@ -27,7 +27,7 @@ export function addTail(program: Command): void {
     ),
   )
     .option('--since <time>', 'begin with those of the last minutes', '0s')
-    .option('--limit <number>', 'end after so many', readNumber)
+    .option('--limit <number>', 'end after this many messages', readNumber)
   onCall<CommonOptions & { since: string; limit?: number; from?: string; to?: string }>(
     tail,
     async (session, _, options) => {

@@ -1,4 +1,4 @@
-// The distinct original topics of dlq_messages, or of its archive, by a loose index scan: PostgreSQL steps along an index
+// The distinct original topics of dlq_messages, or of another table, by a loose index scan: PostgreSQL steps along an index
 // from one topic to the next. The cost grows with the number of topics and partitions, and not with that of messages.
 // https://wiki.postgresql.org/wiki/Loose_indexscan
 
@@ -11,7 +11,8 @@ export type TopicWalk = {
   columns?: readonly string[]
   /** … which is the first one by these columns. They follow the topic in the index. */
   firstBy?: readonly string[]
-  table?: 'dlq.dlq_messages' | 'dlq.dlq_messages_archive'
+  /** It has an index for this walk. */
+  table?: 'dlq.dlq_messages' | 'dlq.dlq_messages_archive' | 'dlq.dlq_group_retries'
 }
 
 /** A query with one row for each topic, in the order of their names: the topic, and the further columns. */

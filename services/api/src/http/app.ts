@@ -22,7 +22,7 @@ import { auditRead } from '../messages/audit-read.ts'
 import { readBody } from '../request/read-body.ts'
 import { readRequest } from '../request/read-request.ts'
 import { allRoutes } from '../routes/all-routes.ts'
-import { maxWaiting, maxWaitingOfOne } from '../routes/discovery/candidates.ts'
+import { createSamplePlaces } from '../routes/discovery/candidates.ts'
 import type { Oidc } from '../session/oidc.ts'
 import { ApiError, sendError } from './api-error.ts'
 import { allowedMethods } from './declared-paths.ts'
@@ -31,7 +31,6 @@ import { createEventStreams } from './event-streams.ts'
 import { linkMessage } from './link-message.ts'
 import { observeRequests } from './observe-requests.ts'
 import { openApiDocument } from './open-api.ts'
-import { createPlaces } from './places.ts'
 import { createStreams } from './stream-text.ts'
 import { withTimeLimit } from './with-time-limit.ts'
 
@@ -64,7 +63,7 @@ const maxUrlBytes = 8192
 export function createApp(given: AppDeps): Hono<ApiEnv> {
   const deps = {
     ...{ ...given, eventStreams: createEventStreams(given.registry), fleetEvents: createFleetEvents(given) },
-    samples: createPlaces({ perActor: maxWaitingOfOne, inAll: maxWaiting }),
+    samples: createSamplePlaces(),
   }
   const { sql, log, registry, tracing, version, requestTimeoutMs, slowRequestMs, corsOrigins } = deps
   const app = new Hono<ApiEnv>()

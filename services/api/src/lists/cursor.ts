@@ -13,14 +13,17 @@ export function bindingOf(...asked: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(asked), 'base64url').slice(0, 8)
 }
 
-/** Text for URLs. `key`: the values by which the list is sorted, of the last row that was shown. */
-export function encodeCursor(key: readonly (string | number)[], binding: string): string {
-  return Buffer.from(JSON.stringify([binding, ...key])).toString('base64url')
-}
-
-/** As `encodeCursor`, for the key of a row that the caller may not see. */
-export function encodeSealedCursor(key: readonly (string | number)[], binding: string, seal: CursorSeal): string {
-  return `${sealedPrefix}${seal.close(JSON.stringify([binding, ...key]))}`
+/**
+ * Text for URLs. `key`: the values by which the list is sorted, of the last row that was looked at. `seal`: for the key of
+ * a row that the caller may not see.
+ */
+export function encodeCursor(
+  key: readonly (string | number)[],
+  binding: string,
+  seal: CursorSeal | null = null,
+): string {
+  const json = JSON.stringify([binding, ...key])
+  return seal === null ? Buffer.from(json).toString('base64url') : `${sealedPrefix}${seal.close(json)}`
 }
 
 /** No other cursor begins so: it is a list's JSON in base64. */
@@ -31,7 +34,7 @@ export function isSealedCursor(text: string | undefined): boolean {
 }
 
 /**
- * The key that `encodeCursor` was given, or `encodeSealedCursor`, as `schema` reads it.
+ * The key that `encodeCursor` was given, as `schema` reads it.
  * @throws {ApiError} 400 where it is of another list
  */
 export function decodeCursor<Key>(

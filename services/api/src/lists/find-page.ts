@@ -9,7 +9,7 @@ import { type MessageRow, type Show, searchMessages } from 'dlq-core/queries/rea
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import * as v from 'valibot'
 import { invalidField } from '../http/api-error.ts'
-import { bindingOf, decodeCursor, encodeCursor, encodeSealedCursor, isSealedCursor, keyParts } from './cursor.ts'
+import { bindingOf, decodeCursor, encodeCursor, isSealedCursor, keyParts } from './cursor.ts'
 import type { CursorSeal } from './cursor-seal.ts'
 
 /** Rows that one statement looks at, and how long further statements are started. */
@@ -92,8 +92,7 @@ export async function findPage(
   const backTo = from === null ? null : rows.length > 0 ? place(keyOf(rows[0]!)) : place(from, isSealedCursor(text))
   const encode = (to: ReturnType<typeof place>, direction: 'f' | 'b') => {
     if (to === null) return null
-    const key = [direction, ...to.key]
-    return to.isSealed ? encodeSealedCursor(key, binding, seal) : encodeCursor(key, binding)
+    return encodeCursor([direction, ...to.key], binding, to.isSealed ? seal : null)
   }
   return {
     rows: backwards ? rows.toReversed() : rows,

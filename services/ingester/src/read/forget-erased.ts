@@ -14,7 +14,7 @@ export class ErasuresChanged extends Error {}
 export type Erasures = { readonly marker: string; readonly erased: ReadonlySet<string> }
 
 /** Where nobody has ever erased anything. */
-export const nothingErased: Erasures = { marker: markerOf([]), erased: new Set() }
+const nothingErased: Erasures = { marker: markerOf([]), erased: new Set() }
 
 /** Empties the letters that are erased. Call it before anything else of them is stored, such as their groups. */
 export async function forgetErased(

@@ -15,7 +15,7 @@ test.each([
   expect(faultWords(jsonFault(text)!)).toBe(words)
 })
 
-test('what is nested very deep is found faulty, whatever it is', () => {
+test('a value that is nested too deep counts as faulty, whatever it holds', () => {
   expect(jsonFault('['.repeat(200_000))?.message).toBe('this is no JSON, and too deep to say where')
   expect(jsonFault(`${'{"a":'.repeat(200_000)}1 2`)?.message).toContain('no JSON')
   expect(faultWords(jsonFault(`${'['.repeat(900)}1 2${']'.repeat(900)}`)!)).toBe(

@@ -1,5 +1,6 @@
 // dlq_reads: who was shown what behind masks.
 
+import { exactTime, type TimePlace } from '../exact-time.ts'
 import type { Sql } from '../sql.ts'
 
 export type Read = {
@@ -70,11 +71,11 @@ export async function listReads(
     filter: { actor, message_id, from, to },
     before,
     limit,
-  }: { filter: ReadFilter; before: { at: string; id: string } | null; limit: number },
+  }: { filter: ReadFilter; before: TimePlace | null; limit: number },
 ): Promise<ListedRead[]> {
   return sql<ListedRead[]>`
     select id, at, actor, request_id, action, target, ids::text[] as ids, filter, shown::float8 as shown, reason,
-           (at at time zone 'UTC')::text || '+00' as place
+           ${exactTime(sql, sql`at`)} as place
     from dlq.dlq_reads
     where true
       ${before === null ? sql`` : sql`and (at, id) < (${before.at}::text::timestamptz, ${before.id}::uuid)`}

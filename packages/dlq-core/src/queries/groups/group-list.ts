@@ -6,6 +6,7 @@
 // all groups are added up once. What can be told from dlq_group_topics alone is tested first (opinionHints).
 
 import { type Status, statuses } from '../../domain/retry/message-state.ts'
+import { exactTime } from '../exact-time.ts'
 import { deltasOfGroups, groupLines, lines } from '../reading/summary.ts'
 import type { Fragment, Sql } from '../sql.ts'
 import { countInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
@@ -59,7 +60,7 @@ export async function listGroups(
       after === null ? sql`true` : sql`(${time}, g.id) < (${after[0]}::text::timestamptz, ${after[1]}::uuid)`
     return sql<(Group & { place: string })[]>`
       with ${withCounts}
-      select ${groupColumns(sql, scope)}, ${placeOf(sql, time)} as place
+      select ${groupColumns(sql, scope)}, ${exactTime(sql, time)} as place
       from dlq.dlq_groups g ${counted} ${said}
       where ${tests} and ${opinionTests(sql, asked)} and ${behind}
       order by ${time} desc, g.id desc
@@ -71,7 +72,7 @@ export async function listGroups(
   // Sorted, and cut where no opinion decides, before the opinions are looked up: for a page of groups and not for all.
   return sql<(Group & { place: string })[]>`
     with ${withCounts}
-    select ${groupColumns(sql, scope)}, ${byTime ? placeOf(sql, sql`sorted_by`) : sql`sorted_by::text`} as place
+    select ${groupColumns(sql, scope)}, ${byTime ? exactTime(sql, sql`sorted_by`) : sql`sorted_by::text`} as place
     from (
       select g.*, ${value} as sorted_by
       from dlq.dlq_groups g ${counted}
@@ -82,11 +83,6 @@ export async function listGroups(
     where ${opinionTests(sql, asked)}
     order by sorted_by desc, id desc
     limit ${limit}`
-}
-
-/** With its microseconds, which the driver's times have not. */
-function placeOf(sql: Sql, time: Fragment) {
-  return sql`(${time} at time zone 'UTC')::text || '+00'`
 }
 
 /** Few groups belong to one topic, or to one consumer group. Without their ids, all groups would be looked through. */

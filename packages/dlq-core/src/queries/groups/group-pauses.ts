@@ -2,7 +2,9 @@
 // many failed again; what they are probed with; and how many retries each group had lately.
 
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
+import { looseIndexScan } from '../loose-index-scan.ts'
 import { type Fragment, type Sql, toJson } from '../sql.ts'
+import { sqlWords, toQuery } from '../sql-text.ts'
 import { type TopicScope, topicInScope } from '../topic-scope.ts'
 
 /** Pauses are per original topic, because whether a retry fails depends on the topic that it is sent to. */
@@ -19,11 +21,11 @@ export type GroupPause = PausableGroup & {
 }
 
 /**
- * So many re-failures are counted, newest first: the DLQ topics that have some share them, so that many of one hide none of
- * another. It bounds the work, and is far above usual thresholds.
+ * How many re-failures are counted, newest first. The DLQ topics that have some share this number, so that many of one hide
+ * none of another. It bounds the work, and is far above usual thresholds.
  */
 const maxRecent = 20_000
-/** Each DLQ topic has at least so many, and twice the largest threshold. */
+/** The smallest share of a DLQ topic; it is also at least twice the largest threshold. */
 const leastRecent = 500
 
 /**
@@ -131,19 +133,18 @@ export async function addGroupRetries(sql: Sql, counts: readonly GroupRetries[])
     on conflict (original_topic, group_id, began_at) do update set published = known.published + excluded.published`
 }
 
+const countedTopics = looseIndexScan({
+  where: sqlWords('true'),
+  columns: ['group_id'],
+  table: 'dlq.dlq_group_retries',
+})
+
 /** The topics with counts, each with one of its DLQ topics: one step of the index for each topic. */
 export async function listCountedTopics(sql: Sql): Promise<MessageTopics[]> {
   return sql<MessageTopics[]>`
-    with recursive walk as (
-      (select original_topic, group_id from dlq.dlq_group_retries order by original_topic limit 1)
-      union all
-      select next.* from walk cross join lateral (
-        select original_topic, group_id from dlq.dlq_group_retries r
-        where r.original_topic > walk.original_topic order by original_topic limit 1) next
-    )
-    select walk.original_topic,
-           (select min(t.dlq_topic) from dlq.dlq_group_topics t where t.group_id = walk.group_id) as dlq_topic
-    from walk`
+    select counted.original_topic,
+           (select min(t.dlq_topic) from dlq.dlq_group_topics t where t.group_id = counted.group_id) as dlq_topic
+    from (${toQuery(sql, countedTopics)}) counted`
 }
 
 /** Counts from before that are of no use to any rule. */

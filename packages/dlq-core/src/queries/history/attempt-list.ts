@@ -3,6 +3,7 @@
 // tests the message of each one; it looks at a bounded number, and the caller learns how far it came.
 
 import type { Status } from '../../domain/retry/message-state.ts'
+import { exactTime } from '../exact-time.ts'
 import { type MessageSearch, messageTests, scanMessages } from '../reading/message-scan.ts'
 import { passes, rowsOf, tested } from '../reading/message-search.ts'
 import { type Attempt, type AttemptOutcome, attemptColumns, withVerdict } from '../retry/attempts.ts'
@@ -83,7 +84,7 @@ export async function searchAttempts(
     join ${rowsOf(sql, { table: message.table, ids: sql`select id from listed` })} m on m.id = found.id
     where ${passes(sql, message)} and ${wanted} ${first}`
   const pageOf = (found: Fragment) => sql`
-    select a.message_id, ${attemptColumns(sql)}, a.original_topic, a.dlq_topic, a.consumer_group, a.group_id, a.status, ${place(sql)} as place
+    select a.message_id, ${attemptColumns(sql)}, a.original_topic, a.dlq_topic, a.consumer_group, a.group_id, a.status, ${exactTime(sql, sql`a.settled_at`)} as place
     from (
       select a.*, found.original_topic, found.dlq_topic, found.consumer_group, found.group_id, found.status
       from (${found}) found
@@ -139,7 +140,7 @@ async function withEdge(
   const rows = await sql<((ListedAttempt | { message_id: null }) & Edge)[]>`
     with page as materialized (${page}),
     edge as (
-      select a.message_id, a.number, ${place(sql)} as place from ${walked} a
+      select a.message_id, a.number, ${exactTime(sql, sql`a.settled_at`)} as place from ${walked} a
       where (select count(*) from page) < ${limit}
       order by ${newestFirst(sql)} offset ${examine - 1}
     )
@@ -163,7 +164,7 @@ async function withEdge(
   }
 }
 
-/** Where the search stopped at its bound; null where it had enough, or came to the end. */
+/** Where the search stopped at its bound. Null where it found enough attempts, or reached the end. */
 type Edge = {
   edge_id: string | null
   edge_number: number | null
@@ -177,9 +178,4 @@ export function placeOf({ place, message_id, number }: Pick<ListedAttempt, 'plac
 
 function newestFirst(sql: Sql) {
   return sql`a.settled_at desc, a.message_id desc, a.number desc`
-}
-
-/** With its microseconds, which the driver's times have not. */
-function place(sql: Sql) {
-  return sql`(a.settled_at at time zone 'UTC')::text || '+00'`
 }

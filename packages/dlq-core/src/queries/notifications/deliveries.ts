@@ -1,6 +1,7 @@
 // dlq_deliveries: what is sent to a channel, once for each route, by a job of graphile-worker. A delivery that cannot be
 // made ends as dead, where people find it.
 
+import { exactTime, type TimePlace } from '../exact-time.ts'
 import type { Sql } from '../sql.ts'
 import { addJob } from '../upkeep/workers.ts'
 
@@ -140,10 +141,10 @@ export async function listDeliveries(
     before,
     after = null,
     limit,
-  }: { state: DeliveryState | null; before: Date | null; after?: { at: string; id: string } | null; limit: number },
+  }: { state: DeliveryState | null; before: Date | null; after?: TimePlace | null; limit: number },
 ): Promise<(Delivery & { place: string })[]> {
   return sql<(Delivery & { place: string })[]>`
-    select ${columns(sql)}, (created_at at time zone 'UTC')::text || '+00' as place from dlq.dlq_deliveries
+    select ${columns(sql)}, ${exactTime(sql, sql`created_at`)} as place from dlq.dlq_deliveries
     where true
       ${state === null ? sql`` : sql`and state = ${state}`}
       ${before === null ? sql`` : sql`and created_at < ${before}`}

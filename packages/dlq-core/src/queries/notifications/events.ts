@@ -1,6 +1,7 @@
 // dlq_events and dlq_event_watch: what somebody should hear of.
 
 import { type Event, type EventType, eventId, type NewEvent } from '../../domain/notifications/event.ts'
+import { exactTime, type TimePlace } from '../exact-time.ts'
 import { type Sql, toJson } from '../sql.ts'
 import { type TopicScope, topicInScope } from '../topic-scope.ts'
 
@@ -95,9 +96,6 @@ export async function listOpenConditions(sql: Sql): Promise<Event[]> {
   return rows.map(toEvent)
 }
 
-/** An event's place in the list: its time as text, to the microsecond, and its id. */
-export type EventPlace = { at: string; id: string }
-
 /**
  * The newest events first, behind `after`. Who may see only some topics sees those of these topics, and none without a
  * topic.
@@ -115,7 +113,7 @@ export async function listEvents(
     type: string | null
     open: boolean
     before: Date | null
-    after?: EventPlace | null
+    after?: TimePlace | null
     limit: number
     scope: TopicScope
   },
@@ -126,7 +124,7 @@ export async function listEvents(
       : sql`((e.original_topic is not null and ${topicInScope(sql, scope, 'e.original_topic')})
              or (e.dlq_topic is not null and ${topicInScope(sql, scope, 'e.dlq_topic')}))`
   const rows = await sql<(Row & { place: string })[]>`
-    select ${columns(sql)}, (e.at at time zone 'UTC')::text || '+00' as place from dlq.dlq_events e
+    select ${columns(sql)}, ${exactTime(sql, sql`e.at`)} as place from dlq.dlq_events e
     where ${inScope}
       ${type === null ? sql`` : sql`and e.type = ${type}`}
       ${open ? sql`and e.is_condition and e.ended_at is null` : sql``}

@@ -1,5 +1,6 @@
 // dlq_messages and its archive: pages of the messages that a filter finds, and their number.
 
+import { exactTime } from '../exact-time.ts'
 import { firstFailedAt, lastFailedAt } from '../failed-at.ts'
 import type { Fragment, Sql } from '../sql.ts'
 import type { TopicCondition } from '../topic-condition.ts'
@@ -338,7 +339,7 @@ function order(sql: Sql, { sortColumn, direction }: MessageScan) {
 function sortTime(sql: Sql, { sortColumn }: MessageScan) {
   if (sortColumn === null) return sql`null`
   const column = sql`found.${sql(sortColumn)}`
-  return sql`case when isfinite(${column}) then (${column} at time zone 'UTC')::text || '+00' else ${column}::text end`
+  return sql`case when isfinite(${column}) then ${exactTime(sql, column)} else ${column}::text end`
 }
 
 /**

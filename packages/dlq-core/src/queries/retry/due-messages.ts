@@ -17,8 +17,8 @@ const otherWindows = 5000
 const leastWindow = 1000
 
 /**
- * At most for so many messages of an ordered topic a claim looks up the first of their key, one by one, or for twice
- * its share: usually these are enough. Of the rest it asks once for each key: 20,000 behind one key take 40 ms, not 300.
+ * For how many messages of an ordered topic a claim looks up the first of their key, one by one: `least` and twice
+ * its share, and no more than `most`. Usually these are enough. Of the rest it asks once for each key: 20,000 behind one key take 40 ms, not 300.
  */
 const askedOneByOne = { most: 1000, least: 100 }
 

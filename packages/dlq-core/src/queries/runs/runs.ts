@@ -1,6 +1,7 @@
 // dlq_runs: the bulk runs and their progress.
 
 import type { RunCounts, RunKind, RunStatus } from '../../domain/message/run.ts'
+import { exactTime, type TimePlace } from '../exact-time.ts'
 import type { Sql } from '../sql.ts'
 import type { TopicScope } from '../topic-scope.ts'
 
@@ -304,7 +305,7 @@ function viewOf(sql: Sql) {
     select r.id, r.kind, r.is_forced, r.status, r.status_reason, r.actor, r.reason, r.selection, r.cutoff, r.matched::float8 as matched,
            r.matched_relation, r.target_topic, r.patch, r.rate_per_second::float8 as rate_per_second, r.max_lag::float8 as max_lag, r.staleness, r.canary, r.on_refailure,
            r.max_refailure::float8 as max_refailure, r.step, r.step_taken::float8 as step_taken, r.step_entered_at, r.judged_at,
-           r.last_settled_at, r.saga_id, ${withStale(sql, 'd')} as skipped, r.adopts, r.compared, r.created_at, (r.created_at at time zone 'UTC')::text || '+00' as place, r.started_at, r.ended_at,
+           r.last_settled_at, r.saga_id, ${withStale(sql, 'd')} as skipped, r.adopts, r.compared, r.created_at, ${exactTime(sql, sql`r.created_at`)} as place, r.started_at, r.ended_at,
            (r.taken - d.superseded - d.staleness_unknown)::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as given_back,
            (r.resolved + d.resolved)::float8 as resolved, (r.failed + d.failed)::float8 as failed,
            (r.failed_again + d.failed_again)::float8 as failed_again,
@@ -339,9 +340,6 @@ export type RunFilter = {
   group_id?: string | undefined
 }
 
-/** The place of a run in the list; `at` is text, with microseconds. */
-export type RunPlace = { at: string; id: string }
-
 /** One page of runs, newest first, and the number of all. */
 export async function listRuns(
   sql: Sql,
@@ -351,7 +349,7 @@ export async function listRuns(
     after = null,
     limit,
     offset = 0,
-  }: { scope: TopicScope; filter: RunFilter; after?: RunPlace | null; limit: number; offset?: number },
+  }: { scope: TopicScope; filter: RunFilter; after?: TimePlace | null; limit: number; offset?: number },
 ): Promise<{ runs: (RunView & { place: string })[]; total: number }> {
   const where = sql`
     where ${visible(sql, scope)}

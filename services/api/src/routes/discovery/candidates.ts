@@ -11,6 +11,7 @@ import { listDlqTopics } from 'dlq-core/queries/topic-lists/topic-list.ts'
 import * as v from 'valibot'
 import { ApiError } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
+import { createPlaces, type Places } from '../../http/places.ts'
 import { hiddenEntries, shown } from '../../masks/shown.ts'
 import type { Sight } from '../../masks/sight.ts'
 import { count } from '../../messages/message-json.ts'
@@ -76,8 +77,12 @@ const exampleSample = {
 const maxWaitMs = 15_000
 const pollMs = 100
 /** Samples that wait: of all senders, and of one, who would keep the others from theirs. */
-export const maxWaiting = 20
-export const maxWaitingOfOne = 3
+const maxWaiting = 20
+const maxWaitingOfOne = 3
+
+export function createSamplePlaces(): Places {
+  return createPlaces({ perActor: maxWaitingOfOne, inAll: maxWaiting })
+}
 
 export const candidateRoutes = [
   defineRoute(

@@ -10,7 +10,7 @@ import {
 } from 'dlq-core/queries/history/attempt-list.ts'
 import * as v from 'valibot'
 import { defineRoute } from '../../http/define-route.ts'
-import { bindingOf, decodeCursor, encodeCursor, encodeSealedCursor, keyParts } from '../../lists/cursor.ts'
+import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
 import { type Shown, shown } from '../../masks/shown.ts'
 import { attemptEntries, attemptJson, exampleAttempt } from '../../messages/attempt-json.ts'
 import { count } from '../../messages/message-json.ts'
@@ -74,7 +74,7 @@ export const attemptRoutes = [
               searched_to: v.pipe(
                 v.nullable(timestampText),
                 v.description(
-                  'The time that the search has come to; null where it came to the end, or to a message that the token may not see.',
+                  'The search has looked at all attempts back to this time. Null where it reached the end, or stopped at a message that the token may not see.',
                 ),
               ),
             }),
@@ -113,9 +113,7 @@ export const attemptRoutes = [
         attempts: listed.map((attempt) => listedAttemptJson(shown(attempt, sight))),
         pagination: {
           limit,
-          next_cursor:
-            next &&
-            (isSealed ? encodeSealedCursor(keyOf(next), binding, cursorSeal) : encodeCursor(keyOf(next), binding)),
+          next_cursor: next && encodeCursor(keyOf(next), binding, isSealed ? cursorSeal : null),
           searched_to: next && !isSealed ? timestamp(new Date(next.at)) : null,
         },
       })

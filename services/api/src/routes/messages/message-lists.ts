@@ -94,7 +94,7 @@ const pageSchema = v.pipe(
       searched_to: v.pipe(
         v.nullable(timestampText),
         v.description(
-          'The time that the search has come to, in the order of the sort; null where it came to the end, or to a message that the token may not see.',
+          'The search has looked at all messages up to this time, in the order of the sort. Null where it reached the end, or stopped at a message that the token may not see.',
         ),
       ),
       examined: v.pipe(count, v.description('The rows that were looked at for this page, at least.')),

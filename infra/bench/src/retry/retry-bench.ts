@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewMessage } from 'dlq-core/domain/message/new-message.ts'
+import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import { insertMessages, withHeadersWritten } from 'dlq-core/queries/ingest/message-insert.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
@@ -126,7 +127,13 @@ function dueRow(rows: readonly NewMessage[], index: number, topics: readonly str
 
 function floorRecords(total: number, topics: readonly string[]): FloorRecord[] {
   const rows = floorRows(total, { topic: 'bench.dlq.v1', originalTopic: topics[0]! })
-  const records = rows.map(({ message }) => toRepublishedRecord({ ...withHeadersWritten(message), retry_count: 1 }))
+  const records = rows.map(({ message }) =>
+    toRepublishedRecord({
+      ...withHeadersWritten(message),
+      retry_count: 1,
+      attempt_id: deriveAttemptId(message.id, 1),
+    }),
+  )
   return Array.from({ length: total }, (_, index) => {
     const { key, value, headers } = records[index % records.length]!
     return {

@@ -94,10 +94,7 @@ function toOutgoing(message: ClaimedMessage, { target, policy, now }: Addressing
   const { topic, maxBatchBytes } = target
   const refuse = (reason: string): Refusal => ({ id: message.id, topic, reason, refusesTopic: false })
   try {
-    const { key, value, headers } = toRepublishedRecord({
-      ...message,
-      for_group: forGroupOf(message, { topic, policy }),
-    })
+    const { key, value, headers } = toRepublishedRecord(message, forGroupOf(message, { topic, policy }))
     const kept = policy.timestamp === 'keep' ? (message.original_timestamp ?? message.record_timestamp) : null
     const timestamp = target.timestampFor(kept, now)
     const check = target.check({ key, value, headers, timestamp }, now)

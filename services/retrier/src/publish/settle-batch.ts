@@ -1,7 +1,6 @@
 // Settles a batch, or a part of it: writes its outcomes in one transaction.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import { nextState } from 'dlq-core/domain/retry/message-state.ts'
 import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { type SettledAttempt, settleAttempts } from 'dlq-core/queries/retry/attempts.ts'
@@ -18,7 +17,7 @@ import type { Log } from 'dlq-core/runtime/log.ts'
 import type { RetryCounts } from '../groups/retry-counts.ts'
 import type { RetrierMetrics } from '../retrier-metrics.ts'
 import type { HeldSlot } from '../slot/hold-slot.ts'
-import type { PublishResult } from './slot-producer.ts'
+import type { PublishResult, Sent } from './slot-producer.ts'
 
 export type BatchOutcome = BatchLease & {
   messages: readonly SettledMessage[]
@@ -46,7 +45,7 @@ export async function settleBatch(
       // Also for messages that failed again before this: the attempt says where their records stand.
       settleAttempts(sql, { attempts }),
     ])
-    return { settled: settled.length, released: givenBack }
+    return { settled, released: givenBack }
   })
 }
 
@@ -97,16 +96,10 @@ async function settleOnce(
     ...refused.map(({ id }) => afterRefusal(deps, claimed.get(id)!)),
   ]
   const attempts: SettledAttempt[] = [
-    ...published.map(({ id, topic, partition, offset }) => ({
-      ...attemptOf(claimed.get(id)!, slot),
-      ...{ outcome: 'published' as const, error: null },
-      ...{ target_topic: topic, target_partition: partition, target_offset: offset },
-    })),
-    ...refused.map(({ id, topic, reason }) => ({
-      ...attemptOf(claimed.get(id)!, slot),
-      ...{ outcome: 'failed' as const, error: reason },
-      ...{ target_topic: topic, target_partition: null, target_offset: null },
-    })),
+    ...published.map((sent) => toAttempt(claimed.get(sent.id)!, { ...sent, slot, error: null })),
+    ...refused.map(({ id, topic, reason }) =>
+      toAttempt(claimed.get(id)!, { topic, partition: null, offset: null, slot, error: reason }),
+    ),
   ]
   const lease = { slot, epoch, batch: batchNumber }
   const settled = await settleBatch(sql, { ...lease, messages, attempts, released, releasedForMs, stale })
@@ -130,6 +123,28 @@ function afterRefusal({ policyOf, now, random }: SettleDeps, message: ClaimedMes
   return { id, status: after.status as SettledMessage['status'], next_retry_at: after.next_retry_at }
 }
 
-function attemptOf({ id, retry_count, run_id }: ClaimedMessage, slot: number) {
-  return { message_id: id, number: retry_count, attempt_id: deriveAttemptId(id, retry_count), slot, run_id }
+type Ended = Pick<Sent, 'topic'> & {
+  partition: number | null
+  offset: bigint | null
+  slot: number
+  error: string | null
+}
+
+/** With an error it failed. */
+function toAttempt(
+  { id, retry_count, attempt_id, run_id }: ClaimedMessage,
+  { topic, partition, offset, slot, error }: Ended,
+): SettledAttempt {
+  return {
+    message_id: id,
+    number: retry_count,
+    attempt_id,
+    outcome: error === null ? 'published' : 'failed',
+    slot,
+    run_id,
+    target_topic: topic,
+    target_partition: partition,
+    target_offset: offset,
+    error,
+  }
 }

@@ -2,15 +2,20 @@
 // same statement. Settling also checks slot and batch. So a late statement of a dead process, or of one that lost its
 // slot, changes no row.
 
+import { deriveAttemptId } from '../../domain/record/message-id.ts'
 import { heldBySlots } from '../held-by-slots.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { type Sql, toArray, toJson } from '../sql.ts'
+import { type BinaryRow, binaryRows } from './binary-rows.ts'
 import { beginsPaused, bytesOf, dueMessages, windowOf } from './due-messages.ts'
 import type { Slot } from './slots.ts'
 
 export type ClaimedMessage = {
   id: string
+  /** The number of this attempt. */
   retry_count: number
+  /** Made of the id and of the attempt's number. */
+  attempt_id: string
   max_retries: number
   original_topic: string
   original_partition: number | null
@@ -101,7 +106,7 @@ export async function claimBatch(
   const isReadable = sql`(m.unstored_value_bytes is null and ${bytesOf(sql)} <= ${maxMessageBytes}::bigint)`
   // "materialized" runs limits and row locks once: in an IN (…) the planner may run the subselect once per row and claim
   // more than the limit.
-  const rows = await sql<ClaimedRow[]>`
+  const statement = sql`
     with owner as materialized (
       select slot, batch + 1 as batch from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
     ),
@@ -151,40 +156,61 @@ export async function claimBatch(
     -- As an array, because the planner cannot estimate the number. It assumes a tenth of the topic, and for such a
     -- join it reads all messages (a topic with 500,000 due messages held up all others for seconds).
     where m.id = any(array(select id from fitting))
-    returning m.lease_batch, m.id, m.retry_count, m.max_retries, m.original_topic, m.original_partition,
-      m.original_topic_source, ${targetTopicOf(sql)} as target_topic, ${targetScopeOf(sql)} as target_scope, m.record_timestamp, m.original_timestamp,
-      -- Base64, because PostgreSQL takes 0.7 µs for 1 KB of it, and 4.5 for the hexadecimal digits of a bytea column. It is a
-      -- third shorter, too.
-      case when ${isReadable} then encode(m.record_key, 'base64') end as record_key,
-      case when ${isReadable} then encode(m.record_value, 'base64') end as record_value,
-      case when ${isReadable} then m.record_headers end as record_headers,
-      case when ${isReadable} and m.record_headers is null and m.record_value is null then m.payload end as payload,
-      case when not ${isReadable} then coalesce(m.unstored_value_bytes, ${bytesOf(sql)})::float8 end as unsendable_bytes,
-      m.dlq_topic, m.consumer_group, m.run_id, m.group_id,
+    -- In the order in which readClaimed reads them. In binary, because PostgreSQL takes 2 µs more to write 1 KB as text.
+    returning m.lease_batch, m.id::text, m.retry_count, m.max_retries, m.original_topic, m.original_partition,
+      m.original_topic_source, ${targetTopicOf(sql)}, to_json(${targetScopeOf(sql)})::text,
+      case when ${isReadable} then m.record_key end,
+      case when ${isReadable} then m.record_value end,
+      case when ${isReadable} then m.record_headers end,
+      m.consumer_group, m.record_timestamp, m.original_timestamp,
+      case when ${isReadable} and m.record_headers is null and m.record_value is null then m.payload::text end,
+      m.dlq_topic, m.run_id::text,
+      case when not ${isReadable} then coalesce(m.unstored_value_bytes, ${bytesOf(sql)})::float8 end,
+      m.group_id::text,
       -- Most messages have no attempt before this one: nothing is read for them.
       m.retry_count > 1 and exists (
         select from dlq.dlq_attempts a
-        where a.message_id = m.id and a.number = m.retry_count - 1 and a.outcome = 'failed') as was_refused`
-  if (rows.length === 0) return null
+        where a.message_id = m.id and a.number = m.retry_count - 1 and a.outcome = 'failed')`
+  let batch: bigint | null = null
+  const messages = await binaryRows(statement, (row) => {
+    batch = row.bigint()
+    return readClaimed(row)
+  })
+  if (batch === null) return null
   // In the order of the records' times, so that they are published about as they arrived.
-  return { batch: rows[0]!.lease_batch, messages: rows.map(toMessage).sort((a, b) => (a.id < b.id ? -1 : 1)) }
+  return { batch, messages: messages.sort((a, b) => (a.id < b.id ? -1 : 1)) }
 }
 
-type ClaimedRow = Omit<ClaimedMessage, 'record_key' | 'record_value'> & {
-  lease_batch: bigint
-  record_key: string | null
-  record_value: string | null
+function readClaimed(row: BinaryRow): ClaimedMessage {
+  const id = row.text()!
+  const retry_count = row.integer()!
+  return {
+    id,
+    retry_count,
+    attempt_id: deriveAttemptId(id, retry_count),
+    max_retries: row.integer()!,
+    original_topic: row.text()!,
+    original_partition: row.integer(),
+    original_topic_source: row.text(),
+    target_topic: row.text(),
+    target_scope: listOf(row.text()),
+    record_key: row.bytes(),
+    record_value: row.bytes(),
+    record_headers: row.text(),
+    consumer_group: row.text(),
+    record_timestamp: row.time(),
+    original_timestamp: row.time(),
+    payload: row.text(),
+    dlq_topic: row.text(),
+    run_id: row.text(),
+    unsendable_bytes: row.number(),
+    group_id: row.text(),
+    was_refused: row.boolean()!,
+  }
 }
 
-/** In place: to copy the row took longer than to decode it. */
-function toMessage(row: ClaimedRow): ClaimedMessage {
-  const bytes = { record_key: fromBase64(row.record_key), record_value: fromBase64(row.record_value) }
-  return Object.assign(row, bytes)
-}
-
-/** PostgreSQL breaks base64 into lines, which Node passes over. */
-function fromBase64(text: string | null): Buffer | null {
-  return text === null ? null : Buffer.from(text, 'base64')
+function listOf(json: string | null): string[] | null {
+  return json === null ? null : JSON.parse(json)
 }
 
 /** A part of a batch, to be published under its own number. */
@@ -222,13 +248,13 @@ export type SettledMessage = {
   next_retry_at: Date | null
 }
 
-/** Writes the outcomes of those messages of the batch whose lease still holds. Returns their ids. */
+/** Writes the outcomes of those messages of the batch whose lease still holds. Returns how many these are. */
 export async function settleMessages(
   sql: Sql,
   { slot, epoch, batch, messages }: BatchLease & { messages: readonly SettledMessage[] },
-): Promise<string[]> {
-  if (messages.length === 0) return []
-  const rows = await sql<{ id: string }[]>`
+): Promise<number> {
+  if (messages.length === 0) return 0
+  const [row] = await sql<[{ settled: number }]>`
     with owner as materialized (
       select slot from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
     ),
@@ -254,7 +280,7 @@ export async function settleMessages(
         lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
       from held
       where m.id = held.id
-      returning m.id, held.run_id, m.status
+      returning held.run_id, m.status
     ),
     counted as (
       insert into dlq.dlq_run_deltas (run_id, outcome, n)
@@ -262,8 +288,8 @@ export async function settleMessages(
       from updated where run_id is not null
       group by 1, 2
     )
-    select id from updated`
-  return rows.map(({ id }) => id)
+    select count(*)::int as settled from updated`
+  return row.settled
 }
 
 /**

@@ -1,0 +1,97 @@
+// Rows in PostgreSQL's binary formats, for the few statements that read many bytes: a bytea column comes as it is stored,
+// without the text that PostgreSQL would have to make of it and we would have to decode.
+// Formats: https://www.postgresql.org/docs/17/protocol-message-formats.html (DataRow), and the send functions of the types.
+
+import type { Fragment } from '../sql.ts'
+
+/** Runs the statement, with each row made by `read`, which takes the columns in their order. */
+export async function binaryRows<T>(query: Fragment, read: (row: BinaryRow) => T): Promise<T[]> {
+  const row = new BinaryRow()
+  const patched = query as unknown as { binary(read: (message: Buffer) => T): PromiseLike<T[]> }
+  return patched.binary((message) => read(row.of(message)))
+}
+
+/** "D", the message's length, and the number of columns. */
+const headerBytes = 7
+
+/** PostgreSQL counts microseconds from the year 2000. */
+const epochMs = Date.UTC(2000)
+const firstMs = Date.parse('0001-01-01T00:00:00.000Z')
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** The columns of one row, each read once and in order. Each method gives null for SQL's null. */
+export class BinaryRow {
+  #message: Buffer = Buffer.alloc(0)
+  #at = 0
+
+  of(message: Buffer): this {
+    this.#message = message
+    this.#at = headerBytes
+    return this
+  }
+
+  /** Passes over the length, and returns it; -1 for null. */
+  #next(): number {
+    const length = this.#message.readInt32BE(this.#at)
+    this.#at += 4
+    return length
+  }
+
+  /** Of the types text, varchar and json. */
+  text(): string | null {
+    const length = this.#next()
+    if (length === -1) return null
+    this.#at += length
+    return this.#message.toString('utf8', this.#at - length, this.#at)
+  }
+
+  /** A copy: the message is a part of a chunk that many rows share. */
+  bytes(): Buffer | null {
+    const length = this.#next()
+    if (length === -1) return null
+    this.#at += length
+    return Buffer.from(this.#message.subarray(this.#at - length, this.#at))
+  }
+
+  /** Of the type int. */
+  integer(): number | null {
+    if (this.#next() === -1) return null
+    this.#at += 4
+    return this.#message.readInt32BE(this.#at - 4)
+  }
+
+  bigint(): bigint | null {
+    if (this.#next() === -1) return null
+    this.#at += 8
+    return this.#message.readBigInt64BE(this.#at - 8)
+  }
+
+  /** Of the type float8. */
+  number(): number | null {
+    if (this.#next() === -1) return null
+    this.#at += 8
+    return this.#message.readDoubleBE(this.#at - 8)
+  }
+
+  boolean(): boolean | null {
+    if (this.#next() === -1) return null
+    return this.#message[this.#at++] === 1
+  }
+
+  /** Of the type timestamptz. Times that a Date cannot show, as "infinity", are the first or last that others show. */
+  time(): Date | null {
+    if (this.#next() === -1) return null
+    this.#at += 8
+    const high = this.#message.readInt32BE(this.#at - 8)
+    const isNear = high > -nearHigh && high < nearHigh
+    const ms = isNear
+      ? Math.floor((high * 2 ** 32 + this.#message.readUInt32BE(this.#at - 4)) / 1000)
+      : Number(this.#message.readBigInt64BE(this.#at - 8) / 1000n)
+    if (epochMs + ms < firstMs) return new Date(firstMs)
+    const time = new Date(epochMs + ms)
+    return Number.isNaN(time.getTime()) ? new Date(lastMs) : time
+  }
+}
+
+/** Below it, a number holds microseconds exactly: 142 years around the year 2000. */
+const nearHigh = 2 ** 20

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { claimBatch, lockTopicsInFlight, type TopicShare } from 'dlq-core/queries/retry/batches.ts'
 import { type Grant, returnTokens } from 'dlq-core/queries/retry/rate-limits.ts'
 import { type BatchPace, nextBatchSize } from './batch-size.ts'
+import type { ClaimTurns } from './claim/claim-turns.ts'
 import { type PlanDeps, planClaim } from './claim/plan-claim.ts'
 import { areAllLimited, type ClaimMemory, countClaimed, rememberAppetite, unusedTokens } from './claim/share-claims.ts'
 import { type PublishCounts, type PublishDeps, publishClaimed } from './publish/publish-claimed.ts'
@@ -13,6 +14,8 @@ import type { HeldSlot } from './slot/hold-slot.ts'
 
 export type RetryDeps = PlanDeps &
   PublishDeps & {
+    /** Of all slots of this process. */
+    turns: ClaimTurns
     /** Messages of a batch at most. */
     batchSize: number
     maxBatchBytes: number
@@ -42,11 +45,15 @@ export type SlotWork = { slot: HeldSlot; producer: SlotProducer; memory: ClaimMe
  * @throws {CommitUnknownError} where only the ledger knows; the batch is still claimed
  */
 export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<PublishCounts & { more: boolean }> {
-  const { dueTopics, metrics, sql } = deps
+  const { dueTopics, turns, metrics, sql } = deps
   const { shares, grants } = await planClaim(deps, work.memory)
   const token = randomUUID()
-  const since = performance.now()
-  const claim = shares.length === 0 ? null : await claimOrReturn(deps, work, { token, shares, grants })
+  let since = performance.now()
+  const claimNow = () => {
+    since = performance.now()
+    return claimOrReturn(deps, work, { token, shares, grants })
+  }
+  const claim = shares.length === 0 ? null : await turns.take(claimNow)
   const messages = claim?.messages ?? []
   const claimed = countClaimed(messages)
   rememberAppetite(work.memory, { shares, claimed })

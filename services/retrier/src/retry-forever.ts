@@ -9,6 +9,7 @@ import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import type { Kafka } from 'kafkajs'
+import { createClaimTurns } from './claim/claim-turns.ts'
 import { createDueTopics } from './claim/due-topics.ts'
 import { endTopicPauses } from './claim/end-topic-pauses.ts'
 import { createReaderLags } from './claim/reader-lags.ts'
@@ -148,6 +149,7 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
   const pauses = createGroupPauses({ sql, log, policyOf, loadPolicies: policies.load, retryCounts })
   const slotDeps: SlotDeps = {
     ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds },
+    turns: createClaimTurns(),
     ...{ targets, dueTopics, topicOrder, lags, policyOf, pauses, retryCounts },
     retrierId: deps.retrierId,
     createProducer: (slot) => createProducer(deps, { publishMode, slot }),

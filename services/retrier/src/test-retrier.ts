@@ -7,6 +7,7 @@ import { createLog } from 'dlq-core/runtime/log.ts'
 import { noTracing } from 'dlq-core/runtime/tracing.ts'
 import type { Kafka } from 'kafkajs'
 import { Registry } from 'prom-client'
+import { createClaimTurns } from './claim/claim-turns.ts'
 import { createDueTopics } from './claim/due-topics.ts'
 import { createReaderLags } from './claim/reader-lags.ts'
 import { createTopicOrder } from './claim/topic-order.ts'
@@ -66,6 +67,7 @@ export function pretendingSlotDeps(sql: Database, more: Partial<SlotDeps> = {}):
     holds: createTopicHolds({ now: Date.now }),
     targets: pretendingTargets,
     dueTopics: createDueTopics(sql, { maxAgeMs: 0 }),
+    turns: createClaimTurns(),
     topicOrder: createTopicOrder(sql),
     lags: createReaderLags(sql),
     reader: null,

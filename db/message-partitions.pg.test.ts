@@ -83,6 +83,29 @@ test('rows of every partition are written lightly, also of those that are made l
   await database.sql`select dlq.create_message_partitions()`
 })
 
+test('indexes of every partition whose entries differ leave them apart, also of those that are made later', async () => {
+  await database.sql`select dlq.create_message_partitions(4)`
+  const rows = await database.sql<{ parent: string; apart: number; together: number }[]>`
+    select parent.relname as parent,
+           count(*) filter (where 'deduplicate_items=off' = any(child.reloptions))::int as apart,
+           count(*) filter (where child.reloptions is null)::int as together
+    from pg_index i
+    join pg_class parent on parent.oid = i.indexrelid
+    join pg_inherits on inhparent = parent.oid
+    join pg_class child on child.oid = inhrelid
+    where i.indrelid = 'dlq.dlq_messages'::regclass
+    group by 1 order by 1`
+  const partitions = await countPartitions()
+
+  const isApart = (name: string) => /_(record_key|group_id|original_topic)$/.test(name)
+  expect(rows.filter(({ parent }) => isApart(parent))).toHaveLength(3)
+  for (const { parent, apart, together } of rows)
+    expect({ parent, apart, together }).toEqual(
+      isApart(parent) ? { parent, apart: partitions, together: 0 } : { parent, apart: 0, together: partitions },
+    )
+  await database.sql`select dlq.create_message_partitions()`
+})
+
 /** The first day of the month that is `ahead` months after that of `now`. */
 function monthFrom(now: Date, ahead: number): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1))

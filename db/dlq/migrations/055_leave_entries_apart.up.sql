@@ -1,6 +1,6 @@
--- Three indexes give up what a retry pays for and does not get: entries that are the same are put together ("deduplicated")
--- when a page is full, and in these nearly none are. They end with the message's id, and only versions of one row are the
--- same: a page of keys was gone through again for every few entries. It was a tenth of what a retry took PostgreSQL.
+-- Three indexes give up what a retry pays for and hardly gets: entries that are the same are put together ("deduplicated")
+-- when a page is full. In these only versions of one row are the same, because they end with the message's id: a page of
+-- keys was gone through again for every few entries. It was a tenth of what a retry took PostgreSQL.
 
 -- After this time others go on, and the migration is run again.
 set local lock_timeout = '800ms';

@@ -30,7 +30,7 @@ const lookEveryMs = 50
 const topics = ['orders', 'payments', 'refunds', 'shipments']
 const partitions = 3
 const retriers = ['retrier-1', 'retrier-2', 'retrier-3']
-const slotsEach = 2
+const slotsEach = 3
 const lease = '3s'
 /** services/retrier/src/slot/fault-points.ts. */
 const faultPoints = ['between-send-and-commit', 'between-commit-and-settle'] as const

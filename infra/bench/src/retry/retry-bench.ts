@@ -188,7 +188,7 @@ export async function startRetriers(
       services.adopt(await startBenchService(run, options), (service) => service.stop('SIGTERM', 15_000)),
     ),
   )
-  await untilConnected(sql, retriers.length * slotsPerProcess)
+  await untilConnected(sql, retriers.length)
   await sql`delete from dlq.dlq_policies`
   return retriers
 }
@@ -210,13 +210,18 @@ export async function countPublished(sql: Database): Promise<number> {
   return row.n
 }
 
-const slotsPerProcess = 2
-
-async function untilConnected(sql: Database, slots: number): Promise<void> {
+/** Until each process holds slots, and none has taken another one since the look before: versions have different numbers. */
+async function untilConnected(sql: Database, processes: number): Promise<void> {
+  let before = 0
   await until(60, async () => {
-    const [row] = await sql<{ n: number }[]>`
-      select count(*)::int as n from dlq.dlq_slots where batch > 0 and owner_until > now()`
-    return row!.n < slots ? `the retriers hold ${row!.n} of ${slots} slots` : null
+    const [row] = await sql<{ slots: number; owners: number }[]>`
+      select count(*)::int as slots, count(distinct owner)::int as owners
+      from dlq.dlq_slots where batch > 0 and owner_until > now()`
+    const { slots, owners } = row!
+    if (owners === processes && slots === before) return null
+    before = slots
+    await sleep(1000)
+    return `${owners} of ${processes} retriers hold slots`
   })
 }
 

@@ -162,7 +162,7 @@ const retry = v.pipe(
     /** If a batch takes longer than this, the slot claims fewer messages. */
     batch_time: v.optional(v.pipe(duration, v.minValue(10, 'must be at least 10ms')), '250ms'),
     /** Batches that one process handles at once: one slot's commit overlaps with another's claim. */
-    slots: v.optional(integer('a number of slots', 1, 64), 2),
+    slots: v.optional(integer('a number of slots', 1, 64), 3),
     /** Of the retrier as a whole: a slot either has a transactional id or not. */
     delivery: v.optional(v.picklist(deliveries, `must be one of ${deliveries.join(', ')}`), 'exactly-once'),
     /** How long a dead retrier keeps its slots. */

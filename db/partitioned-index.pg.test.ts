@@ -112,7 +112,7 @@ describe('an index that takes the place of another one', () => {
     dlq_messages_last_status_id_idx: '(status, id)',
   }
   const now = {
-    dlq_messages_last_original_topic_status_id_idx: '(original_topic, status, id)',
+    dlq_messages_last_original_topic_status_id_idx: '(original_topic, status, id) WITH (deduplicate_items=off)',
     dlq_messages_last_status_id_idx: `(status, id) WHERE ((status)::text = 'DEAD'::text)`,
   }
 

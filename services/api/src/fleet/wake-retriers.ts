@@ -1,7 +1,7 @@
 // Tells the retriers that messages are due: at once, and then at most once per interval, because every NOTIFY
 // takes a lock that all notifying commits of PostgreSQL share. It is only a hint: the retriers poll as well.
 
-import { notifyDue } from 'dlq-core/queries/retry/notify-due.ts'
+import { notifyDue } from 'dlq-core/queries/retry/due-topics.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 
 /** Returns the function that tells them. It never throws, and returns before the notification is sent. */

@@ -1,6 +1,6 @@
 // Tells that pauses of topics have ended by themselves. Claims have ignored them from their time on; this removes them.
 
-import { notifyDue } from 'dlq-core/queries/retry/notify-due.ts'
+import { notifyDue } from 'dlq-core/queries/retry/due-topics.ts'
 import { forgetEndedPauses } from 'dlq-core/queries/retry/topic-pauses.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'

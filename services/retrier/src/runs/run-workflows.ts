@@ -13,7 +13,7 @@ import {
   waitingOf,
 } from 'dlq-core/domain/message/run.ts'
 import { forgetCanaryRead } from 'dlq-core/queries/readers/verdicts.ts'
-import { notifyDue } from 'dlq-core/queries/retry/notify-due.ts'
+import { notifyDue } from 'dlq-core/queries/retry/due-topics.ts'
 import { dropUnsendable, giveBack, handOverPulled, holdsMessages } from 'dlq-core/queries/runs/run-messages.ts'
 import { forgetUndo } from 'dlq-core/queries/runs/run-undo.ts'
 import { admitRun, type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'

@@ -1,4 +1,4 @@
-// dlq_messages: the original topics that have due messages.
+// dlq_messages: the original topics that have due messages, and the notification that wakes retriers for them.
 
 import { looseIndexScan } from '../loose-index-scan.ts'
 import type { Sql } from '../sql.ts'
@@ -45,4 +45,9 @@ export async function countDue(
         limit ${limit}
       ) due
     ) counted`
+}
+
+/** Tells the retriers that a message is due. They listen for it, and it is only a hint, because they poll as well. */
+export async function notifyDue(sql: Sql): Promise<void> {
+  await sql`notify dlq_due`
 }

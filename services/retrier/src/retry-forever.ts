@@ -142,6 +142,7 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
       ? pretendingTargets
       : createTargetTopics({ kafka, dlqPatterns, allowedTargets, ledgerTopic, dlqTopicsAmong })
   const dueTopics = createDueTopics(sql)
+  const turns = createClaimTurns()
   const topicOrder = createTopicOrder(sql)
   const lags = createReaderLags(sql)
   const { policyOf } = policies
@@ -149,8 +150,7 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
   const pauses = createGroupPauses({ sql, log, policyOf, loadPolicies: policies.load, retryCounts })
   const slotDeps: SlotDeps = {
     ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds },
-    turns: createClaimTurns(),
-    ...{ targets, dueTopics, topicOrder, lags, policyOf, pauses, retryCounts },
+    ...{ targets, dueTopics, turns, topicOrder, lags, policyOf, pauses, retryCounts },
     retrierId: deps.retrierId,
     createProducer: (slot) => createProducer(deps, { publishMode, slot }),
     loadPolicies: policies.load,

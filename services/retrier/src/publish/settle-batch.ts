@@ -17,7 +17,7 @@ import type { Log } from 'dlq-core/runtime/log.ts'
 import type { RetryCounts } from '../groups/retry-counts.ts'
 import type { RetrierMetrics } from '../retrier-metrics.ts'
 import type { HeldSlot } from '../slot/hold-slot.ts'
-import type { PublishResult, Sent } from './slot-producer.ts'
+import type { PublishResult } from './slot-producer.ts'
 
 export type BatchOutcome = BatchLease & {
   messages: readonly SettledMessage[]
@@ -96,9 +96,9 @@ async function settleOnce(
     ...refused.map(({ id }) => afterRefusal(deps, claimed.get(id)!)),
   ]
   const attempts: SettledAttempt[] = [
-    ...published.map((sent) => toAttempt(claimed.get(sent.id)!, { ...sent, slot, error: null })),
+    ...published.map((sent) => toAttempt(claimed.get(sent.id)!, slot, sent)),
     ...refused.map(({ id, topic, reason }) =>
-      toAttempt(claimed.get(id)!, { topic, partition: null, offset: null, slot, error: reason }),
+      toAttempt(claimed.get(id)!, slot, { topic, partition: null, offset: null }, reason),
     ),
   ]
   const lease = { slot, epoch, batch: batchNumber }
@@ -123,17 +123,14 @@ function afterRefusal({ policyOf, now, random }: SettleDeps, message: ClaimedMes
   return { id, status: after.status as SettledMessage['status'], next_retry_at: after.next_retry_at }
 }
 
-type Ended = Pick<Sent, 'topic'> & {
-  partition: number | null
-  offset: bigint | null
-  slot: number
-  error: string | null
-}
+type Place = { topic: string; partition: number | null; offset: bigint | null }
 
 /** With an error it failed. */
 function toAttempt(
   { id, retry_count, attempt_id, run_id }: ClaimedMessage,
-  { topic, partition, offset, slot, error }: Ended,
+  slot: number,
+  { topic, partition, offset }: Place,
+  error: string | null = null,
 ): SettledAttempt {
   return {
     message_id: id,

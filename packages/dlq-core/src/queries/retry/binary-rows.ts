@@ -30,63 +30,57 @@ export class BinaryRow {
     return this
   }
 
-  /** Passes over the length, and returns it; -1 for null. */
-  #next(): number {
+  /** Where the next value begins, which `#at` is then behind; null for SQL's null. */
+  #next(): number | null {
     const length = this.#message.readInt32BE(this.#at)
-    this.#at += 4
-    return length
+    const start = this.#at + 4
+    this.#at = start + Math.max(0, length)
+    return length === -1 ? null : start
   }
 
   /** Of the types text, varchar and json. */
   text(): string | null {
-    const length = this.#next()
-    if (length === -1) return null
-    this.#at += length
-    return this.#message.toString('utf8', this.#at - length, this.#at)
+    const start = this.#next()
+    return start === null ? null : this.#message.toString('utf8', start, this.#at)
   }
 
   /** A copy: the message is a part of a chunk that many rows share. */
   bytes(): Buffer | null {
-    const length = this.#next()
-    if (length === -1) return null
-    this.#at += length
-    return Buffer.from(this.#message.subarray(this.#at - length, this.#at))
+    const start = this.#next()
+    return start === null ? null : Buffer.from(this.#message.subarray(start, this.#at))
   }
 
   /** Of the type int. */
   integer(): number | null {
-    if (this.#next() === -1) return null
-    this.#at += 4
-    return this.#message.readInt32BE(this.#at - 4)
+    const start = this.#next()
+    return start === null ? null : this.#message.readInt32BE(start)
   }
 
   bigint(): bigint | null {
-    if (this.#next() === -1) return null
-    this.#at += 8
-    return this.#message.readBigInt64BE(this.#at - 8)
+    const start = this.#next()
+    return start === null ? null : this.#message.readBigInt64BE(start)
   }
 
   /** Of the type float8. */
   number(): number | null {
-    if (this.#next() === -1) return null
-    this.#at += 8
-    return this.#message.readDoubleBE(this.#at - 8)
+    const start = this.#next()
+    return start === null ? null : this.#message.readDoubleBE(start)
   }
 
   boolean(): boolean | null {
-    if (this.#next() === -1) return null
-    return this.#message[this.#at++] === 1
+    const start = this.#next()
+    return start === null ? null : this.#message[start] === 1
   }
 
   /** Of the type timestamptz. Times that a Date cannot show, as "infinity", are the first or last that others show. */
   time(): Date | null {
-    if (this.#next() === -1) return null
-    this.#at += 8
-    const high = this.#message.readInt32BE(this.#at - 8)
+    const start = this.#next()
+    if (start === null) return null
+    const high = this.#message.readInt32BE(start)
     const isNear = high > -nearHigh && high < nearHigh
     const ms = isNear
-      ? Math.floor((high * 2 ** 32 + this.#message.readUInt32BE(this.#at - 4)) / 1000)
-      : Number(this.#message.readBigInt64BE(this.#at - 8) / 1000n)
+      ? Math.floor((high * 2 ** 32 + this.#message.readUInt32BE(start + 4)) / 1000)
+      : Number(this.#message.readBigInt64BE(start) / 1000n)
     if (epochMs + ms < firstMs) return new Date(firstMs)
     const time = new Date(epochMs + ms)
     return Number.isNaN(time.getTime()) ? new Date(lastMs) : time

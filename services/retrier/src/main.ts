@@ -57,7 +57,7 @@ const stalenessPollMs = 1000
 const maxKeyAndHeaderBytes = 4 * 1024 * 1024
 
 await runService(
-  { name: 'retrier', needs: ['database', 'kafka-if-set'], heapGrowth: 200 },
+  { name: 'retrier', needs: ['database', 'kafka-if-set'], heapGrowth: 120 },
   async ({ config, latest, login, stack, signal, log, registry, tracing }) => {
     const sql = stack.adopt(
       connectDatabase(config.database, { applicationName: 'dlq-retrier', log, registry, login }),

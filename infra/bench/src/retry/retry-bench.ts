@@ -25,7 +25,7 @@ import { type FloorRecord, measureClaimAndSettle, measureProducer } from './retr
 const topicCount = 20
 export const partitionsPerTopic = 4
 /** As `retry.batch_size` is by default. */
-const batchSize = 1000
+const batchSize = 2000
 
 /** Due messages of the same topics that are due after the measured ones. */
 const backlogRows = 1_000_000

@@ -35,6 +35,20 @@ test('a policy wins over the configuration as soon as it is read, until it is de
   expect(source.policyOf(orders)).toEqual({ ...defaultRetryPolicy, weight: 3 })
 })
 
+test('whether any policy asks about newer records is known as soon as it is read', async () => {
+  const source = createSource()
+  await source.load()
+  expect(source.mayAskAboutNewer()).toBe(false)
+
+  await upsertPolicy(service.sql, 'orders', { staleness: 'hold' })
+  await source.refresh()
+  expect(source.mayAskAboutNewer()).toBe(true)
+
+  await deletePolicy(service.sql, 'orders')
+  await source.refresh()
+  expect(source.mayAskAboutNewer()).toBe(false)
+})
+
 test('without a change the policies stay the same object, and no policy is read', async () => {
   const source = createSource()
   await source.load()

@@ -6,6 +6,7 @@ import {
   compilePolicies,
   type EffectivePolicy,
   type MessageTopics,
+  mayAskAboutNewer,
   type PolicyLayers,
   type PolicyOf,
 } from '../domain/retry/effective-policy.ts'
@@ -24,6 +25,8 @@ export type PolicySource = {
   policyOf: PolicyOf
   /** The policy in force, and who set each field of it. */
   effectivePolicyOf: (topics: MessageTopics) => EffectivePolicy
+  /** Whether any topic at all may have a policy that asks whether a message's key has newer records. */
+  mayAskAboutNewer: () => boolean
 }
 
 export type PolicySourceDeps = {
@@ -42,6 +45,7 @@ const maxRemembered = 10_000
 export function createPolicySource({ sql, log, configured }: PolicySourceDeps): PolicySource {
   let marker: string | null = null
   let lookUp: ((topics: MessageTopics) => EffectivePolicy) | null = null
+  let asks = false
 
   let underWay: Promise<Refreshed> | null = null
   let following: Promise<Refreshed> | null = null
@@ -68,10 +72,12 @@ export function createPolicySource({ sql, log, configured }: PolicySourceDeps): 
   async function readChanges(): Promise<Refreshed> {
     const read = await readChangedPolicies(sql, { marker })
     if (read === null) return { more: false, changed: false }
-    const compiled = compilePolicies({ ...configured, rows: read.policies })
+    const layers = { ...configured, rows: read.policies }
+    const compiled = compilePolicies(layers)
     // Both together, and only after everything that can fail.
     marker = read.marker
     lookUp = remembering(compiled)
+    asks = mayAskAboutNewer(layers)
     log.info({ policies: read.policies.length, marker }, 'policies_read')
     return { more: false, changed: true }
   }
@@ -88,6 +94,7 @@ export function createPolicySource({ sql, log, configured }: PolicySourceDeps): 
     },
     policyOf: (topics) => effectivePolicyOf(topics).policy,
     effectivePolicyOf,
+    mayAskAboutNewer: () => asks,
   }
 }
 

@@ -8,7 +8,11 @@ import { enterOpen, forgetSettled } from 'dlq-core/queries/staleness/answers.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 
-export type EntryDeps = { sql: Database; policies: Pick<PolicySource, 'load' | 'policyOf'>; now: () => number }
+export type EntryDeps = {
+  sql: Database
+  policies: Pick<PolicySource, 'load' | 'policyOf' | 'mayAskAboutNewer'>
+  now: () => number
+}
 
 const chunkSize = 2000
 const passMs = 500
@@ -32,8 +36,9 @@ export function createOpenEntry({ sql, policies, now }: EntryDeps) {
   async function learn(): Promise<void> {
     if (now() < knownUntil) return
     await policies.load()
-    // Answers about messages that are gone are forgotten by a walk, too.
-    const pairs = await listTopicPairs(sql, { emptied: true })
+    // Most deployments ask nowhere: then the counts of all topics need not be added up. Answers about messages that are
+    // gone are forgotten by a walk, too.
+    const pairs = policies.mayAskAboutNewer() ? await listTopicPairs(sql, { emptied: true }) : []
     guarded = pairs.filter((pair) => policies.policyOf(pair).staleness !== 'ignore')
     const names = new Set(guarded.map(nameOf))
     for (const name of walks.keys()) if (!names.has(name)) walks.delete(name)

@@ -43,7 +43,11 @@ async function look(): Promise<void> {
     ...{ maxBytes: 2 ** 30, ratePerSecond: 2 ** 40, signal: new AbortController().signal },
     log: createLog({ service: 'retrier', level: 'silent' }),
     metrics: createStalenessMetrics(new Registry()),
-    policies: { load: async () => {}, policyOf: () => ({ ...defaultRetryPolicy, staleness: 'hold' }) },
+    policies: {
+      load: async () => {},
+      policyOf: () => ({ ...defaultRetryPolicy, staleness: 'hold' }),
+      mayAskAboutNewer: () => true,
+    },
   })
   while ((await scan()).more);
 }

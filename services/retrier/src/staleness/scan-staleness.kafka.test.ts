@@ -52,7 +52,11 @@ async function look({ policy = 'warn', maxBytes = 2 ** 30 }: Bounds = {}): Promi
     ...{ admin: topics.admin, reader: topics.reader, sql: service.sql, log, now: Date.now },
     ...{ maxBytes, ratePerSecond: 2 ** 40, signal: new AbortController().signal },
     metrics: createStalenessMetrics(new Registry()),
-    policies: { load: async () => {}, policyOf: () => ({ ...defaultRetryPolicy, staleness: policy }) },
+    policies: {
+      load: async () => {},
+      policyOf: () => ({ ...defaultRetryPolicy, staleness: policy }),
+      mayAskAboutNewer: () => policy !== 'ignore',
+    },
   })
   while ((await scan()).more);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchesTopicGlobs } from '../failure/topic-globs.ts'
-import { compilePolicies, type PolicyLayers, type TopicPolicy } from './effective-policy.ts'
+import { compilePolicies, mayAskAboutNewer, type PolicyLayers, type TopicPolicy } from './effective-policy.ts'
 import { fieldOfSetting, fieldsOf, type PolicySettings } from './policy-settings.ts'
 import { defaultRetryPolicy } from './retry-policy.ts'
 
@@ -27,6 +27,15 @@ test('without any settings the built-in defaults apply to every topic', () => {
   const { policy, origins } = policyOf({})
   expect(policy).toEqual(defaultRetryPolicy)
   expect(new Set(Object.values(origins).map(({ source }) => source))).toEqual(new Set(['default']))
+})
+
+test('a topic may ask about newer records where any layer says so', () => {
+  const asking = { staleness: 'warn' } as const
+  const entry = { pattern: 'orders.*', ...asking }
+  const layers: Partial<PolicyLayers>[] = [{ section: asking }, { fileEntries: [entry] }, { rows: [entry] }]
+  for (const layer of layers) expect(mayAskAboutNewer({ ...nothing, ...layer })).toBe(true)
+  expect(mayAskAboutNewer(nothing)).toBe(false)
+  expect(mayAskAboutNewer({ ...nothing, rows: [{ pattern: '*', staleness: 'ignore' }] })).toBe(false)
 })
 
 test('rows win over the file’s entries, these over its section, this over the defaults, each only in the settings that it has', () => {

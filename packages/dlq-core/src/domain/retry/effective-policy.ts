@@ -50,6 +50,12 @@ export function compilePolicies({
   return (topics) => lists.flatMap((list) => list(topics)).reduce(overlay, everywhere)
 }
 
+/** Whether any topic at all may have a policy that asks whether a message's key has newer records. */
+export function mayAskAboutNewer({ section, fileEntries, rows }: PolicyLayers): boolean {
+  const said = [defaultRetryPolicy, ...[section, ...fileEntries, ...rows].map(fieldsOf)]
+  return said.some(({ staleness = 'ignore' }: Partial<RetryPolicy>) => staleness !== 'ignore')
+}
+
 /** What one layer says of a topic. */
 export type Said = { readonly fields: Partial<RetryPolicy>; readonly origin: Origin }
 

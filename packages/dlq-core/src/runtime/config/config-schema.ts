@@ -156,11 +156,11 @@ const deliveries = ['exactly-once', 'at-least-once'] as const
 const retry = v.pipe(
   v.strictObject({
     ...policyFieldSchemas,
-    batch_size: v.optional(integer('a number of messages', 1, 5000), 1000),
+    batch_size: v.optional(integer('a number of messages', 1, 5000), 2000),
     /** Roughly the memory of one batch. */
     batch_bytes: v.optional(integer('a number of bytes', 1000, 1_000_000_000), 8 * 1024 * 1024),
     /** If a batch takes longer than this, the slot claims fewer messages. */
-    batch_time: v.optional(v.pipe(duration, v.minValue(10, 'must be at least 10ms')), '250ms'),
+    batch_time: v.optional(v.pipe(duration, v.minValue(10, 'must be at least 10ms')), '1s'),
     /** Batches that one process handles at once: one slot's commit overlaps with another's claim. */
     slots: v.optional(integer('a number of slots', 1, 64), 3),
     /** Of the retrier as a whole: a slot either has a transactional id or not. */

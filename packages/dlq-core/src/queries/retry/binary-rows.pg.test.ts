@@ -14,6 +14,7 @@ describe.each([
   test('give the values that they would give as text', async () => {
     await using sql = ended(connectAsService(database.url, env))
     const values = fc.record({
+      repeated: fc.option(fc.constantFrom('', 'orders', 'orderz', 'order', 'größe')),
       bytes: fc.option(fc.uint8Array({ maxLength: 3000 }).map((bytes) => Buffer.from(bytes))),
       // PostgreSQL's text holds no NUL.
       text: fc.option(fc.string({ unit: 'binary' }).map((text) => text.toWellFormed().replaceAll('\0', ''))),
@@ -34,11 +35,13 @@ describe.each([
       fc.asyncProperty(fc.array(values, { minLength: 1, maxLength: 5 }), async (rows) => {
         const json = JSON.stringify(rows.map((row) => ({ ...row, ...asTexts(row) })))
         const statement = sql`
-          select bytes, text, integer, "bigint", number, "boolean", time
+          select repeated, bytes, repeated, text, integer, "bigint", number, "boolean", time
           from json_to_recordset(${json}::text::json) as given (
-            bytes bytea, text text, integer int, "bigint" bigint, number float8, "boolean" boolean, time timestamptz)`
+            repeated text, bytes bytea, text text, integer int, "bigint" bigint, number float8, "boolean" boolean, time timestamptz)`
         const read = await binaryRows(statement, (row) => ({
+          repeated: row.repeated(),
           bytes: row.bytes(),
+          again: row.repeated(),
           text: row.text(),
           integer: row.integer(),
           bigint: row.bigint(),
@@ -46,7 +49,7 @@ describe.each([
           boolean: row.boolean(),
           time: row.time(),
         }))
-        expect([...read]).toEqual(rows)
+        expect([...read]).toEqual(rows.map((row) => ({ ...row, again: row.repeated })))
       }),
       { numRuns: 50 },
     )

@@ -23,10 +23,15 @@ const lastMs = Date.parse('9999-12-31T23:59:59.999Z')
 export class BinaryRow {
   #message: Buffer = Buffer.alloc(0)
   #at = 0
+  /** The column that is read next. */
+  #column = 0
+  /** Column → what `repeated` gave last. */
+  readonly #last: { text: string; bytes: Buffer }[] = []
 
   of(message: Buffer): this {
     this.#message = message
     this.#at = headerBytes
+    this.#column = 0
     return this
   }
 
@@ -35,6 +40,7 @@ export class BinaryRow {
     const length = this.#message.readInt32BE(this.#at)
     const start = this.#at + 4
     this.#at = start + Math.max(0, length)
+    this.#column += 1
     return length === -1 ? null : start
   }
 
@@ -44,10 +50,30 @@ export class BinaryRow {
     return start === null ? null : this.#message.toString('utf8', start, this.#at)
   }
 
-  /** A copy: the message is a part of a chunk that many rows share. */
+  /** As `text`, for a column in which rows that follow each other are often equal: they share one string. */
+  repeated(): string | null {
+    const column = this.#column
+    const start = this.#next()
+    if (start === null) return null
+    const last = this.#last[column]
+    if (last !== undefined && this.#isNow(last.bytes, start)) return last.text
+    const bytes = this.#message.subarray(start, this.#at)
+    const text = bytes.toString()
+    this.#last[column] = { text, bytes }
+    return text
+  }
+
+  /** By hand, because such texts are short: a call of `Buffer.compare` takes longer. */
+  #isNow(bytes: Buffer, start: number): boolean {
+    if (bytes.length !== this.#at - start) return false
+    for (let at = 0; at < bytes.length; at += 1) if (bytes[at] !== this.#message[start + at]) return false
+    return true
+  }
+
+  /** A part of the chunk that came from the socket, which stays in memory as long as any part of it. */
   bytes(): Buffer | null {
     const start = this.#next()
-    return start === null ? null : Buffer.from(this.#message.subarray(start, this.#at))
+    return start === null ? null : this.#message.subarray(start, this.#at)
   }
 
   /** Of the type int. */

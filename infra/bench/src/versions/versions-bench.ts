@@ -52,7 +52,7 @@ export async function benchVersions(run: BenchRun): Promise<void> {
   ]
   const sizes: Sizes = run.quick
     ? { stored: 8000, warm: 500, sent: 2000, tail: 500 }
-    : { stored: 140_000, warm: 10_000, sent: 40_000, tail: 10_000 }
+    : { stored: 170_000, warm: 20_000, sent: 40_000, tail: 10_000 }
   const prefix = `bench-${process.pid}`
   run.print(
     `versions: ${sizes.stored} records (${recordKinds[run.records].name}) on ${topicCount} topics, then ${sizes.sent} due messages of them`,

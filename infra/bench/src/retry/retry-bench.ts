@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import { insertMessages, withHeadersWritten } from 'dlq-core/queries/ingest/message-insert.ts'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { ServiceProcess } from 'dlq-testing/fleet/service-process.ts'
 import { createTopicsNamed } from 'dlq-testing/kafka/create-topics.ts'
@@ -24,8 +25,7 @@ import { type FloorRecord, measureClaimAndSettle, measureProducer } from './retr
 
 const topicCount = 20
 export const partitionsPerTopic = 4
-/** As `retry.batch_size` is by default. */
-const batchSize = 2000
+const batchSize = loadConfig({ env: {}, yaml: null, needs: [] }).config.retry.batch_size
 
 /** Due messages of the same topics that are due after the measured ones. */
 const backlogRows = 1_000_000
@@ -33,7 +33,9 @@ const backlogRows = 1_000_000
 /** Prints a table. */
 export async function benchRetry(run: BenchRun): Promise<void> {
   // The first rows warm up the retriers and the floors.
-  const size: Size = run.quick ? { warm: 1000, measured: 2000 } : { warm: 10_000, measured: 40_000 }
+  const size: Size = run.quick
+    ? { warm: batchSize, measured: 2 * batchSize }
+    : { warm: 5 * batchSize, measured: 20 * batchSize }
   const topics = Array.from({ length: topicCount }, (_, at) => `bench-${process.pid}-${at}`)
   run.print(`retry: ${size.measured} due messages over ${topicCount} topics, at most ${batchSize} per batch`)
   await createTopicsNamed(connectBenchKafka(run), topics, partitionsPerTopic)

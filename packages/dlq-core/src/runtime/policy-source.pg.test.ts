@@ -37,6 +37,7 @@ test('a policy wins over the configuration as soon as it is read, until it is de
 
 test('whether any policy asks about newer records is known as soon as it is read', async () => {
   const source = createSource()
+  expect(() => source.mayAskAboutNewer()).toThrow('before load()')
   await source.load()
   expect(source.mayAskAboutNewer()).toBe(false)
 

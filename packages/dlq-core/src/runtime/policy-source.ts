@@ -44,8 +44,7 @@ const maxRemembered = 10_000
 
 export function createPolicySource({ sql, log, configured }: PolicySourceDeps): PolicySource {
   let marker: string | null = null
-  let lookUp: ((topics: MessageTopics) => EffectivePolicy) | null = null
-  let asks = false
+  let known: { layers: PolicyLayers; lookUp: (topics: MessageTopics) => EffectivePolicy } | null = null
 
   let underWay: Promise<Refreshed> | null = null
   let following: Promise<Refreshed> | null = null
@@ -76,25 +75,27 @@ export function createPolicySource({ sql, log, configured }: PolicySourceDeps): 
     const compiled = compilePolicies(layers)
     // Both together, and only after everything that can fail.
     marker = read.marker
-    lookUp = remembering(compiled)
-    asks = mayAskAboutNewer(layers)
+    known = { layers, lookUp: remembering(compiled) }
     log.info({ policies: read.policies.length, marker }, 'policies_read')
     return { more: false, changed: true }
   }
 
-  function effectivePolicyOf(topics: MessageTopics): EffectivePolicy {
-    if (lookUp === null) throw new Error('policyOf() before load(): a policy that is not known must not be guessed')
-    return lookUp(topics)
+  function loaded() {
+    if (known === null)
+      throw new Error('policies are asked before load(): a policy that is not known must not be guessed')
+    return known
   }
+
+  const effectivePolicyOf: PolicySource['effectivePolicyOf'] = (topics) => loaded().lookUp(topics)
 
   return {
     refresh: readAnew,
     async load() {
-      if (lookUp === null) await (underWay ?? begin())
+      if (known === null) await (underWay ?? begin())
     },
     policyOf: (topics) => effectivePolicyOf(topics).policy,
     effectivePolicyOf,
-    mayAskAboutNewer: () => asks,
+    mayAskAboutNewer: () => mayAskAboutNewer(loaded().layers),
   }
 }
 

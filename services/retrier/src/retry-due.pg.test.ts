@@ -1,6 +1,7 @@
 // A batch whose producer meets faults: when its messages are settled, and which are given back.
 
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { lockTopicsInFlight } from 'dlq-core/queries/retry/batches.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -150,4 +151,22 @@ test('where the claim fails, its tokens are returned', async () => {
   await expect(pass()).rejects.toThrow('NaN')
   expect(await countStates()).toEqual({ 'PENDING 0': 4 })
   expect(await tokensLeft()).toBe(4)
+})
+
+test('a process that is frozen while it claims of a limited topic keeps nobody from the others', async () => {
+  await insertDueRows(database.sql, { count: 3, topics: ['payments'] })
+  const { deps, pass } = passWith(pretendingProducer.publish)
+  deps.policyOf = ({ original_topic }) => ({
+    ...defaultRetryPolicy,
+    maxInFlight: original_topic === 'orders' ? 2 : null,
+  })
+  await service.sql.begin(async (frozen) => {
+    await lockTopicsInFlight(frozen, ['orders'])
+    expect(await pass()).toMatchObject({ published: 3, more: true })
+    // Only the limited topic is left: the claim waits a moment, and gives up.
+    expect(await pass()).toMatchObject({ published: 0, more: false })
+    expect(await countStates()).toEqual({ 'PENDING 0': 4, 'RESOLVED 1': 3 })
+  })
+  expect(await pass()).toMatchObject({ published: 2 })
+  expect(await countStates()).toEqual({ 'PENDING 0': 2, 'RESOLVED 1': 5 })
 })

@@ -2,8 +2,10 @@
 // answers. recover-slot.ts settles a batch that a crash left in between.
 
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { claimBatch, lockTopicsInFlight, type TopicShare } from 'dlq-core/queries/retry/batches.ts'
 import { type Grant, returnTokens } from 'dlq-core/queries/retry/rate-limits.ts'
+import type { Sql } from 'dlq-core/queries/sql.ts'
 import { type BatchPace, nextBatchSize } from './batch-size.ts'
 import type { ClaimTurns } from './claim/claim-turns.ts'
 import { type PlanDeps, planClaim } from './claim/plan-claim.ts'
@@ -53,10 +55,10 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
     since = performance.now()
     return claimOrReturn(deps, work, { token, shares, grants })
   }
-  const claim = shares.length === 0 ? null : await turns.take(claimNow)
+  const { asked, claim } = shares.length === 0 ? { asked: [], claim: null } : await turns.take(claimNow)
   const messages = claim?.messages ?? []
   const claimed = countClaimed(messages)
-  rememberAppetite(work.memory, { shares, claimed })
+  rememberAppetite(work.memory, { shares: asked, claimed })
   await returnTokens(sql, unusedTokens(grants, claimed))
   if (claim === null) {
     dueTopics.forget()
@@ -79,7 +81,7 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
     // Asking again at once would not get more where only limited topics are due; where all was given back, it would get
     // the same: what a run holds is due whatever it waits for.
     const isMoving = counts.released < messages.length
-    return { more: isMoving && !areAllLimited(shares, grants), ...counts }
+    return { more: isMoving && !areAllLimited(asked, grants), ...counts }
   } finally {
     metrics.inFlight.dec(messages.length)
   }
@@ -99,16 +101,26 @@ async function claimOrReturn(
   }
 }
 
+/** How long a claim waits before each try to lock limited topics, where it has no others. */
+const lockWaitsMs = [0, 5, 10, 20, 40]
+
+/** Claims without the topics that others are claiming of, where these have limits: `asked` are the shares that are left. */
 async function claimShares(
   { sql, maxBatchBytes, maxMessageBytes }: RetryDeps,
   { slot: { slot, epoch } }: SlotWork,
   { token, shares }: { token: string; shares: readonly TopicShare[] },
 ) {
-  const claim = { slot, epoch, token, shares, maxBytes: maxBatchBytes, maxMessageBytes }
+  const claim = (sql: Sql, asked: readonly TopicShare[]) =>
+    claimBatch(sql, { slot, epoch, token, shares: asked, maxBytes: maxBatchBytes, maxMessageBytes })
   const capped = shares.filter(({ maxInFlight }) => maxInFlight !== null).map(({ topic }) => topic)
-  if (capped.length === 0) return claimBatch(sql, claim)
+  if (capped.length === 0) return { asked: shares, claim: await claim(sql, shares) }
   return sql.begin(async (sql) => {
-    await lockTopicsInFlight(sql, capped)
-    return claimBatch(sql, claim)
+    for (const waitMs of lockWaitsMs) {
+      await sleep(waitMs)
+      const locked = await lockTopicsInFlight(sql, capped)
+      const asked = shares.filter(({ topic, maxInFlight }) => maxInFlight === null || locked.has(topic))
+      if (asked.length > 0) return { asked, claim: await claim(sql, asked) }
+    }
+    return { asked: [], claim: null }
   })
 }

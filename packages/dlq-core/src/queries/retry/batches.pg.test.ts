@@ -1,6 +1,7 @@
 // Claiming for a slot, splitting and settling.
 
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -197,13 +198,22 @@ describe('a topic with a bound on messages in flight', () => {
     const claims = await Promise.all(
       slots.map((slot) =>
         service.sql.begin(async (sql) => {
-          await lockTopicsInFlight(sql, ['orders'])
+          while (!(await lockTopicsInFlight(sql, ['orders'])).has('orders')) await sleep(5)
           const shares = [share('orders', 4, { maxInFlight: 10 })]
           return claimBatch(sql, { ...slot, token: randomUUID(), shares, maxBytes: 1e9 })
         }),
       ),
     )
     expect(claims.reduce((sum, claim) => sum + (claim?.messages.length ?? 0), 0)).toBe(10)
+  })
+
+  test('is locked by one claim at a time, and the other topics are not waited for', async () => {
+    await service.sql.begin(async (first) => {
+      expect(await lockTopicsInFlight(first, ['orders'])).toEqual(new Set(['orders']))
+      const second = await service.sql.begin((sql) => lockTopicsInFlight(sql, ['payments', 'orders']))
+      expect(second).toEqual(new Set(['payments']))
+    })
+    expect(await service.sql.begin((sql) => lockTopicsInFlight(sql, ['orders']))).toEqual(new Set(['orders']))
   })
 })
 

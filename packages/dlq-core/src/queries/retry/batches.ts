@@ -72,14 +72,15 @@ export type TopicShare = {
 /**
  * Locks topics against other claims that name them, until the transaction ends. Topics with `maxInFlight` need it, so
  * that no other claim adds messages while this one counts those in flight. Call it in the claim's transaction, before
- * the claim.
+ * the claim, and leave out the topics that it does not return: another claim has them. It waits for none of them, because
+ * a process that is frozen in its claim would hold up all others.
  */
-export async function lockTopicsInFlight(sql: Sql, topics: readonly string[]): Promise<void> {
-  if (topics.length === 0) return
-  // In the order of names, as every claim locks them.
-  await sql`
-    select pg_advisory_xact_lock(hashtextextended('dlq.in_flight:' || topic, 0))
-    from (select topic from unnest(${sql.array([...topics])}::text[]) as capped (topic) order by topic) capped`
+export async function lockTopicsInFlight(sql: Sql, topics: readonly string[]): Promise<Set<string>> {
+  if (topics.length === 0) return new Set()
+  const locked = await sql<{ topic: string }[]>`
+    select topic from unnest(${sql.array([...topics])}::text[]) as capped (topic)
+    where pg_try_advisory_xact_lock(hashtextextended('dlq.in_flight:' || topic, 0))`
+  return new Set(locked.map(({ topic }) => topic))
 }
 
 /**

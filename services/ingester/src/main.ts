@@ -22,7 +22,7 @@ import { ingest } from './ingest.ts'
 import { createIngesterMetrics } from './ingester-metrics.ts'
 
 await runService(
-  { name: 'ingester', needs: ['database', 'kafka'], heapGrowth: 55 },
+  { name: 'ingester', needs: ['database', 'kafka'], heapGrowth: 45 },
   async ({ config, latest, login, stack, signal, log, registry, tracing }) => {
     const { max_value_bytes: maxValueBytes } = config.ingest
     const pools = createDecodePools({ maxValueBytes })

@@ -101,7 +101,7 @@ async function claimOrReturn(
   }
 }
 
-/** How long a claim waits before each try to lock limited topics, where it has no others. */
+/** How long a claim waits before each try to lock limited topics, where it has no others. The first is at once. */
 const lockWaitsMs = [0, 5, 10, 20, 40]
 
 /** Claims without the topics that others are claiming of, where these have limits: `asked` are the shares that are left. */
@@ -116,7 +116,7 @@ async function claimShares(
   if (capped.length === 0) return { asked: shares, claim: await claim(sql, shares) }
   return sql.begin(async (sql) => {
     for (const waitMs of lockWaitsMs) {
-      await sleep(waitMs)
+      if (waitMs > 0) await sleep(waitMs)
       const locked = await lockTopicsInFlight(sql, capped)
       const asked = shares.filter(({ topic, maxInFlight }) => maxInFlight === null || locked.has(topic))
       if (asked.length > 0) return { asked, claim: await claim(sql, asked) }

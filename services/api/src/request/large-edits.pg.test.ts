@@ -101,7 +101,10 @@ test('a patch that takes longer than its time is refused with the field, and cha
   expect(preview).toMatchObject({ status: 200, body: { diff: [{ id, problem: 'takes_too_long' }] } })
 })
 
-/** Nothing is worked out until all of these have been read from the database: on a slow machine the first is done before the last comes. */
+/**
+ * Nothing is worked out until `count` changes have been read from the database: on a slow machine the first is done
+ * before the last comes.
+ */
 function gathering(count: number, aside: Aside) {
   const gathered = Promise.withResolvers<void>()
   let seen = 0

@@ -31,8 +31,7 @@ const recordsPerSend = 1000
 type Version = { name: string; root: string }
 
 /**
- * What is stored is sent once: a part by one process, and a part by two. Whoever comes first pays more, because the first
- * new versions of rows stand in pages that were just written, and PostgreSQL looks through each of these for room
+ * What is stored is sent once: a part by one process, and a part by two. Whoever comes first pays more
  * (decision 79). Starting is over before each process has sent `warm`: V8 compiles for about a second, in each of them.
  * A `tail` is left when the measurement ends: what comes last is sent in smaller batches, and then nothing until somebody
  * looks, which is a larger part of a shorter time.

@@ -191,7 +191,7 @@ async function measureSending(
   await using services = new AsyncDisposableStack()
   const retriers = await startRetriers(run, database, { services, processes, root })
   const from = processes * sizes.warm
-  const measured = await measurePublished(run, database, { retriers, from, total: from + sizes.sent })
+  const measured = await measurePublished(run, database, { retriers, from, total: from + sizes.sent, pollMs: 500 })
   // What a row costs in WAL is asked when all have been sent.
   await measurePublished(run, database, { retriers, from, total: from + sizes.sent + sizes.tail })
   return measured

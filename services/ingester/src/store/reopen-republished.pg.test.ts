@@ -42,7 +42,7 @@ async function publish(id: string) {
   const batch = await claimDue(service.sql)
   const claimed = batch.messages.find((message) => message.id === id)
   return async () => {
-    const messages = [{ id, status: 'RESOLVED' as const, next_retry_at: null }]
+    const messages = [{ id, status: 'RESOLVED' as const, next_retry_at: null, run_id: null }]
     const resolved = await settleMessages(service.sql, { ...batch, messages })
     await settleAttempts(service.sql, {
       attempts: [

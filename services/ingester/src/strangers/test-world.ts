@@ -137,7 +137,8 @@ export async function createWorld(sql: Database, admin: TestDatabase['sql']) {
     await settleMessages(sql, {
       ...{ ...slot, batch },
       messages: attempts.map(({ message_id: id, outcome }) => ({
-        ...{ id, status: outcome === 'published' ? ('RESOLVED' as const) : ('PENDING' as const), next_retry_at: null },
+        ...{ id, status: outcome === 'published' ? ('RESOLVED' as const) : ('PENDING' as const) },
+        ...{ next_retry_at: null, run_id: null },
       })),
     })
     await settleAttempts(sql, { attempts })

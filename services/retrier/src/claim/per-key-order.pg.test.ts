@@ -50,7 +50,12 @@ async function run(steps: readonly Step[], count: number): Promise<number[]> {
           select original_offset::int as offset from dlq.dlq_messages
           where lease_slot = ${slot.slot} and lease_batch = ${String(claimed.batch)}`
         published.push(...rows.map(({ offset }) => offset))
-        const messages = claimed.messages.map(({ id }) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
+        const messages = claimed.messages.map(({ id }) => ({
+          id,
+          status: 'RESOLVED' as const,
+          next_retry_at: null,
+          run_id: null,
+        }))
         await settleMessages(service.sql, { ...batch, messages })
       }
     }

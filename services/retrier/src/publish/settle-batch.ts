@@ -92,7 +92,9 @@ async function settleOnce(
 ): Promise<void> {
   const { sql, metrics, log, retryCounts } = deps
   const messages: SettledMessage[] = [
-    ...published.map(({ id }) => ({ id, status: 'RESOLVED' as const, next_retry_at: null })),
+    ...published.map(({ id }) => ({
+      ...{ id, status: 'RESOLVED' as const, next_retry_at: null, run_id: claimed.get(id)!.run_id },
+    })),
     ...refused.map(({ id }) => afterRefusal(deps, claimed.get(id)!)),
   ]
   const attempts: SettledAttempt[] = [
@@ -116,11 +118,11 @@ async function settleOnce(
 
 /** A refused message waits for a person, or is DEAD where this was its last attempt. */
 function afterRefusal({ policyOf, now, random }: SettleDeps, message: ClaimedMessage): SettledMessage {
-  const { id, retry_count, max_retries } = message
+  const { id, retry_count, max_retries, run_id } = message
   const state = { status: 'RETRYING', retry_count, max_retries, next_retry_at: null } as const
   const deciding = { policy: policyOf(message), now: now(), random: random() }
   const after = nextState(state, { type: 'refused', permanent: true }, deciding)!
-  return { id, status: after.status as SettledMessage['status'], next_retry_at: after.next_retry_at }
+  return { id, status: after.status as SettledMessage['status'], next_retry_at: after.next_retry_at, run_id }
 }
 
 type Place = { topic: string; partition: number | null; offset: bigint | null }

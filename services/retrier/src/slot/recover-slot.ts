@@ -103,7 +103,7 @@ async function settleOutstanding(
   const isKnown = verdict === 'published'
   const counts = await settleBatch(sql, {
     ...{ ...slot, batch, attempts: held.map(toAttempt) },
-    messages: isKnown ? ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null })) : [],
+    messages: isKnown ? held.map(({ id, run_id }) => ({ id, status: 'RESOLVED', next_retry_at: null, run_id })) : [],
     released: isKnown ? [] : ids,
   })
   return counts.settled + counts.released

@@ -52,7 +52,8 @@ async function claim(slot: Slot, shares: TopicShare[], { token = randomUUID(), m
 }
 
 const idsOf = (messages: readonly { id: string }[]) => messages.map(({ id }) => id).toSorted()
-const resolved = (ids: readonly string[]) => ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
+const resolved = (ids: readonly string[]) =>
+  ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null, run_id: null }))
 
 describe('the due topics', () => {
   test('are those with due messages, each with the DLQ topic and the time of the one due longest', async () => {
@@ -302,9 +303,9 @@ describe('settling', () => {
     const batch = await claim(await take(), [share('orders')])
     const next_retry_at = ago(-600)
     const messages = [
-      { id: first, status: 'RESOLVED' as const, next_retry_at: null },
-      { id: second, status: 'PENDING' as const, next_retry_at },
-      { id: third, status: 'DEAD' as const, next_retry_at: null },
+      { id: first, status: 'RESOLVED' as const, next_retry_at: null, run_id: null },
+      { id: second, status: 'PENDING' as const, next_retry_at, run_id: null },
+      { id: third, status: 'DEAD' as const, next_retry_at: null, run_id: null },
     ]
     expect(await settleMessages(service.sql, { ...batch, messages })).toBe(3)
     const free = { lease_token: null, lease_slot: null, lease_batch: null }

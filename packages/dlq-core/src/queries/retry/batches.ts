@@ -257,6 +257,8 @@ export type SettledMessage = {
   /** RESOLVED: published. PENDING: refused, or to be sent again later. DEAD: refused, and the budget is spent. */
   status: 'RESOLVED' | 'PENDING' | 'DEAD'
   next_retry_at: Date | null
+  /** The run that held it when it was claimed. It holds it until now, because nobody takes a RETRYING message out of a run. */
+  run_id: string | null
 }
 
 /** Writes the outcomes of those messages of the batch whose lease still holds. Returns how many these are. */
@@ -266,6 +268,7 @@ export async function settleMessages(
 ): Promise<number> {
   if (messages.length === 0) return 0
   const failed = messages.filter(({ status }) => status !== 'RESOLVED')
+  const inRuns = messages.filter(({ run_id }) => run_id !== null)
   const [row] = await sql<[{ settled: number }]>`
     with owner as materialized (
       select slot from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
@@ -276,30 +279,27 @@ export async function settleMessages(
         ${toArray(failed.map(({ id }) => id))}::uuid[], ${toArray(failed.map(({ status }) => status))}::text[],
         ${toArray(failed.map(({ next_retry_at }) => next_retry_at))}::timestamptz[]) as failed (id, status, next_retry_at)
     ),
-    held as materialized (
-      select m.id, m.run_id from dlq.dlq_messages m
-      -- As a subquery, because of an array whose length the planner knows it may read whole partitions. And "is true",
-      -- because along the lease's index PostgreSQL compares every row with the whole list (measured: 60 of the 80 ms that
-      -- settling 500 messages took).
-      where m.id = any((select ${toArray(messages.map(({ id }) => id))}::uuid[])::uuid[])
-        and (m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING') is true
-      -- Locks in the order of ids, as every statement that locks several messages does.
-      order by m.id
-      for update of m
-    ),
     updated as (
       update dlq.dlq_messages m set
         status = coalesce((select f.status from failed f where f.id = m.id), 'RESOLVED'),
         next_retry_at = (select f.next_retry_at from failed f where f.id = m.id and not ${heldForOrigin(sql, 'm.')}),
         retry_requested = false, run_id = null, updated_at = now(), ${sameCreationTime(sql)},
         lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
-      where m.id = any(array(select id from held))
-      returning 1
+      -- Along the index of ids, which also means that it locks in their order, as every statement that locks several
+      -- messages does. As a subquery, because of an array whose length the planner knows it may read whole partitions. And
+      -- "is true", because along the lease's index PostgreSQL compares every row with the whole list (measured: 60 of the
+      -- 80 ms that settling 500 messages took).
+      where m.id = any((select ${toArray(messages.map(({ id }) => id))}::uuid[])::uuid[])
+        and (m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING') is true
+      returning m.id
     ),
     counted as (
       insert into dlq.dlq_run_deltas (run_id, outcome, n)
-      select run_id, case when f.id is null then 'resolved' else 'failed' end, count(*)
-      from held left join failed f using (id) where run_id is not null
+      select held.run_id, case when f.id is null then 'resolved' else 'failed' end, count(*)
+      from unnest(
+        ${toArray(inRuns.map(({ id }) => id))}::uuid[], ${toArray(inRuns.map(({ run_id }) => run_id))}::uuid[]) as held (id, run_id)
+      join updated using (id)
+      left join failed f using (id)
       group by 1, 2
     )
     select count(*)::int as settled from updated`

@@ -90,7 +90,7 @@ const edit = {
     decode_state: null,
   },
 }
-const settled = ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null }))
+const settled = ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null, run_id: null }))
 const shares = (rest: Partial<TopicShare>): TopicShare[] =>
   Array.from({ length: 50 }, (_, n) => ({
     ...{ topic: `topic-${n}`, quota: 10, maxInFlight: null, ordered: false, pausedGroups: [] },

@@ -71,7 +71,10 @@ const afterClaim: Query[] = [
   [
     'the settling of a batch',
     (sql, { ids, ...batch }) =>
-      settleMessages(sql, { ...batch, messages: ids.map((id) => ({ id, status: 'RESOLVED', next_retry_at: null })) }),
+      settleMessages(sql, {
+        ...batch,
+        messages: ids.map((id) => ({ id, status: 'RESOLVED', next_retry_at: null, run_id: null })),
+      }),
   ],
   ['the attempts of a batch', (sql, claimed) => settleAttempts(sql, { attempts: attemptsOf(claimed) })],
   ['the release of a batch', (sql, { ids: _, ...batch }) => releaseBatch(sql, batch)],

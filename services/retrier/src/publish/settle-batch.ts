@@ -7,6 +7,7 @@ import { type SettledAttempt, settleAttempts } from 'dlq-core/queries/retry/atte
 import {
   type BatchLease,
   type ClaimedMessage,
+  lockAlongIndexes,
   releaseBatch,
   type SettledMessage,
   settleMessages,
@@ -38,7 +39,8 @@ export async function settleBatch(
   const lease = { slot, epoch, batch }
   return sql.begin(async (sql) => {
     // Sent together; PostgreSQL runs them one after the other.
-    const [settled, givenBack] = await Promise.all([
+    const [, settled, givenBack] = await Promise.all([
+      lockAlongIndexes(sql),
       settleMessages(sql, { ...lease, messages }),
       released.length === 0 ? 0 : releaseBatch(sql, { ...lease, ids: released, afterMs: releasedForMs }),
       holdStale(sql, { ...lease, held: stale }),

@@ -12,6 +12,7 @@ import {
   claimBatch,
   leaseParts,
   listOutstanding,
+  lockAlongIndexes,
   lockTopicsInFlight,
   releaseBatch,
   settleMessages,
@@ -314,6 +315,29 @@ describe('settling', () => {
     expect(await read(third)).toMatchObject({ status: 'DEAD', retry_count: 1, ...free })
     expect(await settleMessages(service.sql, { ...batch, messages })).toBe(0)
     expect(await releaseBatch(service.sql, batch)).toBe(0)
+  })
+
+  test('locks messages in the order of their ids, wherever their rows are', async () => {
+    const ids = [await insertDue(), await insertDue(), await insertDue()]
+    const batch = await claim(await take(), [share('orders')])
+    const [first, second, third] = idsOf(batch.messages)
+    // Moves the first row behind the others.
+    await database.sql`update dlq.dlq_messages set order_key = 1 where id = ${first!}`
+
+    const lockedElsewhere = await database.sql.reserve()
+    await lockedElsewhere`begin`
+    await lockedElsewhere`select from dlq.dlq_messages where id = ${second!} for update`
+    const settled = service.sql.begin(async (sql) => {
+      await lockAlongIndexes(sql)
+      return settleMessages(sql, { ...batch, messages: resolved(ids.toReversed()) })
+    })
+    await untilWaitingForLock(database)
+    const free = await database.sql`
+      select id from dlq.dlq_messages where id = any(${database.sql.array(ids)}::uuid[]) for update skip locked`
+    await lockedElsewhere`rollback`
+    lockedElsewhere.release()
+    expect(await settled).toBe(3)
+    expect(free.map(({ id }) => id)).toEqual([third])
   })
 
   test('gives released messages back as they were, due and with the attempt', async () => {

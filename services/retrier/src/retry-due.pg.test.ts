@@ -6,6 +6,7 @@ import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
+import { enterRun } from 'dlq-testing/rows/enter-run.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
 import { CommitUnknownError, type Part, type PublishResult } from './publish/slot-producer.ts'
@@ -74,6 +75,18 @@ test('each part is settled before the next is published; when Kafka then fails, 
   ])
   expect(await countStates()).toEqual({ 'PENDING 0': 2, 'RESOLVED 1': 2 })
   expect(await tokensLeft()).toBe(2)
+})
+
+test('what was published and what was refused counts for the run that held it', async () => {
+  const counted = await enterRun(database.sql)
+  const { pass } = passWith(async (part) => {
+    const [first, ...records] = part.records
+    const refused = [{ id: first!.id, topic: first!.topic, reason: 'too large', refusesTopic: false }]
+    return { ...(await pretendingProducer.publish({ ...part, records })), refused }
+  })
+  await pass()
+  expect(await countStates()).toEqual({ 'PENDING 1': 1, 'RESOLVED 1': 3 })
+  expect(await counted()).toEqual({ failed: 1, resolved: 3 })
 })
 
 test('the parts of a batch have rising numbers, none of them twice', async () => {

@@ -10,6 +10,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { asPublished } from '../publish/settle-batch.ts'
 import { createTopicOrder } from './topic-order.ts'
 
 const soak = process.env.DLQ_SOAK === '1'
@@ -50,12 +51,7 @@ async function run(steps: readonly Step[], count: number): Promise<number[]> {
           select original_offset::int as offset from dlq.dlq_messages
           where lease_slot = ${slot.slot} and lease_batch = ${String(claimed.batch)}`
         published.push(...rows.map(({ offset }) => offset))
-        const messages = claimed.messages.map(({ id }) => ({
-          id,
-          status: 'RESOLVED' as const,
-          next_retry_at: null,
-          run_id: null,
-        }))
+        const messages = claimed.messages.map(asPublished)
         await settleMessages(service.sql, { ...batch, messages })
       }
     }

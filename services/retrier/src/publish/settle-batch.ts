@@ -94,9 +94,7 @@ async function settleOnce(
 ): Promise<void> {
   const { sql, metrics, log, retryCounts } = deps
   const messages: SettledMessage[] = [
-    ...published.map(({ id }) => ({
-      ...{ id, status: 'RESOLVED' as const, next_retry_at: null, run_id: claimed.get(id)!.run_id },
-    })),
+    ...published.map(({ id }) => asPublished(claimed.get(id)!)),
     ...refused.map(({ id }) => afterRefusal(deps, claimed.get(id)!)),
   ]
   const attempts: SettledAttempt[] = [
@@ -116,6 +114,10 @@ async function settleOnce(
   if (settled.settled < messages.length)
     log.info({ slot, messages: messages.length, settled: settled.settled }, 'settled_elsewhere')
   for (const { id, reason } of refused) log.warn({ messageId: id, reason }, 'message_refused')
+}
+
+export function asPublished({ id, run_id }: Pick<ClaimedMessage, 'id' | 'run_id'>): SettledMessage {
+  return { id, status: 'RESOLVED', next_retry_at: null, run_id }
 }
 
 /** A refused message waits for a person, or is DEAD where this was its last attempt. */

@@ -10,6 +10,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { claimDue } from 'dlq-testing/rows/claim-due.ts'
 import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
+import { enterRun } from 'dlq-testing/rows/enter-run.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { prepareOutgoing } from '../publish/outgoing.ts'
 import { type TestRetrierOptions, testProducer, testSlotDeps } from '../test-retrier.ts'
@@ -111,6 +112,13 @@ test('committed messages are RESOLVED, with their attempts, and not sent again',
   await retryAll()
   expect(await seen()).toEqual(each())
   expect(await sweep()).toEqual({ more: false })
+})
+
+test('committed messages of a run count for it', async () => {
+  const counted = await enterRun(database.sql)
+  await dieAfter('commit')
+  await sweep()
+  expect(await counted()).toEqual({ resolved: count })
 })
 
 test.each(['claim', 'send'] as const)(

@@ -18,7 +18,7 @@ import { lastBatchNumber, nextBatchNumbers, type Slot } from 'dlq-core/queries/r
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import { settleBatch } from '../publish/settle-batch.ts'
+import { asPublished, settleBatch } from '../publish/settle-batch.ts'
 import type { Sent, SlotProducer } from '../publish/slot-producer.ts'
 import type { RetrierMetrics } from '../retrier-metrics.ts'
 import { judgeBatch, type LedgerEntry, type Verdict } from './ledger.ts'
@@ -99,12 +99,11 @@ async function settleOutstanding(
     target_offset: places.get(message.id)?.offset ?? null,
     error: null,
   })
-  const ids = held.map(({ id }) => id)
   const isKnown = verdict === 'published'
   const counts = await settleBatch(sql, {
     ...{ ...slot, batch, attempts: held.map(toAttempt) },
-    messages: isKnown ? held.map(({ id, run_id }) => ({ id, status: 'RESOLVED', next_retry_at: null, run_id })) : [],
-    released: isKnown ? [] : ids,
+    messages: isKnown ? held.map(asPublished) : [],
+    released: isKnown ? [] : held.map(({ id }) => id),
   })
   return counts.settled + counts.released
 }

@@ -324,18 +324,17 @@ describe('settling', () => {
     // Moves the first row behind the others.
     await database.sql`update dlq.dlq_messages set order_key = 1 where id = ${first!}`
 
-    const lockedElsewhere = await database.sql.reserve()
-    await lockedElsewhere`begin`
-    await lockedElsewhere`select from dlq.dlq_messages where id = ${second!} for update`
-    const settled = service.sql.begin(async (sql) => {
-      await lockAlongIndexes(sql)
-      return settleMessages(sql, { ...batch, messages: resolved(ids.toReversed()) })
+    const { settled, free } = await database.sql.begin(async (other) => {
+      await other`select from dlq.dlq_messages where id = ${second!} for update`
+      const settled = service.sql.begin(async (sql) => {
+        await lockAlongIndexes(sql)
+        return settleMessages(sql, { ...batch, messages: resolved(ids.toReversed()) })
+      })
+      await untilWaitingForLock(database)
+      const free = await database.sql`
+        select id from dlq.dlq_messages where id = any(${database.sql.array(ids)}::uuid[]) for update skip locked`
+      return { settled, free }
     })
-    await untilWaitingForLock(database)
-    const free = await database.sql`
-      select id from dlq.dlq_messages where id = any(${database.sql.array(ids)}::uuid[]) for update skip locked`
-    await lockedElsewhere`rollback`
-    lockedElsewhere.release()
     expect(await settled).toBe(3)
     expect(free.map(({ id }) => id)).toEqual([third])
   })

@@ -8,6 +8,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { enterRun } from 'dlq-testing/rows/enter-run.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createDueTopics } from './claim/due-topics.ts'
 import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
 import { CommitUnknownError, type Part, type PublishResult } from './publish/slot-producer.ts'
 import type { FoundTarget, TargetTopics } from './publish/target-topics.ts'
@@ -75,6 +76,16 @@ test('each part is settled before the next is published; when Kafka then fails, 
   ])
   expect(await countStates()).toEqual({ 'PENDING 0': 2, 'RESOLVED 1': 2 })
   expect(await tokensLeft()).toBe(2)
+})
+
+test('a claim tells which topics gave all that it asked for', async () => {
+  await insertDueRows(database.sql, { count: 1, topics: ['payments'] })
+  const learnt: Record<string, boolean>[] = []
+  const dueTopics = createDueTopics(service.sql, { maxAgeMs: 0 })
+  const learn = (filled: ReadonlyMap<string, boolean>) => void learnt.push(Object.fromEntries(filled))
+  const { pass } = passWith(pretendingProducer.publish, { dueTopics: { ...dueTopics, learn } })
+  await pass()
+  expect(learnt).toEqual([{ orders: true, payments: false }])
 })
 
 test('what was published and what was refused counts for the run that held it', async () => {

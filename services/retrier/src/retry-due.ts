@@ -9,7 +9,14 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import { type BatchPace, nextBatchSize } from './batch-size.ts'
 import type { ClaimTurns } from './claim/claim-turns.ts'
 import { type PlanDeps, planClaim } from './claim/plan-claim.ts'
-import { areAllLimited, type ClaimMemory, countClaimed, rememberAppetite, unusedTokens } from './claim/share-claims.ts'
+import {
+  areAllLimited,
+  type ClaimMemory,
+  countClaimed,
+  filledTopics,
+  rememberAppetite,
+  unusedTokens,
+} from './claim/share-claims.ts'
 import { type PublishCounts, type PublishDeps, publishClaimed } from './publish/publish-claimed.ts'
 import type { SlotProducer } from './publish/slot-producer.ts'
 import type { HeldSlot } from './slot/hold-slot.ts'
@@ -59,6 +66,7 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
   const messages = claim?.messages ?? []
   const claimed = countClaimed(messages)
   rememberAppetite(work.memory, { shares: asked, claimed })
+  dueTopics.learn(filledTopics(asked, claimed))
   await returnTokens(sql, unusedTokens(grants, claimed))
   if (claim === null) {
     dueTopics.forget()

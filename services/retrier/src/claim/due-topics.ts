@@ -1,5 +1,6 @@
 // The topics that have messages to claim. They are looked up for all slots of the process together, and remembered
-// for a moment, because looking costs more the more topics and partitions there are.
+// for a moment, because looking costs more the more topics and partitions there are. A topic that gave a claim all that it
+// asked for is taken to have more, and is not looked at: while a backlog is sent, that is where a look takes longest.
 
 import { type DueTopic, listDueTopics } from 'dlq-core/queries/retry/due-topics.ts'
 import { listRunTopics, type RunTopic } from 'dlq-core/queries/runs/run-messages.ts'
@@ -11,6 +12,8 @@ export type Claimable = Pick<DueTopic, 'original_topic' | 'dlq_topic'> &
 
 export type DueTopics = {
   current(): Promise<readonly Claimable[]>
+  /** Takes what a claim found: topic → whether it gave all that was asked of it. */
+  learn(filled: ReadonlyMap<string, boolean>): void
   /** The next call looks again. */
   forget(): void
 }
@@ -18,31 +21,49 @@ export type DueTopics = {
 /** A look is followed by a rest of this many times its own duration, so that looking stays a small part of the work. */
 const restFactor = 5
 const longestRestMs = 2000
+/** All topics are looked at this often: also for the DLQ topic of what is due now, which may have another policy. */
+const passOverMs = 2000
 
 /** The due topics of at most `maxAgeMs` ago, or older where there are many and the look takes long. */
 export function createDueTopics(sql: Database, { maxAgeMs = 150, now = Date.now } = {}): DueTopics {
-  let known: { topics: readonly Claimable[]; until: number } | null = null
-  let looking: Promise<readonly Claimable[]> | null = null
+  let due: readonly Claimable[] = []
+  let ofRuns: readonly Claimable[] = []
+  let until = Number.NEGATIVE_INFINITY
+  let looking: Promise<void> | null = null
+  /** When a look last saw all topics. */
+  let sawAllAt = Number.NEGATIVE_INFINITY
+  /** Topics of which the last claim got all that it asked for. */
+  const filled = new Set<string>()
 
-  async function look(): Promise<readonly Claimable[]> {
+  async function look(): Promise<void> {
     const at = now()
-    const [due, ofRuns] = await Promise.all([listDueTopics(sql), listRunTopics(sql)])
-    const topics = [...due, ...ofRuns]
-    const restMs = Math.max(maxAgeMs, Math.min((now() - at) * restFactor, longestRestMs))
-    known = { topics, until: maxAgeMs === 0 ? 0 : at + restMs }
-    return topics
+    const passed = at - sawAllAt < passOverMs ? due.filter(({ original_topic }) => filled.has(original_topic)) : []
+    const known = passed.map(({ original_topic }) => original_topic)
+    const [found, heldByRuns] = await Promise.all([listDueTopics(sql, known), listRunTopics(sql)])
+    if (known.length === 0) sawAllAt = at
+    due = [...passed, ...found].sort((a, b) => (a.original_topic < b.original_topic ? -1 : 1))
+    ofRuns = heldByRuns
+    until = maxAgeMs === 0 ? 0 : at + Math.max(maxAgeMs, Math.min((now() - at) * restFactor, longestRestMs))
   }
 
   return {
     async current() {
-      if (known !== null && now() < known.until) return known.topics
-      looking ??= look().finally(() => {
-        looking = null
-      })
-      return looking
+      if (now() >= until) {
+        looking ??= look().finally(() => {
+          looking = null
+        })
+        await looking
+      }
+      return [...due, ...ofRuns]
+    },
+    learn(outcomes) {
+      for (const [topic, isFilled] of outcomes) {
+        if (isFilled) filled.add(topic)
+        else filled.delete(topic)
+      }
     },
     forget() {
-      known = null
+      until = Number.NEGATIVE_INFINITY
     },
   }
 }

@@ -6,6 +6,7 @@ import {
   areAllLimited,
   type ClaimMemory,
   countClaimed,
+  filledTopics,
   limitShares,
   type PlannedTopic,
   rememberAppetite,
@@ -189,6 +190,19 @@ test('a topic that does not fill its share is expected to have at most twice as 
   expect(remembered.appetite).toEqual(new Map([...Object.entries({ empty: 4, some: 20 })]))
   rememberAppetite(remembered, { shares: [share('some', 20)], claimed: countClaimed(claimedOf({ some: 20 })) })
   expect(remembered.appetite.has('some')).toBe(false)
+})
+
+test('a topic is filled where a claim got all that it asked of its single messages, whatever its runs gave', () => {
+  const run = '5f0c2d3e-7a51-4e64-9d0a-2f8f2b9a3c11'
+  const share = { topic: 'full', quota: 2, maxInFlight: null, ordered: false, pausedGroups: [] }
+  const shares = [
+    share,
+    { ...share, topic: 'some' },
+    { ...share, topic: 'some', run },
+    { ...share, topic: 'other', run },
+  ]
+  const claimed = countClaimed([...claimedOf({ full: 2, some: 1 }), ...claimedOf({ some: 2, other: 2 }, run)])
+  expect(filledTopics(shares, claimed)).toEqual(new Map(Object.entries({ full: true, some: false })))
 })
 
 test('the memory of ten thousand topics is cleared, not kept for ever', () => {

@@ -191,6 +191,19 @@ export function rememberAppetite(
   if (appetite.size > maxRemembered) appetite.clear()
 }
 
+/** Topic → whether a claim got all that it asked of its single messages. */
+export function filledTopics(
+  shares: readonly TopicShare[],
+  claimed: ReadonlyMap<string, number>,
+): ReadonlyMap<string, boolean> {
+  const singles = shares.filter(({ run }) => run === undefined)
+  return new Map(singles.map((share) => [share.topic, isFilled(share, claimed)]))
+}
+
+function isFilled({ topic, run, quota }: TopicShare, claimed: ReadonlyMap<string, number>): boolean {
+  return (claimed.get(`share ${shareKey(topic, run)}`) ?? 0) >= quota
+}
+
 /** Whether every share draws on a bucket, so that asking again at once would not get more. */
 export function areAllLimited(shares: readonly TopicShare[], grants: readonly Grant[]): boolean {
   const limited = new Set(grants.map(({ topic }) => topic))

@@ -18,7 +18,6 @@ import {
   settleMessages,
   type TopicShare,
 } from './batches.ts'
-import { listDueTopics } from './due-topics.ts'
 import { nextBatchNumbers, type Slot, takeSlot } from './slots.ts'
 
 const database = useDatabase()
@@ -55,22 +54,6 @@ async function claim(slot: Slot, shares: TopicShare[], { token = randomUUID(), m
 const idsOf = (messages: readonly { id: string }[]) => messages.map(({ id }) => id).toSorted()
 const resolved = (ids: readonly string[]) =>
   ids.map((id) => ({ id, status: 'RESOLVED' as const, next_retry_at: null, run_id: null }))
-
-describe('the due topics', () => {
-  test('are those with due messages, each with the DLQ topic and the time of the one due longest', async () => {
-    await insertDue({ dlq_topic: 'young.dlq.v1', next_retry_at: ago(10) })
-    const since = { orders: ago(20), payments: ago(1) }
-    await insertDue({ dlq_topic: 'old.dlq.v1', next_retry_at: since.orders })
-    await insertDue({ original_topic: 'payments', next_retry_at: since.payments })
-    await insertDue({ original_topic: 'later', next_retry_at: ago(-60) })
-    await insertDue({ original_topic: 'manual', next_retry_at: null })
-    await insertDue({ original_topic: 'done', status: 'RESOLVED' })
-    expect([...(await listDueTopics(service.sql))]).toEqual([
-      { original_topic: 'orders', dlq_topic: 'old.dlq.v1', due_at: since.orders },
-      { original_topic: 'payments', dlq_topic: null, due_at: since.payments },
-    ])
-  })
-})
 
 describe('a claim', () => {
   test('reads keys and values byte for byte, whatever they are and however long', async () => {

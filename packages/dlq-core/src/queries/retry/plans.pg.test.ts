@@ -158,6 +158,11 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ],
   ['the look for due topics', /_original_topic_next_retry_at_id_idx$/, (sql) => listDueTopics(sql)],
   [
+    'the look for due topics beside known ones',
+    /_original_topic_next_retry_at_id_idx$/,
+    (sql) => listDueTopics(sql, ['topic-7', 'topic-8']),
+  ],
+  [
     'the count of what is due',
     /_original_topic_next_retry_at_id_idx$/,
     (sql) => countDue(sql, { topics: ['topic-7', 'topic-8'], limit: 1000 }),

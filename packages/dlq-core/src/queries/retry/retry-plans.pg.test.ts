@@ -65,6 +65,7 @@ const beforeClaim: Query[] = [
   ['the claim with a bound on what is in flight', (sql) => claim(sql, { maxInFlight: 1000 })],
   ['the claim in the order of keys', (sql) => claim(sql, { ordered: true })],
   ['the look for due topics', (sql) => listDueTopics(sql)],
+  ['the look for due topics beside known ones', (sql) => listDueTopics(sql, ['topic-1'])],
 ]
 
 const afterClaim: Query[] = [

@@ -76,6 +76,11 @@ export function nodesOf(plan: PlanNode): PlanNode[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 }
 
+/** How many blocks the node and those under it read, in each loop. */
+export function blocksOf(node: PlanNode): number {
+  return node['Shared Hit Blocks'] + node['Shared Read Blocks']
+}
+
 /** Not a part that nothing had to be asked of. */
 export function isRun(node: PlanNode): boolean {
   return node['Actual Loops'] > 0

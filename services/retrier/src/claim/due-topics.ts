@@ -26,23 +26,23 @@ const passOverMs = 2000
 
 /** The due topics of at most `maxAgeMs` ago, or older where there are many and the look takes long. */
 export function createDueTopics(sql: Database, { maxAgeMs = 150, now = Date.now } = {}): DueTopics {
-  let due: readonly Claimable[] = []
-  let ofRuns: readonly Claimable[] = []
+  let topics: readonly Claimable[] = []
   let until = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | null = null
   /** When a look last saw all topics. */
   let sawAllAt = Number.NEGATIVE_INFINITY
-  /** Topics of which the last claim got all that it asked for. */
+  /** Topics that filled their share of the last claim. */
   const filled = new Set<string>()
 
   async function look(): Promise<void> {
     const at = now()
-    const passed = at - sawAllAt < passOverMs ? due.filter(({ original_topic }) => filled.has(original_topic)) : []
+    const isKnown = ({ run, original_topic }: Claimable) => run === undefined && filled.has(original_topic)
+    const passed = at - sawAllAt < passOverMs ? topics.filter(isKnown) : []
     const known = passed.map(({ original_topic }) => original_topic)
-    const [found, heldByRuns] = await Promise.all([listDueTopics(sql, known), listRunTopics(sql)])
+    const [found, ofRuns] = await Promise.all([listDueTopics(sql, known), listRunTopics(sql)])
     if (known.length === 0) sawAllAt = at
-    due = [...passed, ...found].sort((a, b) => (a.original_topic < b.original_topic ? -1 : 1))
-    ofRuns = heldByRuns
+    const due = [...passed, ...found].sort((a, b) => (a.original_topic < b.original_topic ? -1 : 1))
+    topics = [...due, ...ofRuns]
     until = maxAgeMs === 0 ? 0 : at + Math.max(maxAgeMs, Math.min((now() - at) * restFactor, longestRestMs))
   }
 
@@ -54,7 +54,7 @@ export function createDueTopics(sql: Database, { maxAgeMs = 150, now = Date.now 
         })
         await looking
       }
-      return [...due, ...ofRuns]
+      return topics
     },
     learn(outcomes) {
       for (const [topic, isFilled] of outcomes) {

@@ -181,10 +181,10 @@ export function rememberAppetite(
   { appetite }: ClaimMemory,
   { shares, claimed }: { shares: readonly TopicShare[]; claimed: ReadonlyMap<string, number> },
 ): void {
-  for (const { topic, run, quota } of shares) {
-    const key = shareKey(topic, run)
-    const taken = claimed.get(`share ${key}`) ?? 0
-    if (taken >= quota) appetite.delete(key)
+  for (const share of shares) {
+    const key = shareKey(share.topic, share.run)
+    const taken = takenOf(share, claimed)
+    if (taken >= share.quota) appetite.delete(key)
     else appetite.set(key, Math.max(leastAppetite, taken * 2))
   }
   // A plain bound: a forgotten appetite is learnt again.
@@ -197,11 +197,12 @@ export function filledTopics(
   claimed: ReadonlyMap<string, number>,
 ): ReadonlyMap<string, boolean> {
   const singles = shares.filter(({ run }) => run === undefined)
-  return new Map(singles.map((share) => [share.topic, isFilled(share, claimed)]))
+  return new Map(singles.map((share) => [share.topic, takenOf(share, claimed) >= share.quota]))
 }
 
-function isFilled({ topic, run, quota }: TopicShare, claimed: ReadonlyMap<string, number>): boolean {
-  return (claimed.get(`share ${shareKey(topic, run)}`) ?? 0) >= quota
+/** How many messages of the share were claimed, by `countClaimed`. */
+function takenOf({ topic, run }: TopicShare, claimed: ReadonlyMap<string, number>): number {
+  return claimed.get(`share ${shareKey(topic, run)}`) ?? 0
 }
 
 /** Whether every share draws on a bucket, so that asking again at once would not get more. */

@@ -45,7 +45,7 @@ function oldestInGaps(sql: Sql, known: readonly string[]) {
   return sql`
     with gap as materialized (
       select topic as after, lead(topic) over (order by topic) as before
-      from unnest(${toArray(known)}::text[] || array['']) as known (topic)
+      from unnest(${toArray(['', ...known])}::text[]) as known (topic)
     )
     select oldest.* from gap cross join lateral (${toQuery(sql, oldestBetween)}) oldest where before is not null
     union all

@@ -46,8 +46,6 @@ export default defineConfig({
     maxWorkers,
     // Tests keep no state in modules, so a worker loads a module once for all of its files: a third less CPU.
     isolate: false,
-    // A second, without this: less than a request may take beside four other workers.
-    expect: { poll: { timeout: minute } },
     sequence: { sequencer: LongestFirst },
     // A stream of events asks once more after its file's pool was ended: workers outlive files. Any other error counts.
     onUnhandledError: (error) => (error as { code?: string }).code !== 'CONNECTION_ENDED',

@@ -1,7 +1,9 @@
 // Who was shown what behind masks is in dlq_reads before the first byte leaves; where it cannot be, nothing is shown.
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createMasks } from 'dlq-core/domain/masks/create-masks.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
@@ -76,6 +78,20 @@ test('a message, its bytes, a list and an export are recorded, with who, what an
       shown: 3,
     },
   ])
+})
+
+test('what an export has shown is recorded, also where it ended before its read was', async () => {
+  // In an object, because a promise would be waited for within the transaction.
+  const { asked } = await database.sql.begin(async (other) => {
+    await other`lock table dlq.dlq_reads in share mode`
+    const asked = ask(`/api/v1/messages/export?unmask=true&key=${canary}`)
+    await untilWaitingForLock(database)
+    // The export needs no lock, and takes some milliseconds.
+    await sleep(500)
+    return { asked }
+  })
+  expect(hasCanary(await (await asked).text())).toBe(true)
+  expect(await reads()).toMatchObject([{ shown: 3 }])
 })
 
 test('what is masked, and what no mask goes for, is not recorded', async () => {

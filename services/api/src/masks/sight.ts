@@ -24,10 +24,13 @@ export type UnmaskedMessages = {
   readonly ids: ReadonlySet<string>
   /** Whether anything was shown. */
   readonly isAny: boolean
-  /** Says how many messages a stream has shown in the end. */
+  /**
+   * Says how many messages a stream has shown in the end. Waits for `recorded`, because a stream is produced as soon as it is
+   * made, and a short one has ended before that.
+   */
   ended(shown: number): Promise<void>
-  /** What `ended` does, once the read is recorded. */
-  onEnd: (shown: number) => Promise<void>
+  /** The read is recorded; `onEnd` is what `ended` does. */
+  recorded(onEnd: (shown: number) => Promise<void>): void
 }
 
 export const seesAll: Sight = { maskOf: () => null, anywhere: null, seal: null, unmasked: null }
@@ -54,7 +57,8 @@ const maxNoted = 1000
 function collectUnmasked(maskOf: Masks['maskOf']): UnmaskedMessages {
   const ids = new Set<string>()
   let isAny = false
-  const collected: UnmaskedMessages = {
+  const recorded = Promise.withResolvers<(shown: number) => Promise<void>>()
+  return {
     note(id, topics) {
       if (topics !== null && maskOf(topics) === null) return
       isAny = true
@@ -64,8 +68,7 @@ function collectUnmasked(maskOf: Masks['maskOf']): UnmaskedMessages {
     get isAny() {
       return isAny
     },
-    ended: (shown) => collected.onEnd(shown),
-    onEnd: async () => {},
+    ended: async (shown) => (await recorded.promise)(shown),
+    recorded: recorded.resolve,
   }
-  return collected
 }

@@ -74,7 +74,7 @@ export async function recordUnmasked(
       { cause },
     )
   })
-  unmasked.onEnd = (shown) => endRead(sql, { id, shown })
+  unmasked.recorded((shown) => endRead(sql, { id, shown }))
 }
 
 /** An answer to such a question tells of content, also where it finds nothing. */

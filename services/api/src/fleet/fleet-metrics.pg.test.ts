@@ -65,7 +65,9 @@ test('messages are counted by topic and status, and DEAD ones by the specificati
 
 test('PENDING and DEAD messages are shown with their age, and due ones with the time since they were due', async () => {
   const ago = (seconds: number) => new Date(Date.now() - seconds * 1000)
-  await insert({ original_topic: 'orders', created_at: ago(7200) })
+  // Its id is the first one, also of those that the next rows get in the same millisecond.
+  const [first] = await database.sql`select dlq.uuid_floor(now()) as id`
+  await insert({ id: first!.id, original_topic: 'orders', created_at: ago(7200) })
   await insert({ original_topic: 'orders', status: 'DEAD', created_at: ago(90_000) })
   for (const due of [600, 60]) await insert({ original_topic: 'orders', next_retry_at: ago(due) })
   await insert({ original_topic: 'orders', next_retry_at: ago(-600) })

@@ -6,10 +6,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { startKafka } from 'dlq-testing/kafka/kafka.ts'
 import { freePort } from 'dlq-testing/process/free-port.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '../config/config.ts'
 import type { KafkaConfig } from '../config/config-schema.ts'
 import type { Log } from '../log.ts'
@@ -17,6 +18,8 @@ import { connectKafka } from './kafka.ts'
 
 const password = 'correct-horse'
 const wrongPassword = 'not-the-horse'
+/** How long SCRAM-SHA-256 over SASL_PLAINTEXT holds, until the broker closes the connection. */
+const sessionMs = 2000
 const reaper = createReaper()
 const folder = mkdtempSync(join(tmpdir(), 'dlq-security-'))
 const path = (name: string) => join(folder, name)
@@ -98,6 +101,7 @@ function brokerExtras() {
       'ssl.truststore.certificates': readFileSync(path('ca.pem'), 'utf8'),
       'listener.name.ssl.ssl.client.auth': 'required',
       'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
+      'listener.name.sasl_plaintext.scram-sha-256.connections.max.reauth.ms': `${sessionMs}`,
       ...Object.fromEntries(jaas),
     },
     formatArguments: ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
@@ -115,19 +119,26 @@ function token({ lifeSeconds }: { lifeSeconds: number }): string {
 
 type Security = { security_protocol: keyof typeof ports; sasl?: object; tls?: object }
 
-/** Connects as a service with this configuration does, and lists the topics. Checks that no secret is logged. */
-async function listTopics(kafka: Security): Promise<void> {
-  const yaml = JSON.stringify({ kafka: { brokers: [`127.0.0.1:${ports[kafka.security_protocol]}`], ...kafka } })
+/** A client as a service with this configuration has it, and what it has logged. */
+function connect(security: Security) {
+  const yaml = JSON.stringify({ kafka: { brokers: [`127.0.0.1:${ports[security.security_protocol]}`], ...security } })
   const { config } = loadConfig({ env: {}, yaml, needs: ['kafka'] })
   const log = { warn: vi.fn(), debug: vi.fn() }
-  const admin = connectKafka(config.kafka as KafkaConfig, log as unknown as Log).admin()
+  const kafka = connectKafka(config.kafka as KafkaConfig, log as unknown as Log)
+  return { kafka, logged: () => [...log.warn.mock.calls, ...log.debug.mock.calls] }
+}
+
+/** Connects, and lists the topics. Checks that no secret is logged. */
+async function listTopics(security: Security): Promise<void> {
+  const { kafka, logged } = connect(security)
+  const admin = kafka.admin()
   try {
     await admin.connect()
     expect(await admin.listTopics()).toEqual(expect.any(Array))
   } finally {
     await admin.disconnect()
-    const logged = JSON.stringify([log.warn.mock.calls, log.debug.mock.calls])
-    for (const secret of [password, wrongPassword]) expect(logged).not.toContain(secret)
+    const text = JSON.stringify(logged())
+    for (const secret of [password, wrongPassword]) expect(text).not.toContain(secret)
   }
 }
 
@@ -180,6 +191,23 @@ describe('over SASL_SSL', () => {
 test('over SASL_PLAINTEXT a password does as well', async () => {
   const sasl = { mechanism: 'SCRAM-SHA-512', username: 'app', password }
   await listTopics({ security_protocol: 'SASL_PLAINTEXT', sasl })
+})
+
+test('a client proves itself again before the broker ends its session', async () => {
+  const sasl = { mechanism: 'SCRAM-SHA-256', username: 'app', password }
+  const { kafka, logged } = connect({ security_protocol: 'SASL_PLAINTEXT', sasl })
+  const admin = kafka.admin()
+  onTestFinished(() => admin.disconnect())
+  const answered: string[] = []
+  admin.on(admin.events.REQUEST, ({ payload }) => answered.push(payload.apiName))
+  await admin.connect()
+  const endsAt = Date.now() + 2.5 * sessionMs
+  while (Date.now() < endsAt) {
+    expect(await admin.listTopics()).toEqual(expect.any(Array))
+    await setTimeout(50)
+  }
+  expect(answered.filter((api) => api === 'SaslHandshake').length).toBeGreaterThanOrEqual(3)
+  expect(logged()).toEqual([])
 })
 
 describe('over SSL', () => {

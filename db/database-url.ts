@@ -15,7 +15,7 @@ export function databaseUrlOf(env: NodeJS.ProcessEnv): string {
 }
 
 /** The mode for the driver pg, which treats "require" as "verify-full" without its compatibility flag. */
-function toUrl({ url, host, port, name, user, password, ssl_mode }: DatabaseConfig): string {
+function toUrl({ url, host, port, name, user, password, ssl_mode, ...tls }: DatabaseConfig): string {
   const result = new URL(url ?? `postgres://${authority(host)}:${port}/${encodeURIComponent(name ?? '')}`)
   if (result.username === '' && user !== undefined) result.username = encodeURIComponent(user)
   if (password !== '') result.password = encodeURIComponent(password)
@@ -23,6 +23,8 @@ function toUrl({ url, host, port, name, user, password, ssl_mode }: DatabaseConf
     // The driver has no "prefer": it encrypts or it does not.
     result.searchParams.set('sslmode', ssl_mode === 'prefer' ? 'require' : ssl_mode)
     result.searchParams.set('uselibpqcompat', 'true')
+    const files = { sslrootcert: tls.ssl_ca_file, sslcert: tls.ssl_cert_file, sslkey: tls.ssl_key_file }
+    for (const [name, path] of Object.entries(files)) if (path !== undefined) result.searchParams.set(name, path)
   }
   return result.href
 }

@@ -6,7 +6,7 @@ import { configOf, container, describeChart, envOf, find, names, rendered, value
 
 /** They are read at once, and there are none here. */
 function withoutCertificates(env: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('DLQ_KAFKA_TLS_')))
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^DLQ_(KAFKA_TLS|DATABASE_SSL)_/.test(name)))
 }
 
 /** As the mains have it. */

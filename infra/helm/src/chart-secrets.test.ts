@@ -7,6 +7,20 @@ import { expect, test } from 'vitest'
 import type { Manifest } from './render.ts'
 import { configOf, container, describeChart, envOf, find, names, rendered, valueSets } from './rendered-chart.ts'
 
+/** The API's, the ingester's, the retrier's and that of the migrations. */
+const podsOf = (manifests: Manifest[]) =>
+  [
+    find(manifests, 'Deployment', 'dlq-manager'),
+    find(manifests, 'Deployment', 'dlq-manager-ingester'),
+    find(manifests, 'Deployment', 'dlq-manager-retrier'),
+    find(manifests, 'Job', 'dlq-manager-migrate'),
+  ] as const
+
+const secretsOf = (manifest: Manifest) =>
+  manifest.spec.template.spec.volumes.flatMap(
+    ({ secret }: { secret?: { secretName: string } }) => secret?.secretName ?? [],
+  )
+
 describeChart('the chart’s secrets and networks', () => {
   test("only services that talk to Kafka see Kafka's secrets, and the API may not reach Kafka", () => {
     for (const name of ['kafka-secured', 'vault-dynamic']) {
@@ -29,14 +43,7 @@ describeChart('the chart’s secrets and networks', () => {
 
   test('each service has its own logins where its section names them, and only the migrations have the owner’s', () => {
     const manifests = rendered('logins')
-    const secretsOf = (manifest: Manifest) =>
-      manifest.spec.template.spec.volumes.flatMap(
-        ({ secret }: { secret?: { secretName: string } }) => secret?.secretName ?? [],
-      )
-    const api = find(manifests, 'Deployment', 'dlq-manager')
-    const ingester = find(manifests, 'Deployment', 'dlq-manager-ingester')
-    const retrier = find(manifests, 'Deployment', 'dlq-manager-retrier')
-    const job = find(manifests, 'Job', 'dlq-manager-migrate')
+    const [api, ingester, retrier, job] = podsOf(manifests)
     expect(envOf(api)).toMatchObject({ DLQ_DATABASE_USER: 'dlq_api_login' })
     expect(envOf(ingester)).toMatchObject({
       DLQ_DATABASE_USER: 'dlq_ingester_login',
@@ -83,6 +90,28 @@ describeChart('the chart’s secrets and networks', () => {
     const folders = container(retrier).volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)
     for (const file of Object.values(envOf(retrier)).filter((value) => value.startsWith('/etc/')))
       expect(folders).toContain(dirname(file))
+  })
+
+  test('each service shows its own certificate, and the migrations that of the owner', () => {
+    const manifests = rendered('certificates')
+    const pods = podsOf(manifests)
+    const [api, , retrier] = pods
+    expect(pods.map(secretsOf)).toEqual([
+      ['dlq-api-tls'],
+      ['dlq-ingester-tls', 'dlq-ingester-tls'],
+      ['dlq-retrier-tls', 'dlq-retrier-tls'],
+      ['dlq-owner-tls'],
+    ])
+    const users = pods.map((each) => envOf(each).DLQ_DATABASE_USER)
+    expect(users).toEqual(['dlq_api', 'dlq_ingester', 'dlq_retrier', 'dlq_owner'])
+    expect(envOf(retrier)).toMatchObject({
+      DLQ_DATABASE_SSL_CA_FILE: '/etc/dlq-manager/database-tls/issuer.crt',
+      DLQ_DATABASE_SSL_CERT_FILE: '/etc/dlq-manager/database-tls/tls.crt',
+      DLQ_DATABASE_SSL_KEY_FILE: '/etc/dlq-manager/database-tls/tls.key',
+      DLQ_KAFKA_TLS_CA_FILE: '/etc/dlq-manager/kafka-tls/ca.crt',
+      DLQ_KAFKA_TLS_CERT_FILE: '/etc/dlq-manager/kafka-tls/tls.crt',
+    })
+    expect(envOf(api)).not.toHaveProperty('DLQ_KAFKA_TLS_CA_FILE')
   })
 
   test('a login that Vault rotates is two files, and needs no restart', () => {

@@ -3,6 +3,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createLog } from 'dlq-core/runtime/log.ts'
 import { createRegistryClient } from 'dlq-core/runtime/schemas/registry-client.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
@@ -134,10 +135,11 @@ test('both interfaces of a real registry give a schema with its references', asy
   const references = [{ name: 'acme.Money', subject: 'money-value', version: 1 }]
   const id = String(await registry!.register('bills-value', { schema: bill, references }))
   const [main] = schemasSection({ url: registry!.confluentUrl }).registries
+  const deps = { log: createLog({ service: 'test', level: 'silent' }), env: {}, now: Date.now }
   const known = { kind: 'known', schema: { type: 'avro', references: [expect.stringContaining('"Money"')] } }
-  expect(await createRegistryClient(main!)({ kind: 'id', id })).toMatchObject(known)
-  expect(await createRegistryClient(main!)({ kind: 'id', id: '999999' })).toMatchObject({ kind: 'missing' })
-  const native = createRegistryClient({ ...main!, type: 'apicurio', url: registry!.nativeUrl })
+  expect(await createRegistryClient(main!, deps)({ kind: 'id', id })).toMatchObject(known)
+  expect(await createRegistryClient(main!, deps)({ kind: 'id', id: '999999' })).toMatchObject({ kind: 'missing' })
+  const native = createRegistryClient({ ...main!, type: 'apicurio', url: registry!.nativeUrl }, deps)
   expect(await native({ kind: 'content', id })).toMatchObject(known)
   expect(await native({ kind: 'content', id: '999999' })).toMatchObject({ kind: 'missing' })
 })

@@ -59,9 +59,25 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- $login := deepCopy (index .root.Values .section) -}}
 {{- $own := get (index .root.Values .component | default dict) .section | default dict -}}
 {{- if $own.existingSecret -}}
-{{- $login = mergeOverwrite (omit $login "urlKey" "clientSecretKey" "usernameKey") $own -}}
+{{- $login = mergeOverwrite (omit $login "urlKey" "clientSecretKey" "usernameKey") (omit $own "tls") -}}
+{{- end -}}
+{{- if ($own.tls | default dict).existingSecret -}}
+{{- $_ := set $login "tls" (mergeOverwrite $login.tls $own.tls) -}}
 {{- end -}}
 {{- $login | toJson -}}
+{{- end -}}
+
+{{/* JSON map: variable → file, for the certificates in the Secret .tls.existingSecret, mounted at .mount. */}}
+{{- define "dlq.tlsFiles" -}}
+{{- $files := dict -}}
+{{- if .tls.existingSecret -}}
+{{- range $kind := list "ca" "cert" "key" -}}
+{{- with get $.tls (printf "%sKey" $kind) -}}
+{{- $_ := set $files (printf "%s_%s_FILE" $.prefix (upper $kind)) (printf "/etc/dlq-manager/%s/%s" $.mount .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $files | toJson -}}
 {{- end -}}
 
 {{/* JSON map: variable → file. Two sources of one setting are refused. */}}
@@ -77,6 +93,7 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- with .usernameKey -}}{{- $_ := set $files "DLQ_DATABASE_USER_FILE" (printf "/etc/dlq-manager/database/%s" .) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
+{{- $files = merge $files (include "dlq.tlsFiles" (dict "tls" .tls "mount" "database-tls" "prefix" "DLQ_DATABASE_SSL") | fromJson) -}}
 {{- end -}}
 {{- if $talksToKafka -}}
 {{- with include "dlq.login" (dict "root" .root "component" .component "section" "kafka") | fromJson -}}
@@ -85,13 +102,7 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- with .usernameKey -}}{{- $_ := set $files "DLQ_KAFKA_SASL_USERNAME_FILE" (printf "/etc/dlq-manager/kafka/%s" .) -}}{{- end -}}
 {{- with .clientSecretKey -}}{{- $_ := set $files "DLQ_KAFKA_SASL_CLIENT_SECRET_FILE" (printf "/etc/dlq-manager/kafka/%s" .) -}}{{- end -}}
 {{- end -}}
-{{- with .tls -}}
-{{- if .existingSecret -}}
-{{- with .caKey -}}{{- $_ := set $files "DLQ_KAFKA_TLS_CA_FILE" (printf "/etc/dlq-manager/kafka-tls/%s" .) -}}{{- end -}}
-{{- with .certKey -}}{{- $_ := set $files "DLQ_KAFKA_TLS_CERT_FILE" (printf "/etc/dlq-manager/kafka-tls/%s" .) -}}{{- end -}}
-{{- with .keyKey -}}{{- $_ := set $files "DLQ_KAFKA_TLS_KEY_FILE" (printf "/etc/dlq-manager/kafka-tls/%s" .) -}}{{- end -}}
-{{- end -}}
-{{- end -}}
+{{- $files = merge $files (include "dlq.tlsFiles" (dict "tls" .tls "mount" "kafka-tls" "prefix" "DLQ_KAFKA_TLS") | fromJson) -}}
 {{- end -}}
 {{- end -}}
 {{- if eq .component "api" -}}
@@ -129,8 +140,13 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- define "dlq.mounts" -}}
 {{- $mounts := list -}}
 {{- $values := .root.Values -}}
-{{- with (include "dlq.login" (dict "root" .root "component" .component "section" "database") | fromJson).existingSecret -}}
+{{- with include "dlq.login" (dict "root" .root "component" .component "section" "database") | fromJson -}}
+{{- with .existingSecret -}}
 {{- $mounts = append $mounts (dict "name" "database" "source" (dict "secret" (dict "secretName" .))) -}}
+{{- end -}}
+{{- with .tls.existingSecret -}}
+{{- $mounts = append $mounts (dict "name" "database-tls" "source" (dict "secret" (dict "secretName" .))) -}}
+{{- end -}}
 {{- end -}}
 {{- with $values.extraCa.configMap -}}
 {{- $mounts = append $mounts (dict "name" "ca" "source" (dict "configMap" (dict "name" .))) -}}
@@ -139,11 +155,13 @@ vault.hashicorp.com/agent-inject-template-{{ $name }}: {{ printf "{{- with secre
 {{- $mounts = append $mounts (dict "name" "auth" "source" (dict "secret" (dict "secretName" $values.auth.existingSecret))) -}}
 {{- end -}}
 {{- if and $values.kafka.enabled (has .component (list "ingester" "retrier")) -}}
-{{- with (include "dlq.login" (dict "root" .root "component" .component "section" "kafka") | fromJson).existingSecret -}}
+{{- with include "dlq.login" (dict "root" .root "component" .component "section" "kafka") | fromJson -}}
+{{- with .existingSecret -}}
 {{- $mounts = append $mounts (dict "name" "kafka" "source" (dict "secret" (dict "secretName" .))) -}}
 {{- end -}}
-{{- with $values.kafka.tls.existingSecret -}}
+{{- with .tls.existingSecret -}}
 {{- $mounts = append $mounts (dict "name" "kafka-tls" "source" (dict "secret" (dict "secretName" .))) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- $mounts | toJson -}}

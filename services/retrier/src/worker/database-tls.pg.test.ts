@@ -1,6 +1,5 @@
-// database.ssl_mode: verify-full, with both drivers, on a separate server with TLS.
-import { execFileSync } from 'node:child_process'
-import { chmodSync, writeFileSync } from 'node:fs'
+// database.ssl_mode and the files of certificates, with both drivers, on a separate server with TLS.
+import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from 'dlq-core/runtime/config/config.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
@@ -9,89 +8,144 @@ import { createLog } from 'dlq-core/runtime/log.ts'
 import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
 import { type RunningPostgres, startPostgres } from 'dlq-testing/postgres/postgres.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
+import { certificateMaker } from 'dlq-testing/tls/certificates.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorkerPool } from './worker-pool.ts'
 
 const logs = useLogFolder()
 const log = createLog({ service: 'test', level: 'silent' })
 const reaper = createReaper()
-const place = (name: string) => join(logs.path, name)
+const path = (name: string) => join(logs.path, name)
 let server: RunningPostgres
 
 beforeAll(async () => {
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: logs.path, stdio: 'pipe' })
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  for (const name of ['ca', 'other'])
-    openssl(
-      'req',
-      '-x509',
-      ...newKey,
-      '-days',
-      '2',
-      '-subj',
-      `/CN=${name}`,
-      '-keyout',
-      `${name}.key`,
-      '-out',
-      `${name}.pem`,
-    )
-  openssl('req', ...newKey, '-subj', '/CN=postgres', '-keyout', 'server.key', '-out', 'server.csr')
+  const made = certificateMaker(logs.path)
+  for (const name of ['ca', 'other']) made.authority(name)
   // The certificate has the name only, and no address.
-  writeFileSync(place('names'), 'subjectAltName=DNS:localhost')
-  const signing = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'names']
-  openssl('x509', '-req', '-in', 'server.csr', '-days', '2', '-out', 'server.pem', ...signing)
-  chmodSync(place('server.key'), 0o600)
+  made.certificate('server', { authority: 'ca', extension: 'subjectAltName=DNS:localhost' })
+  made.certificate('app', { authority: 'ca', extension: 'extendedKeyUsage=clientAuth' })
+  made.certificate('stranger', { authority: 'other', extension: 'extendedKeyUsage=clientAuth', commonName: 'app' })
+  chmodSync(path('server.key'), 0o600)
+  writeFileSync(path('hba'), 'hostssl all app 127.0.0.1/32 cert\nhost all postgres 127.0.0.1/32 trust\n')
   const settings = {
     ssl: 'on',
-    ssl_cert_file: place('server.pem'),
-    ssl_key_file: place('server.key'),
+    ssl_cert_file: path('server.pem'),
+    ssl_key_file: path('server.key'),
+    ssl_ca_file: path('ca.pem'),
+    hba_file: path('hba'),
     shared_buffers: '16MB',
   }
-  server = await startPostgres({ dataDir: place('postgres'), reaper, settings })
+  server = await startPostgres({ dataDir: path('postgres'), reaper, settings })
+  await using client = openClients({ host: 'localhost' })
+  await client.sql`create role app login`
 })
 afterAll(async () => {
   await server?.stop()
   await reaper.close()
 })
 
-/** Whether a connection of each driver is encrypted, or why there is none. */
-async function connect({ host, authority }: { host: string; authority: string }) {
+type Place = { host: string; authority?: string; user?: string; certificate?: string; mode?: string }
+
+/** A client of each driver, as a service has them. `lines` is what they log. */
+function openClients({ host, authority = 'ca', user = 'postgres', certificate, mode = 'verify-full' }: Place) {
   const env = {
     DLQ_DATABASE_HOST: host,
     DLQ_DATABASE_PORT: String(server.port),
     DLQ_DATABASE_NAME: 'postgres',
-    DLQ_DATABASE_USER: 'postgres',
-    DLQ_DATABASE_SSL_MODE: 'verify-full',
-    DLQ_DATABASE_SSL_CA_FILE: place(authority),
+    DLQ_DATABASE_USER: user,
+    DLQ_DATABASE_SSL_MODE: mode,
+    ...(mode === 'verify-full' && { DLQ_DATABASE_SSL_CA_FILE: path(`${authority}.pem`) }),
+    ...(certificate && {
+      DLQ_DATABASE_SSL_CERT_FILE: path(`${certificate}.pem`),
+      DLQ_DATABASE_SSL_KEY_FILE: path(`${certificate}.key`),
+    }),
   }
   const { config } = loadConfig({ env, yaml: null, needs: ['database'] })
-  const query = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()'
-  const reason = (error: NodeJS.ErrnoException) => error.code
-  const sql = connectDatabase(config.database, { applicationName: 'test', log })
+  const sql = connectDatabase({ ...config.database, max_open_conns: 1 }, { applicationName: 'test', log })
   const login = followLogin(config.database, { reread: () => null, prove: async () => {}, log })
-  const pool = await openWorkerPool({ sql, database: config.database, login, settings: config.worker, log })
-  try {
-    return {
-      postgres: await sql.unsafe(query).then(([row]) => row!.ssl, reason),
-      pg: await pool.query(query).then(({ rows }) => rows[0].ssl, reason),
-    }
-  } finally {
-    await Promise.all([sql.end({ timeout: 1 }), pool.end()])
+  const pool = openWorkerPool({ sql, database: config.database, login, settings: config.worker, log })
+  return {
+    sql,
+    pool,
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 1 })
+      await (await pool).end()
+    },
   }
 }
 
+/** Whether a connection of each driver is encrypted, or why there is none. */
+async function ask({ sql, pool }: ReturnType<typeof openClients>) {
+  const query = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()'
+  const reason = (error: NodeJS.ErrnoException) => error.code
+  return {
+    postgres: await sql.unsafe(query).then(([row]) => row!.ssl, reason),
+    pg: await (await pool).query(query).then(({ rows }) => rows[0].ssl, reason),
+  }
+}
+
+async function connect(place: Place) {
+  await using clients = openClients(place)
+  return await ask(clients)
+}
+
+/** Ends all connections but one of its own, so that pools open others. */
+async function endConnections() {
+  await using admin = openClients({ host: 'localhost' })
+  await admin.sql`
+    select pg_terminate_backend(pid, 5000) from pg_stat_activity
+    where backend_type = 'client backend' and pid <> pg_backend_pid()`
+}
+
+const authorityUnknown = 'SELF_SIGNED_CERT_IN_CHAIN'
+/** invalid_authorization_specification */
+const certificateRefused = '28000'
+
 describe('verify-full', () => {
   test('connects where the authority has signed for that host', async () => {
-    expect(await connect({ host: 'localhost', authority: 'ca.pem' })).toEqual({ postgres: true, pg: true })
+    expect(await connect({ host: 'localhost' })).toEqual({ postgres: true, pg: true })
   })
 
   test('refuses a certificate of another authority', async () => {
-    const code = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
-    expect(await connect({ host: 'localhost', authority: 'other.pem' })).toEqual({ postgres: code, pg: code })
+    const refused = { postgres: authorityUnknown, pg: authorityUnknown }
+    expect(await connect({ host: 'localhost', authority: 'other' })).toEqual(refused)
   })
 
   test('refuses a certificate for another name, also where the host is an address', async () => {
     const code = 'ERR_TLS_CERT_ALTNAME_INVALID'
-    expect(await connect({ host: '127.0.0.1', authority: 'ca.pem' })).toEqual({ postgres: code, pg: code })
+    expect(await connect({ host: '127.0.0.1' })).toEqual({ postgres: code, pg: code })
   })
+})
+
+describe('a role that PostgreSQL knows by its certificate', () => {
+  const app = { host: 'localhost', user: 'app' }
+
+  test.each(['verify-full', 'require'])('connects with it, by ssl_mode %s', async (mode) => {
+    expect(await connect({ ...app, certificate: 'app', mode })).toEqual({ postgres: true, pg: true })
+  })
+
+  test('is refused without it', async () => {
+    expect(await connect(app)).toEqual({ postgres: certificateRefused, pg: certificateRefused })
+  })
+})
+
+test('files that were replaced are used from the next connection on; while they do not fit, the former ones', async () => {
+  const use = (name: string, kinds = ['pem', 'key']) => {
+    for (const kind of kinds) copyFileSync(path(`${name}.${kind}`), path(`used.${kind}`))
+  }
+  use('app')
+  await using clients = openClients({ host: 'localhost', user: 'app', certificate: 'used' })
+  const connected = { postgres: true, pg: true }
+  expect(await ask(clients)).toEqual(connected)
+  use('stranger', ['pem'])
+  await endConnections()
+  expect(await ask(clients)).toEqual(connected)
+  use('stranger')
+  await endConnections()
+  const answer = await ask(clients)
+  expect(answer.postgres).not.toBe(true)
+  expect(answer.pg).not.toBe(true)
+  use('app')
+  await endConnections()
+  expect(await ask(clients)).toEqual(connected)
 })

@@ -5,7 +5,7 @@ import { isEncrypted } from 'dlq-core/queries/upkeep/workers.ts'
 import type { Config, DatabaseConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { DatabaseLogin } from 'dlq-core/runtime/database/database-login.ts'
-import { verifyingTls } from 'dlq-core/runtime/database/database-tls.ts'
+import { databaseTls } from 'dlq-core/runtime/database/database-tls.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import pg from 'pg'
 
@@ -32,7 +32,7 @@ export async function openWorkerPool({ sql, database, login, settings, log }: Wo
   const pool = new pg.Pool({
     ...(place ? placeOf(place) : { host: database.host!, port: database.port, database: database.name! }),
     ...loginOptions(login),
-    ssl: await sslOption(sql, database, place),
+    ssl: await sslOption({ sql, database, log }, place),
     application_name: 'dlq-retrier-worker',
     // One connection listens; one completes jobs while all workers look for others.
     max: settings.concurrency + 2,
@@ -65,10 +65,14 @@ function loginOptions(login: DatabaseLogin): pg.PoolConfig {
 }
 
 /** The same TLS mode as the service's own connections. */
-async function sslOption(sql: Database, config: DatabaseConfig, url: URL | null): Promise<pg.PoolConfig['ssl']> {
-  const { ssl_mode } = config
-  if (ssl_mode === 'verify-full') return verifyingTls(config, url ? placeOf(url).host : config.host!)
+async function sslOption(
+  { sql, database, log }: Pick<WorkerPoolDeps, 'sql' | 'database' | 'log'>,
+  url: URL | null,
+): Promise<pg.PoolConfig['ssl']> {
+  const { ssl_mode } = database
   if (ssl_mode === 'disable' && !url?.searchParams.has('sslmode')) return false
+  const tls = databaseTls(database, { host: url ? placeOf(url).host : database.host!, log })
+  if (tls !== null) return tls
   const mode = ssl_mode === 'disable' ? url?.searchParams.get('sslmode') : ssl_mode
   return (await isEncrypted(sql)) && { rejectUnauthorized: mode === 'verify-full' }
 }

@@ -83,6 +83,9 @@ const database = v.strictObject({
   ssl_mode: v.optional(v.picklist(sslModes, `must be one of ${sslModes.join(', ')}`), 'disable'),
   /** The authorities that may sign the server's certificate, PEM; Node's unless given. */
   ssl_ca_file: v.optional(text),
+  /** Our own certificate, by which PostgreSQL knows us, and its key, PEM. */
+  ssl_cert_file: v.optional(text),
+  ssl_key_file: v.optional(text),
   max_open_conns: v.optional(integer('a number of connections', 1, 1000), 10),
   max_idle_conns: v.optional(integer('a number of connections', 0, 1000), 3),
   conn_max_lifetime: v.optional(duration, '5m'),

@@ -300,16 +300,29 @@ rety: { max_retries: 3 }
     ])
   })
 
+  const tls = (settings: string) =>
+    faultsOf({ needs: ['database'], yaml: `database: { host: db, name: d, user: u, ${settings} }` })
+
   test('authorities of PostgreSQL that cannot be read, or would not be used, are one', () => {
-    const tls = (settings: string) =>
-      faultsOf({ needs: ['database'], yaml: `database: { host: db, name: d, user: u, ${settings} }` })
     expect(tls('ssl_ca_file: /ca.pem, ssl_mode: require')).toEqual([
       'database.ssl_ca_file: is given, but database.ssl_mode is require; make it verify-full',
     ])
     expect(tls('ssl_ca_file: /nowhere/ca.pem, ssl_mode: verify-full')).toEqual([
-      expect.stringMatching(/^database\.ssl_ca_file: cannot use the file \/nowhere\/ca\.pem: ENOENT/),
+      expect.stringMatching(/^database\.ssl_ca_file: cannot read the file \/nowhere\/ca\.pem: ENOENT/),
     ])
     expect(tls('ssl_mode: verify-full')).toEqual([])
+  })
+
+  test('a certificate for PostgreSQL without its key, or that nobody would be shown, is one', () => {
+    expect(tls('ssl_cert_file: /app.pem, ssl_mode: verify-full')).toContain(
+      'database.ssl_key_file: missing; database.ssl_cert_file needs its key',
+    )
+    expect(tls('ssl_cert_file: /app.pem, ssl_key_file: /app.key')).toEqual([
+      'database.ssl_cert_file: is given, but database.ssl_mode is disable; make it verify-full, or require',
+    ])
+    expect(tls('ssl_key_file: /app.key, ssl_mode: prefer')).toEqual([
+      'database.ssl_key_file: is given, but database.ssl_mode is prefer; make it verify-full, or require',
+    ])
   })
 
   test('a database that is named nowhere is one, for a service that needs it', () => {

@@ -11,7 +11,7 @@ import type { DatabaseConfig } from '../config/config-schema.ts'
 import { createLog, type Log } from '../log.ts'
 import { type DatabaseLogin, loginOf } from './database-login.ts'
 import { createDatabaseMetrics, type ObserveSocket } from './database-metrics.ts'
-import { verifyingTls } from './database-tls.ts'
+import { databaseTls } from './database-tls.ts'
 
 /** How values pass between PostgreSQL and Node: bigints exactly, JSON as text, bytes as they are or not at all. */
 export const types = {
@@ -104,7 +104,7 @@ export function connectDatabase(
     ...(password && { password }),
     ...(config.ssl_mode === 'disable' && place?.searchParams.has('sslmode')
       ? {}
-      : { ssl: sslOption(config, place?.hostname ?? config.host!) }),
+      : { ssl: sslOption(config, place?.hostname ?? config.host!, log) }),
     types,
     max: config.max_open_conns,
     max_lifetime: config.conn_max_lifetime / 1000,
@@ -203,7 +203,7 @@ function giveUpOnSilence(socket: net.Socket, silenceMs: number): void {
   socket.on('close', () => clearInterval(look))
 }
 
-function sslOption(config: DatabaseConfig, host: string) {
+function sslOption(config: DatabaseConfig, host: string, log: Log) {
   if (config.ssl_mode === 'disable') return false
-  return config.ssl_mode === 'verify-full' ? verifyingTls(config, host.replace(/^\[|\]$/g, '')) : config.ssl_mode
+  return databaseTls(config, { host: host.replace(/^\[|\]$/g, ''), log }) ?? config.ssl_mode
 }

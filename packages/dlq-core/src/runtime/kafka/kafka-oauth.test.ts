@@ -2,7 +2,11 @@ import { describe, expect, test, vi } from 'vitest'
 import { createTokenSource, readTokenFile } from './kafka-oauth.ts'
 
 const secret = 's3cret/:+value'
-const request = { url: 'https://user:pw@idp.example/oauth/token?x=1', clientId: 'dlq manager', clientSecret: secret }
+const request = {
+  url: 'https://user:pw@idp.example/oauth/token?x=1',
+  clientId: 'dlq manager',
+  clientSecret: () => secret,
+}
 type Answer = Response | Error
 
 /** A source whose endpoint gives one answer after the other, and a clock in seconds. */

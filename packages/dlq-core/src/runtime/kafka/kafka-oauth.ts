@@ -7,7 +7,13 @@ import { DlqError } from '../errors.ts'
 /** Gives a token that is valid now. @throws {DlqError} KAFKA_UNAVAILABLE where there is none */
 export type TokenSource = () => Promise<string>
 
-export type TokenRequest = { url: string; clientId: string; clientSecret: string; scope?: string | undefined }
+export type TokenRequest = {
+  url: string
+  clientId: string
+  /** The present one. */
+  clientSecret: () => string | Promise<string>
+  scope?: string | undefined
+}
 
 type Token = { value: string; refreshAt: number; endsAt: number }
 type Deps = { fetch?: typeof fetch; now?: () => number }
@@ -48,7 +54,7 @@ async function requestToken(
   { fetch, now }: Required<Deps>,
 ): Promise<Token> {
   const askedAt = now()
-  const credentials = [clientId, clientSecret].map(formEncoded).join(':')
+  const credentials = [clientId, await clientSecret()].map(formEncoded).join(':')
   const body = new URLSearchParams({ grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) })
   let status: number
   let answer: string

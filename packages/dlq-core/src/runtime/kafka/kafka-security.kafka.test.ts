@@ -1,7 +1,6 @@
 // A client as a service builds it, against a broker that authenticates it: over TLS with certificates of this test, by
 // every SASL mechanism of the configuration.
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,6 +9,8 @@ import { setTimeout } from 'node:timers/promises'
 import { startKafka } from 'dlq-testing/kafka/kafka.ts'
 import { freePort } from 'dlq-testing/process/free-port.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
+import { certificateMaker } from 'dlq-testing/tls/certificates.ts'
+import type { Kafka } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '../config/config.ts'
 import type { KafkaConfig } from '../config/config-schema.ts'
@@ -22,7 +23,8 @@ const wrongPassword = 'not-the-horse'
 const sessionMs = 2000
 const reaper = createReaper()
 const folder = mkdtempSync(join(tmpdir(), 'dlq-security-'))
-const path = (name: string) => join(folder, name)
+const made = certificateMaker(folder)
+const { path } = made
 const ports = { SSL: 0, SASL_SSL: 0, SASL_PLAINTEXT: 0 }
 let tokenServer: Server
 let tokenUrl = ''
@@ -50,28 +52,12 @@ afterAll(async () => {
 
 /** An authority with a certificate for the broker and one for a client, and an authority that is not trusted. */
 function makeCertificates(): void {
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
-  const key = (name: string) => [
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-keyout',
-    `${name}.key`,
-  ]
-  for (const name of ['ca', 'other-ca'])
-    openssl('req', '-x509', ...key(name), '-days', '2', '-subj', `/CN=${name}`, '-out', `${name}.pem`)
-  const extensions = { broker: 'subjectAltName=IP:127.0.0.1,DNS:kafka.internal', client: 'extendedKeyUsage=clientAuth' }
-  for (const [name, extension] of Object.entries(extensions)) {
-    writeFileSync(path(`${name}.ext`), extension)
-    openssl('req', ...key(name), '-subj', `/CN=${name}`, '-out', `${name}.csr`)
-    openssl(
-      ...['x509', '-req', '-in', `${name}.csr`, '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'],
-      ...['-days', '2', '-extfile', `${name}.ext`, '-out', `${name}.pem`],
-    )
-  }
-  openssl('pkcs8', '-topk8', '-in', 'client.key', '-out', 'locked.key', '-passout', `pass:${password}`)
+  for (const name of ['ca', 'other-ca']) made.authority(name)
+  const extension = 'subjectAltName=IP:127.0.0.1,DNS:kafka.internal'
+  made.certificate('broker', { authority: 'ca', extension })
+  made.certificate('client', { authority: 'ca', extension: 'extendedKeyUsage=clientAuth' })
+  made.certificate('stranger', { authority: 'other-ca', extension: 'extendedKeyUsage=clientAuth' })
+  made.lockKey('client', 'locked', password)
 }
 
 function brokerExtras() {
@@ -123,20 +109,35 @@ type Security = { security_protocol: keyof typeof ports; sasl?: object; tls?: ob
 function connect(security: Security) {
   const yaml = JSON.stringify({ kafka: { brokers: [`127.0.0.1:${ports[security.security_protocol]}`], ...security } })
   const { config } = loadConfig({ env: {}, yaml, needs: ['kafka'] })
-  const log = { warn: vi.fn(), debug: vi.fn() }
-  const kafka = connectKafka(config.kafka as KafkaConfig, log as unknown as Log)
-  return { kafka, logged: () => [...log.warn.mock.calls, ...log.debug.mock.calls] }
+  const log = { info: vi.fn(), warn: vi.fn(), debug: vi.fn() }
+  let latest = config.kafka
+  const kafka = connectKafka(config.kafka as KafkaConfig, log as unknown as Log, () => latest)
+  return {
+    kafka,
+    logged: () => [...log.warn.mock.calls, ...log.debug.mock.calls],
+    replaceSasl(sasl: Partial<KafkaConfig['sasl']>) {
+      latest = { ...latest, sasl: { ...latest.sasl, ...sasl } }
+    },
+  }
 }
 
-/** Connects, and lists the topics. Checks that no secret is logged. */
-async function listTopics(security: Security): Promise<void> {
-  const { kafka, logged } = connect(security)
+/** Connects, and lists the topics. */
+async function connectedTopics(kafka: Kafka): Promise<string[]> {
   const admin = kafka.admin()
   try {
     await admin.connect()
-    expect(await admin.listTopics()).toEqual(expect.any(Array))
+    return await admin.listTopics()
   } finally {
     await admin.disconnect()
+  }
+}
+
+/** The same, as a service with this configuration. Checks that no secret is logged. */
+async function listTopics(security: Security): Promise<void> {
+  const { kafka, logged } = connect(security)
+  try {
+    expect(await connectedTopics(kafka)).toEqual(expect.any(Array))
+  } finally {
     const text = JSON.stringify(logged())
     for (const secret of [password, wrongPassword]) expect(text).not.toContain(secret)
   }
@@ -175,6 +176,14 @@ describe('over SASL_SSL', () => {
   test('OAUTHBEARER says that the endpoint refused the client', async () => {
     const sasl = { mechanism: 'OAUTHBEARER', token_url: tokenUrl, client_id: 'app', client_secret: wrongPassword }
     expect(await refusal({ ...trusted, sasl })).toBe(`the token endpoint ${tokenUrl} answered 401 (invalid_client)`)
+  })
+
+  test('OAUTHBEARER asks the endpoint with the secret that the configuration has by then', async () => {
+    const sasl = { mechanism: 'OAUTHBEARER', token_url: tokenUrl, client_id: 'app', client_secret: wrongPassword }
+    const { kafka, replaceSasl } = connect({ ...trusted, sasl })
+    await expect(connectedTopics(kafka)).rejects.toThrow('401 (invalid_client)')
+    replaceSasl({ client_secret: password })
+    expect(await connectedTopics(kafka)).toEqual(expect.any(Array))
   })
 
   test('OAUTHBEARER connects with the token of a file, and not when it has expired', async () => {
@@ -232,6 +241,19 @@ describe('over SSL', () => {
   test('the broker’s name must be in its certificate, also where it differs from its address', async () => {
     await listTopics(ssl({ ...ca, ...certificate, server_name: 'kafka.internal' }))
     expect(await refusal(ssl({ ...ca, ...certificate, server_name: 'kafka.example' }))).toMatch(/altnames/)
+  })
+
+  test('certificates that were replaced are used from the next connection on', async () => {
+    const use = (name: string) => {
+      for (const kind of ['pem', 'key']) copyFileSync(path(`${name}.${kind}`), path(`used.${kind}`))
+    }
+    use('client')
+    const { kafka } = connect(ssl({ ...ca, cert_file: path('used.pem'), key_file: path('used.key') }))
+    expect(await connectedTopics(kafka)).toEqual(expect.any(Array))
+    use('stranger')
+    await expect(connectedTopics(kafka)).rejects.toThrow(/certificate|closed|ECONNRESET/i)
+    use('client')
+    expect(await connectedTopics(kafka)).toEqual(expect.any(Array))
   })
 
   test('any certificate is accepted where the configuration says so', async () => {

@@ -1,12 +1,13 @@
 // kafka.security_protocol, kafka.sasl and kafka.tls: from file and environment to a client's options, and the faults
 // where they contradict each other.
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { certificateMaker } from 'dlq-testing/tls/certificates.ts'
 import type { SASLOptions } from 'kafkajs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ConfigError, type ConfigSource, loadConfig } from '../config/config.ts'
+import type { Log } from '../log.ts'
 import { kafkaSecurity } from './kafka-security.ts'
 
 type Source = Partial<ConfigSource> & { kafka?: object }
@@ -18,13 +19,9 @@ const secret = 's3cret-value'
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'dlq-security-'))
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
-  for (const name of ['one', 'other'])
-    openssl(
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-      ...['-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.pem`],
-    )
-  openssl('pkcs8', '-topk8', '-in', 'one.key', '-out', 'locked.key', '-passout', `pass:${passphrase}`)
+  const made = certificateMaker(folder)
+  for (const name of ['one', 'other']) made.authority(name)
+  made.lockKey('one', 'locked', passphrase)
   writeFileSync(path('secret'), `${secret}\n`)
   writeFileSync(path('passphrase'), `${passphrase}\n`)
   writeFileSync(path('garbage.pem'), 'garbage')
@@ -38,7 +35,8 @@ function load({ kafka = {}, ...source }: Source) {
   return loadConfig({ env: {}, yaml, needs: ['kafka'], ...source })
 }
 
-const optionsOf = (source: Source) => kafkaSecurity(load(source).config.kafka)
+const log = { info: vi.fn(), warn: vi.fn() } as unknown as Log
+const optionsOf = (source: Source) => kafkaSecurity(load(source).config.kafka, { log })
 
 function faultsOf(source: Source): readonly string[] {
   try {
@@ -60,7 +58,7 @@ describe('the client’s options', () => {
     expect(optionsOf({ kafka: { security_protocol: 'SSL' } })).toEqual({ ssl: { rejectUnauthorized: true } })
   })
 
-  test('hold the certificates’ contents, the passphrase and the name', () => {
+  test('hold a context of the certificates, and the name', () => {
     const tls = {
       ca_file: path('other.pem'),
       cert_file: path('one.pem'),
@@ -70,10 +68,7 @@ describe('the client’s options', () => {
     }
     expect(optionsOf({ kafka: { security_protocol: 'SSL', tls } })).toEqual({
       ssl: {
-        ca: expect.stringContaining('BEGIN CERTIFICATE'),
-        cert: expect.stringContaining('BEGIN CERTIFICATE'),
-        key: expect.stringContaining('BEGIN ENCRYPTED PRIVATE KEY'),
-        passphrase,
+        secureContext: expect.objectContaining({ context: expect.anything() }),
         servername: 'kafka.internal',
         rejectUnauthorized: true,
       },
@@ -282,7 +277,7 @@ test('user and password are read at each authentication, because their files may
   const sasl = { mechanism: 'SCRAM-SHA-512', username: 'app', password: 'old' } as const
   const { kafka } = load({ kafka: { security_protocol: 'SASL_PLAINTEXT', sasl } }).config
   let latest = kafka
-  const options = kafkaSecurity(kafka, () => latest).sasl as SASLOptions & { password: string }
+  const options = kafkaSecurity(kafka, { log, latest: () => latest }).sasl as SASLOptions & { password: string }
   expect(options.password).toBe('old')
   latest = { ...kafka, sasl: { ...kafka.sasl, password: 'new' } }
   expect(options.password).toBe('new')

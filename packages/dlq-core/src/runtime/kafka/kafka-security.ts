@@ -2,30 +2,31 @@
 // options. Contradictory settings are a fault at the start, because a broker that refuses a client does not
 // say why. No message here repeats a secret.
 
-import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createSecureContext } from 'node:tls'
 import type { KafkaConfig as ClientConfig, SASLOptions } from 'kafkajs'
 import type { Config } from '../config/config-schema.ts'
+import type { Log } from '../log.ts'
+import { followTlsFiles, type TlsFiles, tlsFileFaults } from '../tls/tls-files.ts'
 import { createTokenSource, readTokenFile } from './kafka-oauth.ts'
 
 type Kafka = Config['kafka']
 type Sasl = Kafka['sasl']
 type Tls = Kafka['tls']
-type SecureOptions = { ca?: string; cert?: string; key?: string; passphrase?: string }
-type ReadSetting = (setting: string, path: string) => string
 
 /**
- * The options `ssl` and `sasl` of a kafkajs client. The settings have no faults; reads the files they name.
- * `latest` gives the user and password of each new connection.
+ * The options `ssl` and `sasl` of a kafkajs client. The settings have no faults. Each new connection has the certificates
+ * that the files hold then, and the user and password that `latest` gives.
  */
-export function kafkaSecurity(kafka: Kafka, latest = () => kafka): Pick<ClientConfig, 'ssl' | 'sasl'> {
+export function kafkaSecurity(
+  kafka: Kafka,
+  { log, latest = () => kafka }: { log: Log; latest?: (() => Kafka) | undefined },
+): Pick<ClientConfig, 'ssl' | 'sasl'> {
   const sasl = usesSasl(kafka) ? { sasl: saslOptions(kafka.sasl, () => latest().sasl) } : {}
   if (!usesTls(kafka)) return { ssl: false, ...sasl }
   const { server_name, insecure_skip_verify } = kafka.tls
   const serverName = server_name === undefined ? {} : { servername: server_name }
-  const files = readTlsFiles(kafka.tls, (_setting, path) => readFileSync(path, 'utf8'))
-  return { ssl: { ...files, ...serverName, rejectUnauthorized: !insecure_skip_verify }, ...sasl }
+  const options = { ...serverName, rejectUnauthorized: !insecure_skip_verify }
+  return { ssl: followTlsFiles(options, () => tlsFiles(latest().tls), { of: 'Kafka', log }), ...sasl }
 }
 
 function saslOptions({ mechanism, ...oauth }: Sasl, latest: () => Sasl): SASLOptions {
@@ -47,10 +48,11 @@ function saslOptions({ mechanism, ...oauth }: Sasl, latest: () => Sasl): SASLOpt
     case 'SCRAM-SHA-512':
       return withLogin('scram-sha-512')
     default: {
-      const { token_file, token_url = '', client_id = '', client_secret = '', scope } = oauth
+      const { token_file, token_url: url = '', client_id: clientId = '', scope } = oauth
+      const clientSecret = () => latest().client_secret ?? ''
       const source =
         token_file === undefined
-          ? createTokenSource({ url: token_url, clientId: client_id, clientSecret: client_secret, scope })
+          ? createTokenSource({ url, clientId, clientSecret, scope })
           : () => readTokenFile(token_file)
       return { mechanism: 'oauthbearer', oauthBearerProvider: async () => ({ value: await source() }) }
     }
@@ -118,45 +120,15 @@ function tlsFaults(kafka: Kafka): string[] {
     if (!insecure_skip_verify && !isGiven(given)) return []
     return [`kafka.tls: is given, but kafka.security_protocol is ${security_protocol}, which has no TLS`]
   }
-  const faults: string[] = []
-  const { cert_file, key_file, key_passphrase } = tls
-  if (cert_file !== undefined && key_file === undefined)
-    faults.push('kafka.tls.key_file: missing; kafka.tls.cert_file needs its key')
-  if (cert_file === undefined && key_file !== undefined)
-    faults.push('kafka.tls.cert_file: missing; kafka.tls.key_file needs its certificate')
-  if (key_file === undefined && key_passphrase !== undefined)
-    faults.push('kafka.tls.key_file: missing; kafka.tls.key_passphrase is for it')
-  const { ca, ...own } = readTlsFiles(tls, (setting, path) => readOrFault(setting, path, faults) ?? '')
-  if (faults.length > 0) return faults
-  if (ca !== undefined) faults.push(...caFaults(ca))
-  try {
-    createSecureContext(own)
-  } catch (error) {
-    // OpenSSL's words: no PEM, a key of another certificate, a wrong passphrase.
-    faults.push(`kafka.tls.cert_file: cannot be used with its key: ${(error as Error).message}`)
-  }
-  return faults
+  const faults =
+    tls.key_file === undefined && tls.key_passphrase !== undefined
+      ? ['kafka.tls.key_file: missing; kafka.tls.key_passphrase is for it']
+      : []
+  return [...faults, ...tlsFileFaults(tlsFiles(tls), (kind) => `kafka.tls.${kind}_file`)]
 }
 
-/** Node ignores a CA file without a certificate, and then trusts no server. */
-function caFaults(ca: string): string[] {
-  const certificates = ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)
-  if (certificates === null) return ['kafka.tls.ca_file: holds no certificate in PEM']
-  try {
-    for (const certificate of certificates) new X509Certificate(certificate)
-    return []
-  } catch (error) {
-    return [`kafka.tls.ca_file: holds a certificate that cannot be read: ${(error as Error).message}`]
-  }
-}
-
-function readTlsFiles({ ca_file, cert_file, key_file, key_passphrase }: Tls, read: ReadSetting): SecureOptions {
-  return {
-    ...(ca_file === undefined ? {} : { ca: read('kafka.tls.ca_file', ca_file) }),
-    ...(cert_file === undefined ? {} : { cert: read('kafka.tls.cert_file', cert_file) }),
-    ...(key_file === undefined ? {} : { key: read('kafka.tls.key_file', key_file) }),
-    ...(key_passphrase === undefined ? {} : { passphrase: key_passphrase }),
-  }
+function tlsFiles({ ca_file, cert_file, key_file, key_passphrase }: Tls): TlsFiles {
+  return { ca: ca_file, cert: cert_file, key: key_file, passphrase: key_passphrase }
 }
 
 function readOrFault(setting: string, path: string, faults: string[]): string | undefined {

@@ -9,13 +9,13 @@ import { kafkaSecurity } from './kafka-security.ts'
 
 const connectTimeoutMs = 5000
 
-/** `latest` gives the secrets of each new connection; without it, those of the settings are used for good. */
+/** `latest` gives the passwords of each new connection; without it, those of the settings are used for good. */
 export function connectKafka(config: KafkaConfig, log: Log, latest?: () => Config['kafka']): kafkajs.Kafka {
   const writeLine = createClientLog(log)
   return new kafkajs.Kafka({
     clientId: config.client_id,
     brokers: config.brokers,
-    ...kafkaSecurity(config, latest),
+    ...kafkaSecurity(config, { log, latest }),
     connectionTimeout: connectTimeoutMs,
     requestTimeout: config.request_timeout,
     // The loops of the services own the long waits; the client gives up soon and says so.

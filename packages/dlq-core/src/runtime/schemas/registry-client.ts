@@ -8,6 +8,7 @@ import { PayloadFault } from '../../domain/payload/payload-fault.ts'
 import { describedProtos, namedDescriptor } from '../../domain/payload/protobuf/protobuf-codec.ts'
 import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
 import type { RegistryConfig } from '../config/schemas-schema.ts'
+import type { Log } from '../log.ts'
 import type { Environment } from './aws-credentials.ts'
 import { createGlueFetcher } from './fetch-glue.ts'
 import { NoSchema } from './no-schema.ts'
@@ -21,12 +22,11 @@ export type FetchSchema = (ref: Pick<SchemaRef, 'kind' | 'id'>) => Promise<Fetch
 const maxReferences = 50
 const maxReferenceDepth = 10
 
-/** @param env for AWS's credentials */
-export function createRegistryClient(
-  registry: RegistryConfig,
-  aws: { env: Environment; now: () => number } = { env: {}, now: Date.now },
-): FetchSchema {
-  const request = createRegistryRequest(registry)
+/** `env`: where AWS's credentials are looked for. */
+type Deps = { log: Log; env: Environment; now: () => number }
+
+export function createRegistryClient(registry: RegistryConfig, { log, ...aws }: Deps): FetchSchema {
+  const request = createRegistryRequest(registry, log)
   const fetchWhole = {
     ...{ confluent: fetchConfluent, apicurio: fetchApicurio, azure: fetchAzure },
     glue: registry.type === 'glue' ? createGlueFetcher(registry, aws) : fetchConfluent,

@@ -1,12 +1,13 @@
 // One question to a schema registry, with bounds: `timeout` covers the whole answer, an answer has at most a mebibyte, and
 // redirects are not followed, because the login is for this host only.
 
-import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import https from 'node:https'
 import type { RegistryConfig } from '../config/schemas-schema.ts'
 import { createTokenSource, readTokenFile } from '../kafka/kafka-oauth.ts'
+import type { Log } from '../log.ts'
+import { followTlsFiles, type TlsFiles } from '../tls/tls-files.ts'
 
 export const maxAnswerBytes = 1024 * 1024
 const maxSockets = 8
@@ -22,14 +23,15 @@ export type RegistryRequest = (
   post?: { body: string; headers: Readonly<Record<string, string>> },
 ) => Promise<RegistryAnswer>
 
-export function createRegistryRequest(registry: RegistryConfig): RegistryRequest {
+export function createRegistryRequest(registry: RegistryConfig, log: Log): RegistryRequest {
   const base = registry.url.replace(/\/+$/, '')
   const isTls = base.startsWith('https:')
   const { request } = isTls ? https : http
   const login = createLogin(registry)
-  const agent = isTls
-    ? new https.Agent({ keepAlive: true, maxSockets, ...tlsFiles(registry) })
-    : new http.Agent({ keepAlive: true, maxSockets })
+  const { Agent } = isTls ? https : http
+  // A session that is resumed would still show the certificate of its beginning.
+  const agent = new Agent({ keepAlive: true, maxSockets, maxCachedSessions: 0 })
+  const tls = isTls ? followTlsFiles({}, () => tlsFiles(registry), { of: base, log }) : {}
 
   return async (path, post) => {
     const signal = AbortSignal.timeout(registry.timeout)
@@ -43,7 +45,7 @@ export function createRegistryRequest(registry: RegistryConfig): RegistryRequest
       return await new Promise<RegistryAnswer>((resolve, reject) => {
         const asking = request(
           `${base}${path}`,
-          { agent, headers, signal, method: post ? 'POST' : 'GET' },
+          { ...tls, agent, headers, signal, method: post ? 'POST' : 'GET' },
           (answer) => {
             readBounded(answer).then((text) => resolve({ status: answer.statusCode!, text }), reject)
           },
@@ -70,12 +72,8 @@ async function readBounded(answer: http.IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-function tlsFiles({ ca_file, cert_file, key_file }: RegistryConfig): https.AgentOptions {
-  return {
-    ...(ca_file !== undefined && { ca: readFileSync(ca_file) }),
-    ...(cert_file !== undefined && { cert: readFileSync(cert_file) }),
-    ...(key_file !== undefined && { key: readFileSync(key_file) }),
-  }
+function tlsFiles({ ca_file, cert_file, key_file }: RegistryConfig): TlsFiles {
+  return { ca: ca_file, cert: cert_file, key: key_file }
 }
 
 /** The header "authorization". Files are read each time, so that a new secret needs no new start. */
@@ -83,12 +81,16 @@ function createLogin(registry: RegistryConfig): () => Promise<string | null> {
   const { username, password_file, token_file, token_url, client_id, client_secret_file, scope } = registry
   if (username !== undefined)
     return async () => {
-      const password = (await readFile(password_file!, 'utf8')).trimEnd()
+      const password = await readSecret(password_file!)
       return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
     }
   if (token_file !== undefined) return async () => `Bearer ${await readTokenFile(token_file)}`
   if (token_url === undefined) return async () => null
-  const clientSecret = readFileSync(client_secret_file!, 'utf8').trimEnd()
+  const clientSecret = () => readSecret(client_secret_file!)
   const token = createTokenSource({ url: token_url, clientId: client_id!, clientSecret, scope })
   return async () => `Bearer ${await token()}`
+}
+
+async function readSecret(path: string): Promise<string> {
+  return (await readFile(path, 'utf8')).trimEnd()
 }

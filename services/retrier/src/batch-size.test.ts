@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { nextBatchSize } from './batch-size.ts'
-import { retryPace } from './retry-due.ts'
+import { retryPace, sizeAfterFault } from './retry-due.ts'
 import { chunkPace } from './runs/run-chunk.ts'
 
 describe('of a slot', () => {
@@ -26,6 +26,22 @@ describe('of a slot', () => {
 
   test('the smallest batches grow as well', () => {
     expect(nextBatchSize({ size: 1, found: 1, tookMs: 1 }, retryPace({ batchSize: 3, batchMs: 250 }))).toBe(2)
+  })
+
+  test('a batch that failed after long is followed by a quarter of what it had, and those by twice as many', () => {
+    const limits = { batchSize: 500, batchMs: 250 }
+    const failed = (size: number, tookMs: number, found = size) => sizeAfterFault({ size, found, tookMs }, limits)
+    expect(failed(500, 2499)).toBe(500)
+    expect(failed(500, 2500)).toBe(125)
+    expect(failed(500, 60_000, 80)).toBe(20)
+    expect(failed(2, 60_000)).toBe(1)
+    const sizes = [125]
+    while (sizes.length < 6) {
+      const size = sizes.at(-1)!
+      sizes.push(nextBatchSize({ size, found: size, tookMs: 50 }, retryPace(limits, size)))
+    }
+    expect(sizes).toEqual([125, 250, 312, 390, 487, 500])
+    expect(nextBatchSize({ size: 125, found: 125, tookMs: 9000 }, retryPace(limits, 125))).toBe(125)
   })
 
   test('where the time grows with the size, batches come to take about as long as they may, whatever the speed', () => {

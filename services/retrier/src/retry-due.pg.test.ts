@@ -1,5 +1,6 @@
 // A batch whose producer meets faults: when its messages are settled, and which are given back.
 
+import { setTimeout } from 'node:timers/promises'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { lockTopicsInFlight } from 'dlq-core/queries/retry/batches.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -121,6 +122,25 @@ test('where a commit’s answer never came, the batch stays claimed, its tokens 
   expect(await countStates()).toEqual({ 'RETRYING 1': 4 })
   expect(await tokensLeft()).toBe(0)
   expect((await deps.metrics.inFlight.get()).values[0]!.value).toBe(0)
+})
+
+test('a batch that Kafka did not take in time is followed by smaller ones, until one is taken', async () => {
+  const sizes: number[] = []
+  const { pass } = passWith(
+    async (part) => {
+      sizes.push(part.records.length)
+      if (part.records.length === 1) return pretendingProducer.publish(part)
+      await setTimeout(20)
+      return { ...nothing, released: part.records.map(({ id }) => id), fault: unavailable }
+    },
+    // A batch that failed after 20 ms was slow.
+    { batchMs: 1 },
+  )
+  await expect(pass()).rejects.toMatchObject({ code: 'KAFKA_UNAVAILABLE' })
+  await setTimeout(5) // The breaker is open for a millisecond.
+  await pass()
+  expect(sizes).toEqual([4, 1])
+  expect(await countStates()).toEqual({ 'PENDING 0': 3, 'RESOLVED 1': 1 })
 })
 
 test('where no topic can be looked up, all messages are given back and no attempt is counted', async () => {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { claimBatch, lockTopicsInFlight, type TopicShare } from 'dlq-core/queries/retry/batches.ts'
 import { type Grant, returnTokens } from 'dlq-core/queries/retry/rate-limits.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
-import { type BatchPace, nextBatchSize } from './batch-size.ts'
+import { type BatchPace, type BatchTime, nextBatchSize } from './batch-size.ts'
 import type { ClaimTurns } from './claim/claim-turns.ts'
 import { type PlanDeps, planClaim } from './claim/plan-claim.ts'
 import {
@@ -37,10 +37,27 @@ export type RetryDeps = PlanDeps &
 /**
  * Messages come due while a batch is under way, and wait for its end: so batches grow slowly. They shrink by half at
  * most, because one slow batch may be an accident, and to half of the greatest size at least. Each transaction has a fixed
- * price: with batches of a fifth, two processes on one busy machine sent less than one (decision 54).
+ * price: with batches of a fifth, two processes on one busy machine sent less than one (decision 54). Only a fault makes
+ * them smaller than that, by `sizeAfterFault`; from there they double.
  */
-export function retryPace({ batchSize, batchMs }: Pick<RetryDeps, 'batchSize' | 'batchMs'>): BatchPace {
-  return { targetMs: batchMs, least: Math.ceil(batchSize / 2), most: batchSize, growth: 1.25, shrink: 1 / 2 }
+export function retryPace(
+  { batchSize, batchMs }: Pick<RetryDeps, 'batchSize' | 'batchMs'>,
+  size = batchSize,
+): BatchPace {
+  const half = Math.ceil(batchSize / 2)
+  const growth = size < half ? 2 : 1.25
+  return { targetMs: batchMs, least: Math.min(size, half), most: batchSize, growth, shrink: 1 / 2 }
+}
+
+/** A batch that failed after so many times what it should take was perhaps too large for Kafka. */
+const slowFaultFactor = 10
+
+/**
+ * The size of the batch after one that failed. Where a quota holds a client back, the records of a batch may take longer
+ * than a transaction may (decision 83): without smaller ones it would be aborted each time, and nothing ever sent.
+ */
+export function sizeAfterFault({ size, found, tookMs }: BatchTime, { batchMs }: Pick<RetryDeps, 'batchMs'>): number {
+  return tookMs < slowFaultFactor * batchMs ? size : Math.max(1, Math.floor(Math.min(size, found) / 4))
 }
 
 /** The state of one slot. */
@@ -55,7 +72,8 @@ export type SlotWork = { slot: HeldSlot; producer: SlotProducer; memory: ClaimMe
  */
 export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<PublishCounts & { more: boolean }> {
   const { dueTopics, turns, metrics, sql } = deps
-  const { shares, grants } = await planClaim(deps, work.memory)
+  const { memory } = work
+  const { shares, grants } = await planClaim(deps, memory)
   const token = randomUUID()
   let since = performance.now()
   const claimNow = () => {
@@ -65,7 +83,7 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
   const { asked, claim } = shares.length === 0 ? { asked: [], claim: null } : await turns.take(claimNow)
   const messages = claim?.messages ?? []
   const claimed = countClaimed(messages)
-  rememberAppetite(work.memory, { shares: asked, claimed })
+  rememberAppetite(memory, { shares: asked, claimed })
   dueTopics.learn(filledTopics(asked, claimed))
   await returnTokens(sql, unusedTokens(grants, claimed))
   if (claim === null) {
@@ -83,13 +101,16 @@ export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<Publish
       grants,
     })
     // Without the time that refusals took: smaller batches would not make them quicker.
-    const tookMs = performance.now() - since - asideMs
-    const batch = { size: work.memory.batchSize, found: messages.length, tookMs }
-    work.memory.batchSize = nextBatchSize(batch, retryPace(deps))
+    const batch = { size: memory.batchSize, found: messages.length, tookMs: performance.now() - since - asideMs }
+    memory.batchSize = nextBatchSize(batch, retryPace(deps, memory.batchSize))
     // Asking again at once would not get more where only limited topics are due; where all was given back, it would get
     // the same: what a run holds is due whatever it waits for.
     const isMoving = counts.released < messages.length
     return { more: isMoving && !areAllLimited(asked, grants), ...counts }
+  } catch (error) {
+    const batch = { size: memory.batchSize, found: messages.length, tookMs: performance.now() - since }
+    memory.batchSize = sizeAfterFault(batch, deps)
+    throw error
   } finally {
     metrics.inFlight.dec(messages.length)
   }

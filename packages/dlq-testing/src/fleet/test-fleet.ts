@@ -1,5 +1,7 @@
 // A test file's own fleet: a database, an original topic X with its DLQ topic X.dlq.v1, and services that see only
 // these. Processes that still run at the end of the file are stopped before the search for leaks.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Producer } from 'kafkajs'
 import { afterAll, beforeAll } from 'vitest'
 import { createTopics } from '../kafka/create-topics.ts'
@@ -8,7 +10,7 @@ import { type TestDatabase, useDatabase } from '../postgres/test-database.ts'
 import { createReaper } from '../process/reaper.ts'
 import { useLogFolder } from './log-folder.ts'
 import { createFleet, type Fleet } from './service-fleet.ts'
-import type { ServiceCommand } from './service-process.ts'
+import type { ServiceCommand, ServiceName } from './service-process.ts'
 
 export type TestFleet = {
   readonly database: TestDatabase
@@ -21,7 +23,11 @@ export type TestFleet = {
   readonly cluster: string
   /** Connected; closed for you. */
   readonly producer: Producer
+  /** The lines that a service has written. */
+  logOf(name: ServiceName): LogLine[]
 }
+
+export type LogLine = { event: string; [field: string]: unknown }
 
 const dlqSuffix = '.dlq.v1'
 
@@ -33,7 +39,7 @@ export function useFleet(
   const database = useDatabase()
   const topics = useTopics()
   const logs = useLogFolder()
-  let opened: Omit<TestFleet, 'database' | 'topics'> | undefined
+  let opened: Omit<TestFleet, 'database' | 'topics' | 'logOf'> | undefined
   let release: AsyncDisposableStack | undefined
 
   beforeAll(async () => {
@@ -74,6 +80,11 @@ export function useFleet(
   return {
     database,
     topics,
+    logOf(name) {
+      const lines = readFileSync(join(logs.path, `${name}.log`), 'utf8').split('\n')
+      // The last one may be half-written.
+      return lines.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as LogLine)
+    },
     get services() {
       return use().services
     },

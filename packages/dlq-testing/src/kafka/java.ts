@@ -27,6 +27,23 @@ export async function findJava(): Promise<string | undefined> {
   }
 }
 
+/**
+ * Sets a quota of clients with this id, in the words of kafka-configs.sh, such as `producer_byte_rate=20000`. Resolves to
+ * whether that was possible: without Java it is not.
+ */
+export async function setClientQuota(
+  brokers: readonly string[],
+  { clientId, quota }: { clientId: string; quota: string },
+): Promise<boolean> {
+  const java = await findJava()
+  if (!java) return false
+  const classes = join(await kafkaJars(() => {}), '*')
+  const entity = ['--entity-type', 'clients', '--entity-name', clientId]
+  const change = ['--bootstrap-server', brokers.join(','), '--alter', '--add-config', quota, ...entity]
+  await run(java, [...jvmFlags, '-cp', classes, 'kafka.admin.ConfigCommand', ...change], { timeout: runMs })
+  return true
+}
+
 /** A compiled program. `run` resolves to what it printed, and throws with its words where it fails. */
 export type JavaProgram = {
   run(args: readonly string[]): Promise<string>

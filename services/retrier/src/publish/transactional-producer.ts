@@ -72,10 +72,7 @@ export function createTransactionalProducer(options: TransactionalProducerOption
       if (failure === null) return { ...nothing, published: sent }
       await producer.discard()
       if (failure.kind === 'commit-unknown') throw new CommitUnknownError(part, sent, failure.error)
-      return splitPart(
-        part,
-        failure.kind === 'unavailable' ? { ...failure, error: explain(failure.error, options) } : failure,
-      )
+      return splitPart(part, failure)
     },
     close: producer.discard,
   }
@@ -100,25 +97,32 @@ async function transact(
   pieces: readonly (readonly Outgoing[])[],
 ): Promise<Transacted> {
   const sent: Sent[] = []
+  const since = performance.now()
+  const unavailable = (error: unknown): Transacted => {
+    const isLate = performance.now() - since >= options.transactionTimeoutMs
+    const reason = isLate ? tookTooLong(error as Error, options) : explain(error as Error, options)
+    return { sent, failure: { kind: 'unavailable', error: reason } }
+  }
   let transaction: Transaction
   try {
     transaction = await producer.bounded(producer.transaction())
   } catch (error) {
-    return { sent, failure: { kind: 'unavailable', error: explain(error as Error, options) } }
+    return unavailable(error)
   }
   for (const piece of pieces) {
     try {
       sent.push(...(await producer.bounded(send(transaction, piece))))
     } catch (error) {
-      const failure = toFailure(piece, error as Error)
-      if (failure.kind === 'refused') await producer.abort(transaction)
-      return { sent, failure }
+      const refusal = toRefusal(piece, error as Error)
+      if (refusal === null) return unavailable(error)
+      await producer.abort(transaction)
+      return { sent, failure: refusal }
     }
   }
   try {
     await producer.bounded(writeLedger(transaction, part))
   } catch (error) {
-    return { sent, failure: { kind: 'unavailable', error: explain(error as Error, options) } }
+    return unavailable(error)
   }
   passFaultPoint('between-send-and-commit')
   try {
@@ -150,10 +154,10 @@ const producerFaults = new Set([
   'KAFKAJS_UNKNOWN_ERROR_CODE',
 ])
 
-function toFailure(records: readonly Outgoing[], error: Error): Failure {
+/** Null where it says nothing of the records. */
+function toRefusal(records: readonly Outgoing[], error: Error): (Failure & { kind: 'refused' }) | null {
   const fault = readKafkaFault(error)
-  if (fault.refusal === null && (fault.type === null || producerFaults.has(fault.type)))
-    return { kind: 'unavailable', error }
+  if (fault.refusal === null && (fault.type === null || producerFaults.has(fault.type))) return null
   return { kind: 'refused', records: suspectsOf(records, error), fault }
 }
 
@@ -235,6 +239,18 @@ function explain(
   if (error instanceof DlqError) return error
   if (advice !== null) return new DlqError('KAFKA_FORBIDDEN', advice, { cause: error })
   return new DlqError('KAFKA_UNAVAILABLE', `cannot publish to Kafka: ${error.message}`, { cause: error })
+}
+
+/** Kafka has ended the transaction, or will: its answer would name another producer. */
+function tookTooLong(
+  cause: Error,
+  { transactionTimeoutMs }: Pick<TransactionalProducerOptions, 'transactionTimeoutMs'>,
+) {
+  return new DlqError(
+    'KAFKA_UNAVAILABLE',
+    `a transaction took more than the ${transactionTimeoutMs / 1000} s after which Kafka ends it: brokers answer slowly, or a quota holds this client back (kafka_throttled in the log); the next batch is smaller`,
+    { cause },
+  )
 }
 
 async function withAdmin<T>(kafka: Kafka, work: (admin: ReturnType<Kafka['admin']>) => Promise<T>): Promise<T> {

@@ -19,7 +19,12 @@ function createLines() {
       ...{ namespace, level: kafkajs.logLevel.ERROR, label: 'ERROR' },
       log: { message, timestamp: '', logger: 'kafkajs' },
     })
-  return { lines, say }
+  const throttle = (fields: { broker: string; throttleMs: number }) =>
+    write({
+      ...{ namespace: 'RequestQueue', level: kafkajs.logLevel.WARN, label: 'WARN' },
+      log: { message: 'A quota of the broker holds the client back', timestamp: '', logger: 'kafkajs', ...fields },
+    })
+  return { lines, say, throttle }
 }
 
 test('of 300 warnings in ten seconds two lines are left: when it begins and, with the count, when it has ended', () => {
@@ -49,4 +54,10 @@ test('a message of another kind shows within the storm, and one that comes once 
     'The transaction has to be aborted: b',
     'Crash: c',
   ])
+})
+
+test('a quota that holds the client back is said with its time, once in a storm', () => {
+  const { lines, throttle } = createLines()
+  for (const throttleMs of [1500, 3000]) throttle({ broker: 'kafka:9092', throttleMs })
+  expect(lines).toEqual([{ event: 'kafka_throttled', broker: 'kafka:9092', throttleMs: 1500 }])
 })

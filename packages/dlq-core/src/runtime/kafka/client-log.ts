@@ -37,7 +37,11 @@ export function createClientLog(log: Log, { now = Date.now } = {}): (entry: LogE
 
   return ({ level, namespace, log: line }) => {
     const { message, error, stack, timestamp, logger, ...context } = line
-    const { groupId, memberId, broker, topic, partition } = context
+    const { groupId, memberId, broker, topic, partition, throttleMs } = context
+    if (throttleMs !== undefined) {
+      log[isRepeated(kindOf(namespace, message)) ? 'debug' : 'warn']({ broker, throttleMs }, 'kafka_throttled')
+      return
+    }
     // kafkajs retries most of its errors by itself; the others reach us as exceptions.
     // What it says of connections, broker-sockets.ts says better.
     const isNoise = level !== kafkajs.logLevel.ERROR || /Connection|BrokerPool/.test(namespace)

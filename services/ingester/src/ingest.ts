@@ -27,6 +27,7 @@ import { lookAtCandidates } from './discovery/look-at-candidates.ts'
 import { answerSamples } from './discovery/sample-topics.ts'
 import type { IngesterMetrics } from './ingester-metrics.ts'
 import { completeRecords } from './read/complete-records.ts'
+import { readFromCut } from './read/cut-log.ts'
 import { discoverTopics } from './read/discover-topics.ts'
 import { isRefused } from './read/missing-acl.ts'
 import { createFramesRegister } from './registers/frames-register.ts'
@@ -165,10 +166,13 @@ export async function ingest(deps: IngestDeps): Promise<void> {
           metrics.crashes.inc()
           state.cannotRead(`cannot read: ${error.message}`)
         },
-        onRecreated: async (batch, seenOffset, lowOffset) => {
+        onAnotherLeader: (batch, seen) => readFromCut(deps, batch, seen),
+        onRecreated: async (batch, { seenOffset, epoch }, lowOffset) => {
           const { topic, partition } = batch
           // Discovery sees it by the topic's id, for all partitions. Where Kafka has no ids, this partition starts over here.
           await discover()
+          const isSame = subscription.hasId(topic)
+          if (isSame && (await readFromCut(deps, batch, { seenOffset, epoch })) !== null) return
           if (!(await beginGeneration(sql, { ...batch, seen_offset: seenOffset, next_offset: lowOffset }))) return
           metrics.recreated(topic)
           log.error({ topic, partition, seenOffset, lowOffset }, 'topic_recreated')
@@ -252,6 +256,8 @@ function createSubscription(stop: AbortSignal) {
       topics: topics.map(({ topic }) => topic),
       signal: AbortSignal.any([stop, changed.signal]),
     }),
+    /** Whether Kafka has an id of the topic, by which a deleted one is told from its successor. */
+    hasId: (topic: string) => topics.some((of) => of.topic === topic && of.topic_id !== null),
     /** Returns the topics that are not on the list any more. */
     update(found: SharedTopic[]): string[] {
       const isSame = ({ topic, topic_id: topicId }: SharedTopic, index: number) =>

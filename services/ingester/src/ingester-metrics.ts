@@ -48,6 +48,12 @@ export function createIngesterMetrics(registry: Registry) {
     labelNames: ['topic'],
     registers,
   })
+  const cut = new Counter({
+    name: 'dlq_ingest_logs_cut_total',
+    help: 'Partitions whose log Kafka has cut below what was stored: an election has lost records.',
+    labelNames: ['topic'],
+    registers,
+  })
   const lag = new Gauge({
     name: 'dlq_ingest_lag_records',
     help: 'The lag of a DLQ topic at the last look: offsets that Kafka holds and that are not stored. Every ingester shows the same: take the maximum, not the sum.',
@@ -72,6 +78,7 @@ export function createIngesterMetrics(registry: Registry) {
         lag.inc({ topic: isNamed ? topic : others }, Number(records))
     },
     recreated: (topic: string) => recreated.inc({ topic: labelOf(topic) }),
+    cut: (topic: string) => cut.inc({ topic: labelOf(topic) }),
     seconds,
     stored(
       { topic: name }: Pick<Batch, 'topic'>,

@@ -56,6 +56,7 @@ async function consuming(
     onCrash() {},
     onAssigned: () => void joins++,
     onRecreated: async () => {},
+    onAnotherLeader: async () => null,
     onStored() {},
     onBehind() {},
     onLost() {},

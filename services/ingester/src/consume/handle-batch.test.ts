@@ -2,7 +2,7 @@
 // may read them.
 import { createLog } from 'dlq-core/runtime/log.ts'
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { StoreOutcome } from '../store/store-batch.ts'
 import { type HandleDeps, handleBatch, passOver } from './handle-batch.ts'
 import { createStoreAhead } from './store-ahead.ts'
@@ -28,11 +28,12 @@ function handling(outcomes: (() => Promise<StoreOutcome>)[], early = new Set<str
     ahead,
     commits: { note() {} },
     early,
-    store: async ({ records, fetchedOffset }) => {
-      done.push(`stores ${records.length} from ${fetchedOffset}`)
+    store: async ({ records, fetchedOffset }, { isUncut } = {}) => {
+      done.push(`stores ${records.length} from ${fetchedOffset}${isUncut ? ' of an uncut log' : ''}`)
       return outcomes.shift()!()
     },
     onRecreated: async () => {},
+    onAnotherLeader: async () => null,
     onStored() {},
     onBehind() {},
     onLost() {},
@@ -46,6 +47,7 @@ function handling(outcomes: (() => Promise<StoreOutcome>)[], early = new Set<str
         value: largeValue,
         headerPairs: [],
       })),
+      rawMessages: [],
       lastOffset: () => String(first + 1),
       release: () => void done.push('released'),
     } as unknown as EachBatchPayload['batch'] & { messages: KafkaMessage[] },
@@ -60,7 +62,7 @@ function handling(outcomes: (() => Promise<StoreOutcome>)[], early = new Set<str
   })
   const handle = (first: number) =>
     handleBatch(deps, payloadOf(first) as unknown as EachBatchPayload).catch((error: Error) => done.push(error.message))
-  return { done, handle, idle: () => ahead.idle() }
+  return { done, handle, idle: () => ahead.idle(), deps }
 }
 
 /** Handles one batch. Returns what was done, in its order. */
@@ -82,6 +84,28 @@ test('it is not given back where a part is to be read again', async () => {
   const done = await handled([once, hole, hole])
   expect(done).toContain('read again from 1')
   expect(done).not.toContain('released')
+})
+
+describe('of another leader', () => {
+  const another = async (): Promise<StoreOutcome> => ({ kind: 'another-leader', seenOffset: 5n, epoch: 3 })
+  const once = async () => stored
+
+  test('it is stored where the log was not cut', async () => {
+    const done = await handled([another, once, once])
+    expect(done).toEqual(['stores 1 from 0', 'stores 1 from 0 of an uncut log', 'stores 1 from 1', 'released'])
+  })
+
+  test('it is read again from where the log was cut', async () => {
+    const { done, handle, idle, deps } = handling([another, once])
+    deps.onAnotherLeader = async (_, { seenOffset, epoch }) => {
+      done.push(`asks for the end of ${epoch}, below ${seenOffset}`)
+      return 2n
+    }
+    await handle(0)
+    await idle()
+    expect(done.slice(0, 3)).toEqual(['stores 1 from 0', 'asks for the end of 3, below 5', 'read again from 2'])
+    expect(done).not.toContain('released')
+  })
 })
 
 test('it is given back where a partition rests, once nothing reads it any more', async () => {

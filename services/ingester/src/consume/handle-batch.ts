@@ -9,7 +9,7 @@ import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Consumer, EachBatchPayload, Batch as KafkaBatch, KafkaMessage } from 'kafkajs'
 import type { PositionWatch } from '../read/watch-positions.ts'
-import type { Batch, StoreOutcome } from '../store/store-batch.ts'
+import type { Batch, SeenPosition, StoreOptions, StoreOutcome } from '../store/store-batch.ts'
 import type { OffsetCommits } from './commit-offsets.ts'
 import { fetchedRecords } from './fetched-records.ts'
 import { bytesAround, type FetchedPart, partsOfBatch } from './parts-of-batch.ts'
@@ -28,9 +28,13 @@ export type HandleDeps = {
   commits: Pick<OffsetCommits, 'note'>
   /** Keys of the partitions of whose last records most were written early. */
   early: Set<string>
-  store: (batch: Batch, options?: { lowOffset: bigint }) => Promise<StoreOutcome>
-  /** The topic was deleted and created again, so its offsets begin again. */
-  onRecreated: (batch: Batch, seenOffset: bigint, lowOffset: bigint) => Promise<void>
+  store: (batch: Batch, options?: StoreOptions) => Promise<StoreOutcome>
+  /** The topic was deleted and created again, so its offsets begin again; or its log was cut. */
+  onRecreated: (batch: Batch, seen: SeenPosition, lowOffset: bigint) => Promise<void>
+  /**
+   * There is another leader: moves the position back to where it has cut the log, and returns that; null where it has not.
+   */
+  onAnotherLeader: (batch: Batch, seen: SeenPosition) => Promise<bigint | null>
   onStored: (batch: Batch, outcome: StoreOutcome & { kind: 'stored' }) => void
   /** The database has forgotten what it had stored. */
   onBehind: () => void
@@ -137,6 +141,7 @@ export async function passOver(
     fetchedOffset: BigInt(fetchedOffset),
     nextOffset: BigInt(lastOffset) + 1n,
     highWatermark: BigInt(highWatermark),
+    lastEpoch: null,
     records: [],
   }
   const outcome = await deps.store(batch)
@@ -149,7 +154,19 @@ export async function passOver(
 async function storePart(deps: HandleDeps, payload: EachBatchPayload, batch: Batch): Promise<boolean> {
   const { consumer, log, store, onStored } = deps
   const { topic, partition } = batch
-  let outcome = await untilStored(() => store(batch), payload, log)
+  let isUncut = false
+  const storing = (options: StoreOptions = {}) => untilStored(() => store(batch, { isUncut, ...options }), payload, log)
+  let outcome = await storing()
+  if (outcome?.kind === 'another-leader') {
+    const cutOffset = await deps.onAnotherLeader(batch, outcome)
+    if (cutOffset !== null) {
+      deps.positions.stored(batch, cutOffset)
+      consumer.seek({ topic, partition, offset: String(cutOffset) })
+      return false
+    }
+    isUncut = true
+    outcome = await storing()
+  }
   if (outcome?.kind === 'recreated') {
     const { seenOffset } = outcome
     const bounds = await boundsOf(deps, batch)
@@ -158,18 +175,17 @@ async function storePart(deps: HandleDeps, payload: EachBatchPayload, batch: Bat
       consumer.seek({ topic, partition, offset: String(seenOffset) })
       return false
     }
-    await deps.onRecreated(batch, seenOffset, bounds.log_start_offset)
-    outcome = await untilStored(() => store(batch), payload, log)
+    await deps.onRecreated(batch, outcome, bounds.log_start_offset)
+    outcome = await storing()
   }
   if (outcome?.kind === 'hole') {
     // The fetch began before the seek, retention has deleted what the position still waits for, or the database has
     // forgotten what it had stored: then it may have forgotten groups and routes, too.
     deps.onBehind()
-    const storing = (options: { lowOffset: bigint }) => untilStored(() => store(batch, options), payload, log)
     outcome = await storeBehindLoss(deps, batch, { ...outcome, store: storing })
   }
   // Null: the consumer stops or has lost the partition. The partition's next reader starts at the position.
-  if (outcome === null || outcome.kind === 'recreated') return false
+  if (outcome === null || outcome.kind === 'recreated' || outcome.kind === 'another-leader') return false
   if (outcome.kind === 'hole') {
     consumer.seek({ topic, partition, offset: String(outcome.expectedOffset) })
     return false
@@ -209,8 +225,12 @@ async function boundsOf(
   return bounds.find((of) => of.partition === partition)
 }
 
-/** kafkajs sets fetchedOffset, but its types do not say so. */
-type FetchedBatch = KafkaBatch & { fetchedOffset: string }
+/** What kafkajs sets, but its types do not say. */
+type FetchedBatch = KafkaBatch & {
+  fetchedOffset: string
+  /** Markers of transactions, too. */
+  rawMessages: readonly { batchContext?: { partitionLeaderEpoch: number } }[]
+}
 
 /** `left`: stands for the batch from which on the records are left for a later fetch. */
 function toBatch(
@@ -218,7 +238,7 @@ function toBatch(
   { cluster, maxValueBytes }: Pick<HandleDeps, 'cluster' | 'maxValueBytes'>,
   left: KafkaMessage | undefined,
 ): FetchedPart<KafkaMessage> {
-  const { topic, partition, messages, fetchedOffset } = fetched as FetchedBatch
+  const { topic, partition, messages, fetchedOffset, rawMessages } = fetched as FetchedBatch
   return {
     cluster,
     topic,
@@ -226,6 +246,8 @@ function toBatch(
     fetchedOffset: BigInt(fetchedOffset),
     nextOffset: left ? startOf(left, fetchedOffset) : BigInt(fetched.lastOffset()) + 1n,
     highWatermark: BigInt(fetched.highWatermark),
+    // Records before Kafka 0.11 have none.
+    lastEpoch: rawMessages.at(-1)?.batchContext?.partitionLeaderEpoch ?? null,
     messages: left ? messages.slice(0, messages.indexOf(left)) : messages,
     recordsOf: (messages) => fetchedRecords(messages, { cluster, topic, partition, maxValueBytes }),
   }

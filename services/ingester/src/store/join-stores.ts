@@ -3,14 +3,14 @@
 
 import { partitionKey } from 'dlq-core/domain/record/record-place.ts'
 import { isDatabaseAway } from 'dlq-core/runtime/database/database-errors.ts'
-import type { Batch, StoreDeps, StoreOutcome } from './store-batch.ts'
+import type { Batch, StoreDeps, StoreOptions, StoreOutcome } from './store-batch.ts'
 import { storeBatch, storeTogether } from './store-batch.ts'
 
-export type Store = (batch: Batch, options?: { lowOffset?: bigint }) => Promise<StoreOutcome>
+export type Store = (batch: Batch, options?: StoreOptions) => Promise<StoreOutcome>
 
 type Waiting = {
   batch: Batch
-  options: { lowOffset?: bigint }
+  options: StoreOptions
   settle: { resolve: (outcome: StoreOutcome) => void; reject: (error: unknown) => void }
 }
 

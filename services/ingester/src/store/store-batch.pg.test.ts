@@ -159,9 +159,26 @@ describe('a batch', () => {
 
   test('of a log that ends before the position shows that the topic was created again', async () => {
     await store(records(0, 5))
-    expect(await store(records(0, 2), { highWatermark: 2n })).toEqual({ kind: 'recreated', seenOffset: 5n })
+    expect(await store(records(0, 2), { highWatermark: 2n })).toEqual({
+      ...{ kind: 'recreated', seenOffset: 5n, epoch: null },
+    })
     expect([await offsetsStored(), await position()]).toEqual([[0, 1, 2, 3, 4], 5])
     expect(await store([], { fetchedOffset: 5n, nextOffset: 5n, highWatermark: 5n })).toEqual(stored())
+  })
+
+  test('of another leader is stored once somebody has looked whether it has cut the log', async () => {
+    await store(records(0, 5), { lastEpoch: 3 })
+    expect(await store(records(5, 7), { lastEpoch: 4 })).toEqual({ kind: 'another-leader', seenOffset: 5n, epoch: 3 })
+    // Also one whose records are all below the position: they may be others than those that were read there.
+    expect(await store(records(2, 4), { lastEpoch: 4 })).toMatchObject({ kind: 'another-leader' })
+    expect(await position()).toBe(5)
+    expect(await store(records(5, 7), { lastEpoch: 4 }, { isUncut: true })).toEqual(stored({ stored: 2 }))
+    expect(await store(records(7, 8), { lastEpoch: 4 })).toEqual(stored({ stored: 1 }))
+    // An old batch, which was fetched before that.
+    expect(await store(records(5, 7), { lastEpoch: 3 })).toEqual(stored({ dropped: 2 }))
+    // Nothing but markers of transactions says no epoch.
+    expect(await store([], { fetchedOffset: 8n, nextOffset: 9n })).toEqual(stored())
+    expect(await store(records(9, 10), { lastEpoch: 7 })).toEqual(stored({ stored: 1 }))
   })
 
   test('that several ingesters store at once is stored once', async () => {

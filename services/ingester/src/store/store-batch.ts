@@ -48,6 +48,8 @@ export type Batch = PartitionOf & {
   nextOffset: bigint
   /** Where the log ended when this was fetched. */
   highWatermark: bigint
+  /** Of the leader that wrote the last record of the fetch, or a part of it; null where that is not known. */
+  lastEpoch: number | null
   records: Records
 }
 
@@ -67,8 +69,13 @@ export type StoreOutcome =
     }
   /** The fetch began after `expectedOffset`: the records between would be lost. */
   | { kind: 'hole'; expectedOffset: bigint }
-  /** The position is beyond the log's end: the topic was deleted and created again. */
-  | { kind: 'recreated'; seenOffset: bigint }
+  /** The position is beyond the log's end: the topic was deleted and created again, or the log was cut. */
+  | ({ kind: 'recreated' } & SeenPosition)
+  /** There is another leader than that of the last record that was stored. It may have cut the log. */
+  | ({ kind: 'another-leader' } & SeenPosition)
+
+/** `epoch`: of the leader that wrote the record before the position; null where that is not known. */
+export type SeenPosition = { seenOffset: bigint; epoch: number | null }
 
 export type StoreDeps = {
   sql: Database
@@ -91,12 +98,19 @@ export type StoreDeps = {
   random: () => number
 }
 
-/**
- * Stores a batch. `lowOffset` is where the log begins now. The caller gives it when retention may have deleted records
- * before they were read: a position below it is then no hole.
- */
-export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n } = {}): Promise<StoreOutcome> {
-  const read = (options = { isEarly: deps.setbacks.mayTry(batch) }) => readWork(deps, batch, lowOffset, options)
+export type StoreOptions = {
+  /**
+   * Where the log begins now. The caller gives it when retention may have deleted records before they were read: a position
+   * below it is then no hole.
+   */
+  lowOffset?: bigint
+  /** The log was not cut below the position. */
+  isUncut?: boolean
+}
+
+/** Stores a batch. */
+export async function storeBatch(deps: StoreDeps, batch: Batch, options: StoreOptions = {}): Promise<StoreOutcome> {
+  const read = (how = { isEarly: deps.setbacks.mayTry(batch) }) => readWork(deps, batch, options, how)
   let work = await read()
   for (let partitionsMade = false, framesStored = false; ; ) {
     try {
@@ -131,12 +145,11 @@ export async function storeBatch(deps: StoreDeps, batch: Batch, { lowOffset = 0n
  */
 export async function storeTogether(
   deps: StoreDeps,
-  batches: readonly { batch: Batch; options: { lowOffset?: bigint } }[],
+  batches: readonly { batch: Batch; options: StoreOptions }[],
 ): Promise<StoreOutcome[]> {
   const works: Work[] = []
   // Small ones: memory for the rows of each would be larger than they are.
-  for (const { batch, options } of batches)
-    works.push(await readWork(deps, batch, options.lowOffset ?? 0n, { isEarly: false }))
+  for (const { batch, options } of batches) works.push(await readWork(deps, batch, options, { isEarly: false }))
   const outcomes = new Map<Work, StoreOutcome>()
   await deps.sql.begin(async (sql) => {
     // Positions are locked in one order, because another ingester may store the same partitions for a moment.
@@ -155,7 +168,7 @@ function byPlace({ batch: a }: Work, { batch: b }: Work): number {
 async function readWork(
   deps: StoreDeps,
   batch: Batch,
-  lowOffset: bigint,
+  options: StoreOptions,
   { isEarly }: { isEarly: boolean },
 ): Promise<Work> {
   const { sql, settings, lag, groups, frames, routes, complete, decoder, now, random } = deps
@@ -183,13 +196,13 @@ async function readWork(
   if (early !== null && (await areOutdated(early, { unplaced, erasures }))) {
     forgetEncoded(early.encoded)
     deps.setbacks.note(batch)
-    return readWork(deps, batch, lowOffset, { isEarly: false })
+    return readWork(deps, batch, options, { isEarly: false })
   }
   const compared = await compareOriginals(deps, letters)
   await groups.assign(letters)
   await routes.admit(letters)
   await frames.learn(letters)
-  return { deps, batch, bytes, early, letters, compared, erasures, lowOffset, mayRefuse: false }
+  return { deps, batch, bytes, early, letters, compared, erasures, options, mayRefuse: false }
 }
 
 /** Whether early rows are not what is to be stored. */
@@ -210,24 +223,30 @@ type Work = {
   letters: readonly DeadLetter[]
   compared: ReadonlyMap<string, ComparedOrigin>
   erasures: Erasures
-  lowOffset: bigint
+  options: StoreOptions
   mayRefuse: boolean
 }
 
 async function storeLetters(
   sql: Transaction,
-  { deps, batch, bytes, early, letters, compared, erasures, lowOffset, mayRefuse }: Work,
+  { deps, batch, bytes, early, letters, compared, erasures, options, mayRefuse }: Work,
 ): Promise<StoreOutcome> {
   // Sent together.
-  const [{ next_offset: position, manual_below: manualBelow }, { letters: correlated, isSent }] = await Promise.all([
-    lockPosition(sql, batch),
-    correlateByPlace(sql, letters, early?.places),
-    requireSameErasures(sql, erasures),
-    // A row in its reduced form has another message, which framed headers would refer to.
-    mayRefuse || deps.frames.confirm(sql, messagesOf(letters), early?.framesIds),
-  ])
-  if (position > batch.highWatermark) return { kind: 'recreated', seenOffset: position }
-  const expectedOffset = lowOffset > position ? lowOffset : position
+  const [{ next_offset: position, manual_below: manualBelow, leader_epoch: epoch }, { letters: correlated, isSent }] =
+    await Promise.all([
+      lockPosition(sql, batch),
+      correlateByPlace(sql, letters, early?.places),
+      requireSameErasures(sql, erasures),
+      // A row in its reduced form has another message, which framed headers would refer to.
+      mayRefuse || deps.frames.confirm(sql, messagesOf(letters), early?.framesIds),
+    ])
+  const seen = { seenOffset: position, epoch }
+  if (position > batch.highWatermark) return { kind: 'recreated', ...seen }
+  const { lowOffset = 0n, isUncut = false } = options
+  const isOfOther = epoch !== null && batch.lastEpoch !== null && batch.lastEpoch > epoch
+  if (isOfOther && !isUncut) return { kind: 'another-leader', ...seen }
+  const isDeleted = lowOffset > position
+  const expectedOffset = isDeleted ? lowOffset : position
   if (batch.fetchedOffset > expectedOffset) return { kind: 'hole', expectedOffset }
 
   if (early !== null) {
@@ -251,7 +270,7 @@ async function storeLetters(
     const deferred = deferredOf(early, unseen)
     await Promise.all([
       deferred && deferPayloads(sql, { ...batch, ...deferred }),
-      isMoved && movePosition(sql, { ...batch, next_offset: batch.nextOffset }),
+      isMoved && movePosition(sql, { ...batch, next_offset: batch.nextOffset, leader_epoch: batch.lastEpoch }),
     ])
   }
   const store = async (

@@ -69,6 +69,7 @@ export function batchOf(records: readonly DeadLetterRecord[], more: Partial<Batc
     fetchedOffset: records[0]?.offset ?? 0n,
     nextOffset: (records.at(-1)?.offset ?? -1n) + 1n,
     highWatermark: 2n ** 62n,
+    lastEpoch: null,
     records,
     ...more,
   }

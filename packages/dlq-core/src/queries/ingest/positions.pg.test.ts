@@ -5,7 +5,7 @@ import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { beginGeneration, listPositions, lockPosition, movePosition, resetPosition } from './positions.ts'
+import { beginGeneration, cutPosition, listPositions, lockPosition, movePosition, resetPosition } from './positions.ts'
 import { isDlqTopic, listTopics, recordTopics } from './topics.ts'
 
 const database = useDatabase()
@@ -67,6 +67,35 @@ describe('a position', () => {
     })
     await expect(failing).rejects.toThrow('crash')
     expect(await lock()).toBe(0n)
+  })
+
+  test('has the epoch that it was moved with, until somebody moves it who knows none', async () => {
+    const epoch = async () => (await service.sql.begin((sql) => lockPosition(sql, partition))).leader_epoch
+    expect(await epoch()).toBeNull()
+    const withEpoch = () => movePosition(service.sql, { ...partition, next_offset: 7n, leader_epoch: 3 })
+    const others = [
+      () => movePosition(service.sql, { ...partition, next_offset: 8n }),
+      () => resetPosition(service.sql, { ...partition, next_offset: 7n }),
+      () => beginGeneration(service.sql, { ...partition, seen_offset: 7n, next_offset: 7n }),
+      () => database.sql`update dlq.dlq_positions set next_offset = 9`,
+    ]
+    for (const moveWithout of others) {
+      await withEpoch()
+      expect(await epoch()).toBe(3)
+      await moveWithout()
+      expect(await epoch()).toBeNull()
+    }
+  })
+
+  test('goes back to where the log was cut for only one of several callers', async () => {
+    await lock()
+    await movePosition(service.sql, { ...partition, next_offset: 30n, leader_epoch: 3 })
+    const cut = { ...partition, seen_offset: 30n, next_offset: 20n, leader_epoch: 2 }
+    const cuts = await Promise.all([1, 2, 3].map(() => cutPosition(service.sql, cut)))
+    expect(cuts.filter(Boolean)).toHaveLength(1)
+    expect(await service.sql.begin((sql) => lockPosition(sql, partition))).toMatchObject({
+      ...{ next_offset: 20n, leader_epoch: 2 },
+    })
   })
 
   test('starts over in a new generation for only one of several callers', async () => {

@@ -4,8 +4,13 @@ import type { Sql } from '../sql.ts'
 
 export type PartitionOf = { cluster: string; topic: string; partition: number }
 
-/** `manual_below`: records below it are from before the topic's subscription, and are sent only when somebody asks. */
-export type Position = { next_offset: bigint; manual_below: bigint | null }
+export type Position = {
+  next_offset: bigint
+  /** Records below it are from before the topic's subscription, and are sent only when somebody asks. */
+  manual_below: bigint | null
+  /** Of the leader that wrote the record before the position; null where that is not known. */
+  leader_epoch: number | null
+}
 
 /**
  * Locks the partition's position until the transaction ends and returns it, with the next offset to store.
@@ -13,7 +18,7 @@ export type Position = { next_offset: bigint; manual_below: bigint | null }
  */
 export async function lockPosition(sql: Sql, { cluster, topic, partition }: PartitionOf): Promise<Position> {
   const [locked] = await sql<Position[]>`
-    select next_offset, manual_below from dlq.dlq_positions
+    select next_offset, manual_below, ${knownEpoch(sql)} from dlq.dlq_positions
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition}
     for update`
   if (locked) return locked
@@ -22,18 +27,42 @@ export async function lockPosition(sql: Sql, { cluster, topic, partition }: Part
     insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
     values (${cluster}, ${topic}, ${partition}, 0)
     on conflict (cluster, topic, partition) do update set updated_at = now()
-    returning next_offset, manual_below`
+    returning next_offset, manual_below, ${knownEpoch(sql)}`
   return made!
 }
+
+/** Who sets a position by hand sets no epoch. */
+function knownEpoch(sql: Sql) {
+  return sql`case when epoch_offset = next_offset then leader_epoch end as leader_epoch`
+}
+
+/** `leader_epoch`: of the record before `next_offset`, or a later one that was there, too; null where it is not known. */
+type NewPosition = PartitionOf & { next_offset: bigint; leader_epoch?: number | null }
 
 /** Moves a locked position. Call it in the transaction that stores the records before it. */
 export async function movePosition(
   sql: Sql,
-  { cluster, topic, partition, next_offset }: PartitionOf & { next_offset: bigint },
+  { cluster, topic, partition, next_offset, leader_epoch = null }: NewPosition,
 ): Promise<void> {
   await sql`
-    update dlq.dlq_positions set next_offset = ${next_offset}, updated_at = now()
+    update dlq.dlq_positions set
+      next_offset = ${next_offset}, leader_epoch = ${leader_epoch}, epoch_offset = ${next_offset}, updated_at = now()
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition}`
+}
+
+/**
+ * Moves a position back to where Kafka has cut the log. Does so only while the position is the one that the caller saw.
+ * False where another ingester was first.
+ */
+export async function cutPosition(
+  sql: Sql,
+  { cluster, topic, partition, seen_offset, next_offset, leader_epoch = null }: NewPosition & { seen_offset: bigint },
+): Promise<boolean> {
+  const result = await sql`
+    update dlq.dlq_positions set
+      next_offset = ${next_offset}, leader_epoch = ${leader_epoch}, epoch_offset = ${next_offset}, updated_at = now()
+    where cluster = ${cluster} and topic = ${topic} and partition = ${partition} and next_offset = ${seen_offset}`
+  return result.count > 0
 }
 
 /** The next offset of each partition that has a position. */
@@ -58,7 +87,8 @@ export async function beginGeneration(
 ): Promise<boolean> {
   const result = await sql`
     update dlq.dlq_positions set
-      generation = generation + 1, next_offset = ${next_offset}, manual_below = null, updated_at = now()
+      generation = generation + 1, next_offset = ${next_offset}, manual_below = null, leader_epoch = null,
+      updated_at = now()
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition} and next_offset = ${seen_offset}`
   return result.count > 0
 }
@@ -74,5 +104,6 @@ export async function resetPosition(
   await sql`
     insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
     values (${cluster}, ${topic}, ${partition}, ${next_offset})
-    on conflict (cluster, topic, partition) do update set next_offset = excluded.next_offset, updated_at = now()`
+    on conflict (cluster, topic, partition) do update set
+      next_offset = excluded.next_offset, leader_epoch = null, updated_at = now()`
 }

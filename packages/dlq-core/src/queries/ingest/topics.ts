@@ -47,7 +47,8 @@ export async function recordTopics(
       order by p.topic, p.partition
       for update of p
     )
-    update dlq.dlq_positions p set generation = p.generation + 1, next_offset = 0, manual_below = null, updated_at = now()
+    update dlq.dlq_positions p set
+      generation = p.generation + 1, next_offset = 0, manual_below = null, leader_epoch = null, updated_at = now()
     from stale
     where p.cluster = ${cluster} and p.topic = stale.topic and p.partition = stale.partition
     returning p.topic, p.partition, stale.next_offset as seen_offset`

@@ -57,12 +57,15 @@ export type Batch = {
 }
 
 /** A request of Kafka's protocol and how to read its response. */
-export type ProtocolRequest<T> = {
+export type ProtocolRequest<Decoded, T = Decoded> = {
   request: { apiKey: number; apiVersion: number; apiName: string; encode: () => Promise<Encoder> }
-  response: { decode: (rawData: Buffer) => Promise<T>; parse: (decoded: T) => Promise<T> }
+  response: { decode: (rawData: Buffer) => Promise<Decoded>; parse: (decoded: Decoded) => Promise<T> }
 }
 
 export type Encoder = {
+  writeInt32(value: number): Encoder
+  writeString(value: string): Encoder
+  writeArray(items: Encoder[]): Encoder
   writeBuffer(bytes: Buffer): Encoder
   writeBoolean(value: boolean): Encoder
   writeUVarIntString(value: string): Encoder
@@ -80,6 +83,8 @@ export type Decoder = {
   readInt64(): unknown
   readBoolean(): boolean
   readBytes(length: number): Buffer
+  readString(): string
+  readArray<T>(read: (decoder: Decoder) => T): T[]
   readUVarIntString(): string | null
   readUVarIntArray<T>(read: (decoder: Decoder) => T): T[] | null
   readTaggedFields(): unknown
@@ -90,6 +95,7 @@ export const Batch: new (
   fetchedOffset: string,
   partition: FetchedPartition,
 ) => Batch = require('kafkajs/src/consumer/batch')
+export const createErrorFromCode: (code: number) => Error = require('kafkajs/src/protocol/error').createErrorFromCode
 export const Encoder: new () => Encoder = require('kafkajs/src/protocol/encoder')
 export const Decoder: new (rawData: Buffer) => Decoder = require('kafkajs/src/protocol/decoder')
 export const isolationLevel: {
@@ -143,8 +149,8 @@ export function isLeaderChange(error: unknown): boolean {
 }
 
 /** Sends a request that kafkajs does not have. */
-export function sendRequest<T>(broker: Broker, request: ProtocolRequest<T>): Promise<T> {
-  const send = privateMember<(request: ProtocolRequest<T>) => Promise<T>>(
+export function sendRequest<Decoded, T>(broker: Broker, request: ProtocolRequest<Decoded, T>): Promise<T> {
+  const send = privateMember<(request: ProtocolRequest<Decoded, T>) => Promise<T>>(
     Object.getPrototypeOf(broker),
     'private:Broker:sendRequest',
   )

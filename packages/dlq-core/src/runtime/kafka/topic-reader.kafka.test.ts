@@ -43,6 +43,19 @@ test('the first request of a reader may be for the log bounds of several topics'
   ])
 })
 
+test('a leader tells where the records of its epoch end, and those of the last one before; not of one that it does not know', async () => {
+  const topic = await topics.createTopic('epochs')
+  await produce(topic, 0, ['a', 'b', 'c'])
+  const reader = freshReader()
+  const endOf = (epoch: number) => reader.fetchEpochEnd({ topic, partition: 0, epoch })
+  expect(await endOf(0)).toEqual({ epoch: 0, offset: 3n })
+  expect(await endOf(7)).toBeNull()
+  expect(await reader.fetchEpochEnd({ topic, partition: 9, epoch: 0 })).toBeNull()
+  await expect(reader.fetchEpochEnd({ topic: `${topic}-gone`, partition: 0, epoch: 0 })).rejects.toThrow(
+    /does not host this topic-partition/,
+  )
+})
+
 test('a log ends after the records of an open transaction, which a fetch does not return', async () => {
   const topic = await topics.createTopic('open')
   await produce(topic, 0, ['committed'])

@@ -3,16 +3,18 @@
 
 import type { Kafka } from 'kafkajs'
 import type { LogBounds } from '../../queries/ingest/topic-partitions.ts'
-import { fetchLogBounds, fetchOffsetsSince, type OffsetSince } from './fetch-log-bounds.ts'
-import { type FetchedRecords, type FetchPlace, fetchRecords } from './fetch-records.ts'
-import { fetchTopicIds } from './fetch-topic-ids.ts'
 import { createCluster } from './kafkajs-internals.ts'
+import { type EpochEnd, type EpochPlace, fetchEpochEnd } from './questions/fetch-epoch-end.ts'
+import { fetchLogBounds, fetchOffsetsSince, type OffsetSince } from './questions/fetch-log-bounds.ts'
+import { type FetchedRecords, type FetchPlace, fetchRecords } from './questions/fetch-records.ts'
+import { fetchTopicIds } from './questions/fetch-topic-ids.ts'
 
 export type TopicReader = {
   fetchRecords(place: FetchPlace): Promise<FetchedRecords>
   fetchLogBounds(topics: readonly string[]): Promise<LogBounds[]>
   fetchOffsetsSince(topics: readonly string[], timestamp: number): Promise<OffsetSince[]>
   fetchTopicIds(topics: readonly string[]): Promise<Map<string, string>>
+  fetchEpochEnd(place: EpochPlace): Promise<EpochEnd | null>
   disconnect(): Promise<void>
 }
 
@@ -24,6 +26,7 @@ export function createTopicReader(kafka: Kafka): TopicReader {
     fetchLogBounds: (topics) => fetchLogBounds(cluster, topics),
     fetchOffsetsSince: (topics, timestamp) => fetchOffsetsSince(cluster, topics, timestamp),
     fetchTopicIds: (topics) => fetchTopicIds(cluster, topics),
+    fetchEpochEnd: (place) => fetchEpochEnd(cluster, place),
     disconnect: () => cluster.disconnect(),
   }
 }

@@ -1,8 +1,8 @@
 // Where the logs of many topics begin and end, in two requests per broker; kafkajs asks topic by topic, and
 // makes each one a target topic (fetch-records.ts says why that must not be).
 
-import { partitionKey } from '../../domain/record/record-place.ts'
-import type { LogBounds } from '../../queries/ingest/topic-partitions.ts'
+import { partitionKey } from '../../../domain/record/record-place.ts'
+import type { LogBounds } from '../../../queries/ingest/topic-partitions.ts'
 import {
   anyBroker,
   brokerOf,
@@ -11,7 +11,7 @@ import {
   isLeaderChange,
   isolationLevel,
   latest,
-} from './kafkajs-internals.ts'
+} from '../kafkajs-internals.ts'
 
 type Led = { topic: string; partition: number; leader: number }
 
@@ -46,7 +46,8 @@ export async function fetchOffsetsSince(
   }))
 }
 
-function askAgain<T>(cluster: Cluster, ask: () => Promise<T>): Promise<T> {
+/** Asks once more where a partition's leader has moved, or is away. */
+export function askAgain<T>(cluster: Cluster, ask: () => Promise<T>): Promise<T> {
   return cluster.retrier(async (bail) => {
     try {
       return await ask()

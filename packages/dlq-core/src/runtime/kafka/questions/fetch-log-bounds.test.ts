@@ -1,8 +1,8 @@
 // Leaders that move while log bounds are asked. The cluster pretends.
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
+import type { Cluster } from '../kafkajs-internals.ts'
 import { fetchLogBounds } from './fetch-log-bounds.ts'
-import type { Cluster } from './kafkajs-internals.ts'
 
 const require = createRequire(import.meta.url)
 const createRetry = require('kafkajs/src/retry')

@@ -12,7 +12,7 @@ import {
   earliest,
   isLeaderChange,
   isolationLevel,
-} from './kafkajs-internals.ts'
+} from '../kafkajs-internals.ts'
 
 export type FetchPlace = {
   topic: string

@@ -2,7 +2,7 @@
 // kafkajs asks for metadata in version 6 at most, which has none, so this is a request of our own:
 // https://kafka.apache.org/protocol.html#The_Messages_Metadata, version 10.
 
-import { anyBroker, type Cluster, Decoder, Encoder, type ProtocolRequest, sendRequest } from './kafkajs-internals.ts'
+import { anyBroker, type Cluster, Decoder, Encoder, type ProtocolRequest, sendRequest } from '../kafkajs-internals.ts'
 
 const metadataApiKey = 3
 const apiVersion = 10

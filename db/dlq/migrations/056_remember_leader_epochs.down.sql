@@ -1,0 +1,3 @@
+alter table dlq.dlq_positions
+    drop column leader_epoch,
+    drop column epoch_offset;

@@ -44,6 +44,7 @@ import { connectSlots } from './slot/connect-slots.ts'
 import { createFaultPoints } from './slot/fault-points.ts'
 import { createStalenessScan } from './staleness/scan-staleness.ts'
 import { createStalenessMetrics } from './staleness/staleness-metrics.ts'
+import { connectJobs } from './worker/connect-jobs.ts'
 import { runWorker } from './worker/run-worker.ts'
 import { createWorkerMetrics } from './worker/worker-metrics.ts'
 
@@ -64,6 +65,7 @@ await runService(
       (sql) => sql.end({ timeout: 5 }),
     )
     const slotSql = stack.adopt(connectSlots(config, { log, login }), (sql) => sql.end({ timeout: 5 }))
+    const jobSql = stack.adopt(connectJobs(config, { log, login }), (sql) => sql.end({ timeout: 5 }))
     const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log, () => latest().kafka) : null
     const admin = kafka && stack.adopt(kafka.admin(), (admin) => admin.disconnect())
     const readiness = createReadiness({
@@ -112,11 +114,11 @@ await runService(
     const payloads = schemas ? createPayloadReader({ sql, schemas, now: Date.now }) : null
     const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: Date.now, env: process.env })
     const originals: OriginDeps | null = originalReader && {
-      ...{ sql, policies, payloads, log, now: () => new Date(), maxValueBytes: config.ingest.max_value_bytes },
-      reader: originalReader,
+      ...{ policies, payloads, log, now: () => new Date(), maxValueBytes: config.ingest.max_value_bytes },
+      ...{ sql: jobSql, reader: originalReader },
     }
     const workflows = createRunWorkflows({
-      ...{ sql, aside: createAside(patientBounds) },
+      ...{ sql: jobSql, aside: createAside(patientBounds) },
       maxActive: config.worker.max_active_runs,
       readTimeoutMs: config.verdicts.read_timeout,
       policyOf: policies.policyOf,
@@ -126,11 +128,11 @@ await runService(
     })
     const jobs = [
       ...upkeepJobs({
-        ...{ sql, log, policies, payloads, dlqPatterns: config.kafka.dlq_topic_pattern },
+        ...{ sql: jobSql, log, policies, payloads, dlqPatterns: config.kafka.dlq_topic_pattern },
         schedules: config.cron,
         retentions: config.archive,
       }),
-      recoveryJob({ sql, log, workflows, schedule: config.cron.sagas }),
+      recoveryJob({ sql: jobSql, log, workflows, schedule: config.cron.sagas }),
       ...(originals ? [originJob({ ...originals, schedule: config.cron.origin })] : []),
     ]
     const watchUpkeep = createUpkeepWatch({
@@ -141,7 +143,7 @@ await runService(
     const runMetrics = createRunMetrics(registry)
     // A scheduled job does the same later. At start this loop repeats until the database has answered once.
     const startedSagas = async () => {
-      await recoverRuns({ sql, log, workflows })
+      await recoverRuns({ sql: jobSql, log, workflows })
       return { more: false }
     }
     const notificationMetrics = createNotificationMetrics(registry)
@@ -188,8 +190,8 @@ await runService(
             ...{ settings, consoleUrl: config.server.public_url?.replace(/\/$/, '') ?? null },
           }),
           ...(originals && originTasks(originals)),
-          ...cronTasks(jobs, { sql, log, retrierId }),
-          ...sagaTasks({ sql, workflows, countDeaths: (jobId) => countJobDeaths(sql, jobId) }),
+          ...cronTasks(jobs, { sql: jobSql, log, retrierId }),
+          ...sagaTasks({ sql: jobSql, workflows, countDeaths: (jobId) => countJobDeaths(sql, jobId) }),
         },
         cronItems: jobs.flatMap((job) => toCronItem(job, new Date()) ?? []),
         metrics: createWorkerMetrics(registry),

@@ -1,14 +1,17 @@
 // database.ssl_mode and the files of certificates, with both drivers, on a separate server with TLS.
 import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { loadConfig } from 'dlq-core/runtime/config/config.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
 import { followLogin } from 'dlq-core/runtime/database/database-login.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
 import { type RunningPostgres, startPostgres } from 'dlq-testing/postgres/postgres.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { certificateMaker } from 'dlq-testing/tls/certificates.ts'
+import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openWorkerPool } from './worker-pool.ts'
 
@@ -44,10 +47,24 @@ afterAll(async () => {
   await reaper.close()
 })
 
-type Place = { host: string; authority?: string; user?: string; certificate?: string; mode?: string }
+type Place = {
+  host: string
+  authority?: string
+  user?: string
+  certificate?: string
+  mode?: string
+  silenceMs?: number
+}
 
 /** A client of each driver, as a service has them. `lines` is what they log. */
-function openClients({ host, authority = 'ca', user = 'postgres', certificate, mode = 'verify-full' }: Place) {
+function openClients({
+  host,
+  authority = 'ca',
+  user = 'postgres',
+  certificate,
+  mode = 'verify-full',
+  silenceMs,
+}: Place) {
   const env = {
     DLQ_DATABASE_HOST: host,
     DLQ_DATABASE_PORT: String(server.port),
@@ -61,12 +78,18 @@ function openClients({ host, authority = 'ca', user = 'postgres', certificate, m
     }),
   }
   const { config } = loadConfig({ env, yaml: null, needs: ['database'] })
-  const sql = connectDatabase({ ...config.database, max_open_conns: 1 }, { applicationName: 'test', log })
+  const registry = new Registry()
+  const options = { applicationName: 'test', log, registry, ...(silenceMs && { silenceMs }) }
+  const sql = connectDatabase({ ...config.database, max_open_conns: 1 }, options)
   const login = followLogin(config.database, { reread: () => null, prove: async () => {}, log })
   const pool = openWorkerPool({ sql, database: config.database, login, settings: config.worker, log })
   return {
     sql,
     pool,
+    /** The value of a metric of the driver postgres. */
+    async metric(name: string) {
+      return (await registry.getSingleMetric(name)!.get()).values[0]!.value
+    },
     async [Symbol.asyncDispose]() {
       await sql.end({ timeout: 1 })
       await (await pool).end()
@@ -148,4 +171,35 @@ test('files that were replaced are used from the next connection on; while they 
   use('app')
   await endConnections()
   expect(await ask(clients)).toEqual(connected)
+})
+
+describe.each(['verify-full', 'require', 'prefer'])('behind TLS by ssl_mode %s', (mode) => {
+  test('connections that open and close are counted, and those that fail', async () => {
+    await using clients = openClients({ host: 'localhost', mode })
+    expect(await clients.sql`select 1 as one`).toEqual([{ one: 1 }])
+    expect(await clients.metric('dlq_database_connections')).toBe(1)
+    await endConnections()
+    await eventually(async () => expect(await clients.metric('dlq_database_connections')).toBe(0))
+    expect(await clients.sql`select 2 as two`).toEqual([{ two: 2 }])
+    expect(await clients.metric('dlq_database_connections')).toBe(1)
+  })
+
+  test('a connection on which PostgreSQL is silent is closed, and one that is idle is not', async () => {
+    await using clients = openClients({ host: 'localhost', mode, silenceMs: 400 })
+    const pid = async () => (await clients.sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid
+    const first = await pid()
+    await setTimeout(1000)
+    expect(await pid()).toBe(first)
+    await expect(clients.sql`select pg_sleep(30)`).rejects.toMatchObject({
+      code: expect.stringMatching(/ETIMEDOUT|CONNECTION_/),
+    })
+    // The driver may give the connection one more query until it is closed.
+    await eventually(async () => expect(await pid()).not.toBe(first))
+  })
+})
+
+test('a certificate that is refused counts as a connection that failed', async () => {
+  await using clients = openClients({ host: 'localhost', authority: 'other' })
+  await expect(clients.sql`select 1`).rejects.toMatchObject({ code: authorityUnknown })
+  expect(await clients.metric('dlq_database_connection_failures_total')).toBeGreaterThan(0)
 })

@@ -3,10 +3,11 @@
 import type { Socket } from 'node:net'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-export type ObserveSocket = (socket: Socket) => void
+/** For every new connection: its socket, and the one that is encrypted, as soon as there is one. */
+export type ObserveSockets = { opened(socket: Socket): void; secured(socket: Socket): void }
 
 /** Registers the metrics of one pool of at most `max` connections; call the result with every new socket. */
-export function createDatabaseMetrics(registry: Registry, { max }: { max: number }): ObserveSocket {
+export function createDatabaseMetrics(registry: Registry, { max }: { max: number }): ObserveSockets {
   const registers = [registry]
   const open = new Gauge({
     name: 'dlq_database_connections',
@@ -23,11 +24,15 @@ export function createDatabaseMetrics(registry: Registry, { max }: { max: number
     help: 'Connections to PostgreSQL that could not be opened, or broke.',
     registers,
   })
-  return (socket) => {
-    socket.once('connect', () => {
-      open.inc()
-      socket.once('close', () => open.dec())
-    })
-    socket.once('error', () => failures.inc())
+  const countFailure = (socket: Socket) => socket.once('error', () => failures.inc())
+  return {
+    opened(socket) {
+      socket.once('connect', () => {
+        open.inc()
+        socket.once('close', () => open.dec())
+      })
+      countFailure(socket)
+    },
+    secured: countFailure,
   }
 }

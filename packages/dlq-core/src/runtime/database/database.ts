@@ -10,7 +10,7 @@ import { pingSchema } from '../../queries/ping.ts'
 import type { DatabaseConfig } from '../config/config-schema.ts'
 import { createLog, type Log } from '../log.ts'
 import { type DatabaseLogin, loginOf } from './database-login.ts'
-import { createDatabaseMetrics, type ObserveSocket } from './database-metrics.ts'
+import { createDatabaseMetrics, type ObserveSockets } from './database-metrics.ts'
 import { databaseTls } from './database-tls.ts'
 
 /** How values pass between PostgreSQL and Node: bigints exactly, JSON as text, bytes as they are or not at all. */
@@ -58,6 +58,8 @@ export type Transaction = postgres.TransactionSql<{ bigint: bigint; json: string
 
 const idleInTransactionMs = 20_000
 const idleSeconds = 60
+/** An answer may be on its way for some time after its statement was ended. */
+const defaultGraceMs = 15_000
 /** Long enough that a burst a few seconds later finds its connections open. */
 const surplusIdleSeconds = 10
 
@@ -65,10 +67,11 @@ export type ConnectOptions = {
   applicationName: string
   log: Log
   /**
-   * If PostgreSQL does not answer for this time, the connection is given up: the server hangs, or the network
-   * drops packets. Not over TLS. Must be more than the statement timeout.
+   * If PostgreSQL does not answer for this time, the connection is given up: the server hangs, or the network drops
+   * packets. Must be more than the statement timeout; by default 15 s more. Null: it may be silent for as long as it is,
+   * for statements that have no limit.
    */
-  silenceMs?: number
+  silenceMs?: number | null
   /**
    * Generic plans, for statements whose text leaves PostgreSQL only one index. A list over all partitions takes
    * longer to plan than to run. Behind a pooler the role must set this.
@@ -88,7 +91,7 @@ export function connectDatabase(
   {
     applicationName,
     log,
-    silenceMs,
+    silenceMs = config.statement_timeout === 0 ? null : config.statement_timeout + defaultGraceMs,
     genericPlans = false,
     registry,
     login = null,
@@ -133,7 +136,7 @@ export function connectDatabase(
       }),
     },
     onnotice: (notice) => log.debug({ notice: notice.message }, 'database_notice'),
-    ...{ socket: (place: Place) => connectSocket(place, { silenceMs, observe }) },
+    ...socketOptions({ silenceMs, observe }),
     ...(login?.current().user && { login: () => driverLogin(login) }),
   }) as Database
   // Each connection ends when its transaction does, and the next query opens one of the new login.
@@ -171,22 +174,38 @@ function driverLogin(login: DatabaseLogin) {
 
 type Place = { host: string[]; port: number[]; path?: string }
 
-type SocketOptions = { silenceMs: number | undefined; observe: ObserveSocket | undefined }
+type SocketOptions = { silenceMs: number | null; observe: ObserveSockets | undefined }
 
-// The driver writes to the socket at once; Node queues that until the socket is connected.
-function connectSocket({ host, port, path }: Place, { silenceMs, observe }: SocketOptions) {
-  const socket = path ? net.connect({ path }) : net.connect({ host: host[0]!, port: port[0]! })
-  socket.setNoDelay(true)
-  observe?.(socket)
-  if (silenceMs !== undefined) giveUpOnSilence(socket, silenceMs)
-  return Object.assign(socket, { host: host[0], port: port[0] })
+/** What the driver asks for a socket, and tells when it is encrypted. */
+function socketOptions({ silenceMs, observe }: SocketOptions) {
+  const watches = new WeakMap<net.Socket, SilenceWatch>()
+  const watch = (socket: net.Socket) => {
+    if (silenceMs !== null) watches.set(socket, giveUpOnSilence(socket, silenceMs))
+  }
+  return {
+    // The driver writes to the socket at once; Node queues that until the socket is connected.
+    socket({ host, port, path }: Place) {
+      const socket = path ? net.connect({ path }) : net.connect({ host: host[0]!, port: port[0]! })
+      socket.setNoDelay(true)
+      observe?.opened(socket)
+      watch(socket)
+      return Object.assign(socket, { host: host[0], port: port[0] })
+    },
+    secured(plain: net.Socket, encrypted: net.Socket) {
+      watches.get(plain)?.stop()
+      observe?.secured(encrypted)
+      watch(encrypted)
+    },
+  }
 }
+
+type SilenceWatch = { stop(): void }
 
 /**
  * The driver has no such limit: a query on a dead connection would wait for ever. One timer per connection checks
  * from time to time; one timer per query would cost more than sending the query.
  */
-function giveUpOnSilence(socket: net.Socket, silenceMs: number): void {
+function giveUpOnSilence(socket: net.Socket, silenceMs: number): SilenceWatch {
   let askedAt: number | null = null
   const look = setInterval(() => {
     if (askedAt === null || performance.now() - askedAt < silenceMs) return
@@ -197,10 +216,16 @@ function giveUpOnSilence(socket: net.Socket, silenceMs: number): void {
     askedAt ??= performance.now()
     return write.apply(socket, written)
   }) as typeof write
-  socket.on('data', () => {
+  const answered = () => {
     askedAt = null
-  })
-  socket.on('close', () => clearInterval(look))
+  }
+  const stop = () => {
+    clearInterval(look)
+    socket.off('data', answered)
+  }
+  socket.on('data', answered)
+  socket.on('close', stop)
+  return { stop }
 }
 
 function sslOption(config: DatabaseConfig, host: string, log: Log) {

@@ -8,8 +8,6 @@ import { numberedDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import { expect, test } from 'vitest'
 
 const soak = process.env.DLQ_SOAK === '1'
-/** In the soak a batch of usual size would take longer than a transaction may (60 s). */
-const published = soak ? { count: 3000, bytesPerSecond: 20_000 } : { count: 1200, bytesPerSecond: 100_000 }
 /** The session of an ingester's consumer, in ms. */
 const sessionMs = 6000
 
@@ -41,32 +39,50 @@ async function countWith(status: string): Promise<number> {
 const throttledFor = (name: 'ingester' | 'retrier') =>
   fleet.logOf(name).flatMap(({ event, throttleMs }) => (event === 'kafka_throttled' ? [Number(throttleMs)] : []))
 
-test('an ingester that is held back for longer than its session keeps its partitions, and stores what comes', async ({
+test('an ingester that is held back for longer than its session keeps its partitions; a retrier sends each message once', async ({
   skip,
 }) => {
-  skip(!(await setQuota('consumer_byte_rate=50000')), 'no Java: nobody can set quotas here')
+  const isSet = await setQuota('consumer_byte_rate=50000,producer_byte_rate=20000')
+  skip(!isSet, 'no Java: nobody can set quotas here')
   await produce(210)
   await fleet.services.startAll()
   await eventually(async () => expect(await countWith('PENDING')).toBe(produced))
+  // Both are held back from now on.
+  await retryAll()
   await produce(10)
-  await eventually(async () => expect(await countWith('PENDING')).toBe(produced))
+  await eventually(async () => expect(await countWith('RESOLVED')).toBe(210))
+  await eventually(async () => expect(await countWith('PENDING')).toBe(10))
   expect(Math.max(...throttledFor('ingester'))).toBeGreaterThan(sessionMs)
+  expect(Math.max(...throttledFor('retrier'))).toBeGreaterThan(1000)
   expect(fleet.logOf('ingester').filter(({ event }) => event === 'partitions_assigned')).toHaveLength(1)
+  await expectSentOnce(210)
 })
 
-test('a retrier that is held back sends each message once', async ({ skip }) => {
-  const quota = `consumer_byte_rate=100000000,producer_byte_rate=${published.bytesPerSecond}`
-  skip(!(await setQuota(quota)), 'no Java: nobody can set quotas here')
-  await produce(published.count - produced)
-  await eventually(async () => expect(await countWith('PENDING')).toBe(produced))
+test.runIf(soak)(
+  'a batch that would be sent for longer than a transaction may take becomes smaller',
+  async ({ skip }) => {
+    const isSet = await setQuota('consumer_byte_rate=100000000,producer_byte_rate=20000')
+    skip(!isSet, 'no Java: nobody can set quotas here')
+    await produce(3000)
+    await eventually(async () => expect((await countWith('PENDING')) + (await countWith('RESOLVED'))).toBe(produced))
+    await retryAll()
+    await eventually(async () => expect(await countWith('RESOLVED')).toBe(produced))
+    const reasons = fleet
+      .logOf('retrier')
+      .flatMap(({ event, reason }) => (event === 'kafka_away' ? [String(reason)] : []))
+    expect(reasons.join()).toContain('a transaction took more than the 60 s after which Kafka ends it')
+    await expectSentOnce(produced)
+  },
+)
+
+async function retryAll(): Promise<void> {
   const asked = await fleet.services.request(`/api/v1/dlq/${fleet.dlq}/retry-all`, { method: 'POST' })
   expect(asked.status).toBeLessThan(300)
-  await eventually(async () => expect(await countWith('RESOLVED')).toBe(produced))
-  expect(Math.max(...throttledFor('retrier'))).toBeGreaterThan(1000)
-  const records = await readTopic(fleet.topics.kafka, {
-    topic: fleet.original,
-    groupId: fleet.topics.groupName('reader'),
-  })
-  expect(records).toHaveLength(produced)
-  expect(new Set(records.map(({ value }) => value!.toString('base64'))).size).toBe(produced)
-})
+}
+
+async function expectSentOnce(count: number): Promise<void> {
+  const groupId = fleet.topics.groupName('reader')
+  const records = await readTopic(fleet.topics.kafka, { topic: fleet.original, groupId })
+  expect(records).toHaveLength(count)
+  expect(new Set(records.map(({ value }) => value!.toString('base64'))).size).toBe(count)
+}

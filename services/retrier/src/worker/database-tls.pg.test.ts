@@ -185,10 +185,10 @@ describe.each(['verify-full', 'require', 'prefer'])('behind TLS by ssl_mode %s',
   })
 
   test('a connection on which PostgreSQL is silent is closed, and one that is idle is not', async () => {
-    await using clients = openClients({ host: 'localhost', mode, silenceMs: 400 })
+    await using clients = openClients({ host: 'localhost', mode, silenceMs: 200 })
     const pid = async () => (await clients.sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid
     const first = await pid()
-    await setTimeout(1000)
+    await setTimeout(500)
     expect(await pid()).toBe(first)
     await expect(clients.sql`select pg_sleep(30)`).rejects.toMatchObject({
       code: expect.stringMatching(/ETIMEDOUT|CONNECTION_/),

@@ -20,7 +20,7 @@ import { connectKafka } from './kafka.ts'
 const password = 'correct-horse'
 const wrongPassword = 'not-the-horse'
 /** How long SCRAM-SHA-256 over SASL_PLAINTEXT holds, until the broker closes the connection. */
-const sessionMs = 2000
+const sessionMs = 1500
 const reaper = createReaper()
 const folder = mkdtempSync(join(tmpdir(), 'dlq-security-'))
 const made = certificateMaker(folder)
@@ -210,7 +210,7 @@ test('a client proves itself again before the broker ends its session', async ()
   const answered: string[] = []
   admin.on(admin.events.REQUEST, ({ payload }) => answered.push(payload.apiName))
   await admin.connect()
-  const endsAt = Date.now() + 2.5 * sessionMs
+  const endsAt = Date.now() + 2.2 * sessionMs
   while (Date.now() < endsAt) {
     expect(await admin.listTopics()).toEqual(expect.any(Array))
     await setTimeout(50)

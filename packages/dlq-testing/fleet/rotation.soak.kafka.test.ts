@@ -131,7 +131,7 @@ async function sessionsOf(user: string): Promise<string[]> {
 
 test('another user in the file, and the old role dropped, costs no request and no message', async () => {
   const first = new URL(readFileSync(urlFile, 'utf8')).username
-  const services = new Set(['dlq-api', 'dlq-ingester', 'dlq-retrier', 'dlq-retrier-worker'])
+  const services = new Set(['dlq-api', 'dlq-ingester', 'dlq-retrier', 'dlq-retrier-jobs', 'dlq-retrier-worker'])
   await eventually(async () => expect(new Set(await sessionsOf(first))).toEqual(services))
   {
     await using traffic = load()

@@ -132,7 +132,8 @@ async function main(): Promise<number> {
   const yaml = process.env.DLQ_CONFIG ? readFileSync(process.env.DLQ_CONFIG, 'utf8') : null
   const { database } = loadConfig({ env: process.env, yaml, needs: ['database'] }).config
   const log = createLog({ service: 'erase-again', level: 'warn' })
-  const sql = connectDatabase(database, { applicationName: 'dlq-erase-again', log })
+  // It searches all messages.
+  const sql = connectDatabase(database, { applicationName: 'dlq-erase-again', log, silenceMs: null })
   try {
     const files = readdirSync(values.proofs)
       .filter((name) => name.endsWith('.json'))

@@ -59,7 +59,8 @@ export async function withBenchDatabase<T>(
 export function connectBench(url: string): Database {
   const { config } = loadConfig({ env: { DATABASE_URL: url }, yaml: null, needs: ['database'] })
   const log = createLog({ service: 'bench', level: 'warn' })
-  return connectDatabase(config.database, { applicationName: 'dlq-bench', log })
+  // Millions of rows are made by one statement.
+  return connectDatabase(config.database, { applicationName: 'dlq-bench', log, silenceMs: null })
 }
 
 export function connectBenchKafka({ stack }: BenchRun): kafkajs.Kafka {

@@ -31,6 +31,8 @@ export function connectAsService(databaseUrl: string, env: NodeJS.ProcessEnv = {
   const { config } = loadConfig({ env: { ...env, DATABASE_URL: databaseUrl }, yaml: null, needs: ['database'] })
   return connectDatabase(config.database, {
     applicationName: 'test-service',
+    // Jobs work on it, too.
+    silenceMs: null,
     log: createLog({ service: 'test', level: 'silent' }),
   })
 }

@@ -49,7 +49,7 @@ export function retryPace(
   return { targetMs: batchMs, least: Math.min(size, half), most: batchSize, growth, shrink: 1 / 2 }
 }
 
-/** A batch that failed after so many times what it should take was perhaps too large for Kafka. */
+/** A batch that fails after this many times `batchMs` may have been too large for Kafka. */
 const slowFaultFactor = 10
 
 /**

@@ -1,5 +1,5 @@
-// A network between services and PostgreSQL that stops carrying what goes over it, and says nothing: a host that died, or a
-// firewall that forgot a connection. New connections work.
+// A network between services and PostgreSQL that falls silent, as when a host dies or a firewall forgets a connection. Open
+// connections carry nothing any more, and stay open. New ones work.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'

@@ -39,14 +39,16 @@ function knownEpoch(sql: Sql) {
 /** `leader_epoch`: of the record before `next_offset`, or a later one that was there, too; null where it is not known. */
 type NewPosition = PartitionOf & { next_offset: bigint; leader_epoch?: number | null }
 
+/** The offset and the epoch that belongs to it, for `set`. */
+function withEpoch(sql: Sql, { next_offset, leader_epoch = null }: Pick<NewPosition, 'next_offset' | 'leader_epoch'>) {
+  return sql`
+    next_offset = ${next_offset}, leader_epoch = ${leader_epoch}, epoch_offset = ${next_offset}, updated_at = now()`
+}
+
 /** Moves a locked position. Call it in the transaction that stores the records before it. */
-export async function movePosition(
-  sql: Sql,
-  { cluster, topic, partition, next_offset, leader_epoch = null }: NewPosition,
-): Promise<void> {
+export async function movePosition(sql: Sql, { cluster, topic, partition, ...to }: NewPosition): Promise<void> {
   await sql`
-    update dlq.dlq_positions set
-      next_offset = ${next_offset}, leader_epoch = ${leader_epoch}, epoch_offset = ${next_offset}, updated_at = now()
+    update dlq.dlq_positions set ${withEpoch(sql, to)}
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition}`
 }
 
@@ -56,11 +58,10 @@ export async function movePosition(
  */
 export async function cutPosition(
   sql: Sql,
-  { cluster, topic, partition, seen_offset, next_offset, leader_epoch = null }: NewPosition & { seen_offset: bigint },
+  { cluster, topic, partition, seen_offset, ...to }: NewPosition & { seen_offset: bigint },
 ): Promise<boolean> {
   const result = await sql`
-    update dlq.dlq_positions set
-      next_offset = ${next_offset}, leader_epoch = ${leader_epoch}, epoch_offset = ${next_offset}, updated_at = now()
+    update dlq.dlq_positions set ${withEpoch(sql, to)}
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition} and next_offset = ${seen_offset}`
   return result.count > 0
 }

@@ -178,9 +178,9 @@ type SocketOptions = { silenceMs: number | null; observe: ObserveSockets | undef
 
 /** What the driver asks for a socket, and tells when it is encrypted. */
 function socketOptions({ silenceMs, observe }: SocketOptions) {
-  const watches = new WeakMap<net.Socket, SilenceWatch>()
+  const stops = new WeakMap<net.Socket, () => void>()
   const watch = (socket: net.Socket) => {
-    if (silenceMs !== null) watches.set(socket, giveUpOnSilence(socket, silenceMs))
+    if (silenceMs !== null) stops.set(socket, giveUpOnSilence(socket, silenceMs))
   }
   return {
     // The driver writes to the socket at once; Node queues that until the socket is connected.
@@ -192,20 +192,18 @@ function socketOptions({ silenceMs, observe }: SocketOptions) {
       return Object.assign(socket, { host: host[0], port: port[0] })
     },
     secured(plain: net.Socket, encrypted: net.Socket) {
-      watches.get(plain)?.stop()
+      stops.get(plain)?.()
       observe?.secured(encrypted)
       watch(encrypted)
     },
   }
 }
 
-type SilenceWatch = { stop(): void }
-
 /**
  * The driver has no such limit: a query on a dead connection would wait for ever. One timer per connection checks
- * from time to time; one timer per query would cost more than sending the query.
+ * from time to time; one timer per query would cost more than sending the query. Returns what ends it.
  */
-function giveUpOnSilence(socket: net.Socket, silenceMs: number): SilenceWatch {
+function giveUpOnSilence(socket: net.Socket, silenceMs: number): () => void {
   let askedAt: number | null = null
   const look = setInterval(() => {
     if (askedAt === null || performance.now() - askedAt < silenceMs) return
@@ -225,7 +223,7 @@ function giveUpOnSilence(socket: net.Socket, silenceMs: number): SilenceWatch {
   }
   socket.on('data', answered)
   socket.on('close', stop)
-  return { stop }
+  return stop
 }
 
 function sslOption(config: DatabaseConfig, host: string, log: Log) {

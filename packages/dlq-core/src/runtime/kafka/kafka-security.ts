@@ -2,11 +2,10 @@
 // options. Contradictory settings are a fault at the start, because a broker that refuses a client does not
 // say why. No message here repeats a secret.
 
-import { readFileSync } from 'node:fs'
 import type { KafkaConfig as ClientConfig, SASLOptions } from 'kafkajs'
 import type { Config } from '../config/config-schema.ts'
 import type { Log } from '../log.ts'
-import { followTlsFiles, type TlsFiles, tlsFileFaults } from '../tls/tls-files.ts'
+import { followTlsFiles, readOrFault, type TlsFiles, tlsFileFaults } from '../tls/tls-files.ts'
 import { createTokenSource, readTokenFile } from './kafka-oauth.ts'
 
 type Kafka = Config['kafka']
@@ -129,15 +128,6 @@ function tlsFaults(kafka: Kafka): string[] {
 
 function tlsFiles({ ca_file, cert_file, key_file, key_passphrase }: Tls): TlsFiles {
   return { ca: ca_file, cert: cert_file, key: key_file, passphrase: key_passphrase }
-}
-
-function readOrFault(setting: string, path: string, faults: string[]): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    faults.push(`${setting}: cannot read the file ${path}: ${(error as Error).message}`)
-    return undefined
-  }
 }
 
 function usesSasl({ security_protocol }: Kafka): boolean {

@@ -67,15 +67,18 @@ export function tlsFileFaults(files: TlsFiles, settingOf: (kind: FileKind) => st
     faults.push(`${settingOf('key')}: missing; ${settingOf('cert')} needs its key`)
   if (cert === undefined && key !== undefined)
     faults.push(`${settingOf('cert')}: missing; ${settingOf('key')} needs its certificate`)
-  const contents = readContents(files, (path, kind) => {
-    try {
-      return readText(path)
-    } catch (error) {
-      faults.push(`${settingOf(kind)}: cannot read the file ${path}: ${(error as Error).message}`)
-      return ''
-    }
-  })
+  const contents = readContents(files, (path, kind) => readOrFault(settingOf(kind), path, faults))
   return faults.length > 0 ? faults : contentFaults(contents, settingOf)
+}
+
+/** The text of a setting's file; an empty one, and a fault, where it cannot be read. */
+export function readOrFault(setting: string, path: string, faults: string[]): string {
+  try {
+    return readText(path)
+  } catch (error) {
+    faults.push(`${setting}: cannot read the file ${path}: ${(error as Error).message}`)
+    return ''
+  }
 }
 
 function hasFiles({ ca, cert, key }: TlsFiles): boolean {

@@ -3,8 +3,6 @@
 // https://kafka.apache.org/protocol.html#The_Messages_OffsetForLeaderEpoch, versions 2 and 3.
 
 import {
-  anyBroker,
-  brokerOf,
   type Cluster,
   createErrorFromCode,
   type Decoder,
@@ -13,7 +11,7 @@ import {
   type ProtocolRequest,
   sendRequest,
 } from '../kafkajs-internals.ts'
-import { askAgain } from './fetch-log-bounds.ts'
+import { askAgain, findLeader } from './ask-leader.ts'
 
 export type EpochPlace = { topic: string; partition: number; epoch: number }
 /** The offset after the last record of `epoch`, which is the one that was asked for, or the last one before it. */
@@ -32,14 +30,10 @@ const unknownEpoch = -1
  */
 export async function fetchEpochEnd(cluster: Cluster, place: EpochPlace): Promise<EpochEnd | null> {
   return askAgain(cluster, async () => {
-    const seed = await anyBroker(cluster)
-    const { topicMetadata } = await seed.metadata([place.topic])
-    const led = topicMetadata[0]?.partitionMetadata.find(({ partitionId }) => partitionId === place.partition)
-    if (led === undefined) return null
-    const broker = await brokerOf(cluster, led.leader)
-    const supported = broker.versions?.[apiKey]?.maxVersion ?? 0
-    if (supported < oldestVersion) return null
-    return sendRequest(broker, epochEndRequest(place, Math.min(supported, newestVersion)))
+    const leader = await findLeader(cluster, place)
+    const supported = leader?.versions?.[apiKey]?.maxVersion ?? 0
+    if (leader === null || supported < oldestVersion) return null
+    return sendRequest(leader, epochEndRequest(place, Math.min(supported, newestVersion)))
   })
 }
 

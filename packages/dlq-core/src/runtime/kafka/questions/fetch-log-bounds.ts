@@ -3,15 +3,8 @@
 
 import { partitionKey } from '../../../domain/record/record-place.ts'
 import type { LogBounds } from '../../../queries/ingest/topic-partitions.ts'
-import {
-  anyBroker,
-  brokerOf,
-  type Cluster,
-  earliest,
-  isLeaderChange,
-  isolationLevel,
-  latest,
-} from '../kafkajs-internals.ts'
+import { anyBroker, brokerOf, type Cluster, earliest, isolationLevel, latest } from '../kafkajs-internals.ts'
+import { askAgain } from './ask-leader.ts'
 
 type Led = { topic: string; partition: number; leader: number }
 
@@ -44,19 +37,6 @@ export async function fetchOffsetsSince(
   return led.map(({ topic, partition, offsets: [offset] }) => ({
     ...{ topic, partition, offset: offset! < 0n ? null : offset! },
   }))
-}
-
-/** Asks once more where a partition's leader has moved, or is away. */
-export function askAgain<T>(cluster: Cluster, ask: () => Promise<T>): Promise<T> {
-  return cluster.retrier(async (bail) => {
-    try {
-      return await ask()
-    } catch (error) {
-      if (isLeaderChange(error)) throw error
-      bail(error)
-      return undefined
-    }
-  })
 }
 
 type Answered = Led & { offsets: bigint[] }

@@ -3,16 +3,8 @@
 // deleted, every later refresh of the metadata fails.
 
 import kafkajs, { type KafkaMessage } from 'kafkajs'
-import {
-  anyBroker,
-  Batch,
-  type Broker,
-  brokerOf,
-  type Cluster,
-  earliest,
-  isLeaderChange,
-  isolationLevel,
-} from '../kafkajs-internals.ts'
+import { Batch, type Broker, type Cluster, earliest, isolationLevel } from '../kafkajs-internals.ts'
+import { askAgain, findLeader } from './ask-leader.ts'
 
 export type FetchPlace = {
   topic: string
@@ -39,14 +31,12 @@ const maxWaitMs = 100
 
 /** One read-committed fetch from the place on. Tries again where the partition's leader moves or goes away. */
 export function fetchRecords(cluster: Cluster, place: FetchPlace): Promise<FetchedRecords> {
-  return cluster.retrier(async (bail) => {
+  return askAgain(cluster, async () => {
     try {
       return await fetchOnce(cluster, place)
     } catch (error) {
       if (isMissingPartition(error)) return { kind: 'no-partition' }
-      if (isLeaderChange(error)) throw error
-      bail(error)
-      return undefined
+      throw error
     }
   })
 }
@@ -79,13 +69,6 @@ async function fetchOnce(cluster: Cluster, place: FetchPlace): Promise<FetchedRe
     if (!(error instanceof kafkajs.KafkaJSOffsetOutOfRange)) throw error
     return { kind: 'out-of-range', lowOffset: await findLowOffset(leader, place) }
   }
-}
-
-async function findLeader(cluster: Cluster, { topic, partition }: FetchPlace): Promise<Broker | null> {
-  const seed = await anyBroker(cluster)
-  const { topicMetadata } = await seed.metadata([topic])
-  const metadata = topicMetadata[0]?.partitionMetadata.find(({ partitionId }) => partitionId === partition)
-  return metadata ? brokerOf(cluster, metadata.leader) : null
 }
 
 async function findLowOffset(leader: Broker, { topic, partition }: FetchPlace): Promise<bigint> {

@@ -24,11 +24,12 @@ const ofColumn: Record<string, string> = { 'dlq_runs.kind': `'retry'` }
 
 async function columnsOf({ sql }: TestDatabase, schema: string): Promise<Column[]> {
   return sql<Column[]>`
-    select table_name as table, column_name as column, data_type as type,
-           is_nullable = 'NO' and column_default is null and is_generated = 'NEVER' and is_identity = 'NO' as required
-    from information_schema.columns join pg_class on relname = table_name and relnamespace = ${schema}::regnamespace
-    where table_schema = ${schema} and not relispartition and relkind in ('r', 'p')
-    order by 1, ordinal_position`
+    select relname as table, attname as column, format_type(atttypid, null) as type,
+           attnotnull and not atthasdef and attidentity = '' as required
+    from pg_class join pg_attribute on attrelid = pg_class.oid
+    where relnamespace = ${schema}::regnamespace and not relispartition and relkind in ('r', 'p')
+      and attnum > 0 and not attisdropped
+    order by 1, attnum`
 }
 
 /** One row in every table, without regard to foreign keys and checks. */
@@ -45,7 +46,7 @@ async function fill(database: TestDatabase, schema: string): Promise<void> {
       const value = ({ column, type }: Column) =>
         ofColumn[`${table}.${column}`] ??
         values[type] ??
-        (/int|numeric|double|real/.test(type) ? '1' : type === 'ARRAY' ? `'{}'` : `'x'`)
+        (/int|numeric|double|real/.test(type) ? '1' : type.endsWith('[]') ? `'{}'` : `'x'`)
       const names = given.map(({ column }) => column).join(', ')
       await sql.unsafe(
         given.length === 0

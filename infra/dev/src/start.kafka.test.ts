@@ -16,8 +16,6 @@ const running = new Set<ChildProcess>()
 const patienceMs = 240_000
 const testMs = 600_000
 const dirs: string[] = []
-/** Of the test that starts from nothing. The other one goes on with it: a new database and broker take a while. */
-let begun = ''
 
 afterEach(async () => {
   for (const child of running) child.kill('SIGTERM')
@@ -31,8 +29,8 @@ afterAll(() => {
 /** From the sources, as people do. */
 const asPeopleDo = { DLQ_TEST_SERVICES: '' }
 
-function start(args: string[], { dir = newDir(), env = {} }: { dir?: string; env?: NodeJS.ProcessEnv } = {}) {
-  const child = spawn(process.execPath, [main, '--data-dir', dir, ...args], {
+function start({ dir = newDir(), env = {} }: { dir?: string; env?: NodeJS.ProcessEnv } = {}) {
+  const child = spawn(process.execPath, [main, '--data-dir', dir], {
     // Three retries, after 1, 2 and 4 seconds, so that a message is soon DEAD.
     env: {
       ...process.env,
@@ -104,11 +102,10 @@ async function statusesOf({ api }: StackFile): Promise<string[]> {
   return messages.map(({ status }) => status)
 }
 
-test('the demo shows messages resolve and one go DEAD; a killed service is restarted; Ctrl-C leaves no process', {
+test('the demo shows messages resolve and one go DEAD; nothing that is killed stays, and the data does; Ctrl-C leaves no process', {
   timeout: testMs,
 }, async () => {
-  const fleet = start([], { env: asPeopleDo })
-  begun = fleet.dir
+  const fleet = start({ env: asPeopleDo })
   const stack = await until('the fleet is ready', fleet.stack)
   expect(Object.keys(stack.pids).sort()).toEqual(['api', 'ingester', 'kafka', 'postgres', 'retrier', 'runner'])
 
@@ -118,7 +115,7 @@ test('the demo shows messages resolve and one go DEAD; a killed service is resta
   )
   expect(await (await fetch(stack.console)).text()).toContain('<base href="/console/">')
 
-  const second = start([], { dir: fleet.dir })
+  const second = start({ dir: fleet.dir })
   expect(await second.exited).toBe(0)
   expect(second.output()).toContain('running here already')
   expect(second.output()).toContain(stack.api)
@@ -134,23 +131,18 @@ test('the demo shows messages resolve and one go DEAD; a killed service is resta
 
   await runCommandsOf('README.md', fleet.dir)
 
-  const last = fleet.stack()!
-  fleet.child.kill('SIGINT')
-  expect(await fleet.exited).toBe(0)
-  expect(living(last)).toEqual([])
-  expect(fleet.stack()).toBeNull()
-})
-
-test('a runner that is killed takes everything with it, and the next one goes on with the data', {
-  timeout: testMs,
-}, async () => {
-  const fleet = start(['--no-demo'], { dir: begun || newDir() })
-  const stack = await until('the fleet is ready', fleet.stack)
+  const killed = fleet.stack()!
   fleet.child.kill('SIGKILL')
   await fleet.exited
-  await until('every process is gone', () => living(stack).length === 0)
+  await until('every process is gone', () => living(killed).length === 0)
 
-  const next = start(['--no-demo'], { dir: fleet.dir })
+  const next = start({ dir: fleet.dir })
   await until('the fleet is ready again', () => next.stack()?.pids.runner === next.child.pid)
   expect(next.output()).toContain('The database is up to date')
+
+  const last = next.stack()!
+  next.child.kill('SIGINT')
+  expect(await next.exited).toBe(0)
+  expect(living(last)).toEqual([])
+  expect(next.stack()).toBeNull()
 })

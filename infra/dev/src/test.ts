@@ -1,5 +1,6 @@
-// `npm test` runs this once everything is installed: types and lint, then every test of the repository. At the end it
-// prints the ten slowest files and one plain line with the counts. Where a few files failed, they are run once more, alone:
+// `npm test` runs this once everything is installed: every test of the repository, and types and lint beside their
+// start. Where types or lint fail, it stops the tests. At the end it prints the ten slowest files and one plain line
+// with the counts. Where a few files failed, they are run once more, alone:
 // a test that passes then is named as unsteady, and one that fails again has failed. `--fast` leaves out types, lint, and the tests that
 // need Kafka. `--soak` runs the tests at full size. Any other argument goes to vitest (a path, -t, --project …).
 import { spawn } from 'node:child_process'
@@ -29,9 +30,12 @@ const slowestCount = 10
 /** Where tests of more files fail, it is not because the machine was busy. */
 const maxRepeatedFiles = 3
 
-/** Runs a program with our terminal and returns its exit code. */
-function runTool(program: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
+type ToolOptions = { env?: NodeJS.ProcessEnv; signal?: AbortSignal | undefined }
+
+/** Runs a program with our terminal and returns its exit code. The signal asks it to end. */
+function runTool(program: string, args: string[], { env = {}, signal }: ToolOptions = {}): Promise<number> {
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return resolve(1)
     const child = spawn(program, args, {
       cwd: root,
       stdio: 'inherit',
@@ -47,7 +51,9 @@ function runTool(program: string, args: string[], env: NodeJS.ProcessEnv = {}): 
     })
     child.once('error', reject)
     child.once('exit', (code) => resolve(code ?? 1))
-    process.once('SIGTERM', () => child.kill('SIGTERM'))
+    const stop = () => child.kill('SIGTERM')
+    process.once('SIGTERM', stop)
+    signal?.addEventListener('abort', stop)
   })
 }
 
@@ -82,17 +88,17 @@ function readReport(file: string): Report | null {
   }
 }
 
-/** Runs the tests. `report` is null where vitest ended before it wrote one. */
+/** Runs the tests. `report` is null where vitest ended before it wrote one, as after an abort by the signal. */
 async function runVitest(
   args: readonly string[],
-  { soak }: { soak: boolean },
+  { soak, signal }: { soak: boolean; signal?: AbortSignal },
 ): Promise<{ exitCode: number; report: Report | null }> {
   const reportFile = join(root, '.dev', `test-report-${process.pid}.json`)
   mkdirSync(dirname(reportFile), { recursive: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
   const env = soak ? { DLQ_SOAK: '1' } : {}
-  const exitCode = await runTool(join(bin, 'vitest'), ['run', ...reporters, ...args], env)
-  const report = readReport(reportFile)
+  const exitCode = await runTool(join(bin, 'vitest'), ['run', ...reporters, ...args], { env, signal })
+  const report = signal?.aborted ? null : readReport(reportFile)
   rmSync(reportFile, { force: true })
   return { exitCode, report }
 }
@@ -110,10 +116,7 @@ function failedTests({ testResults }: Report): string[] {
 /** Types and lint. turbo runs the scripts through pnpm, which npx brings for as long as it takes. */
 async function check(): Promise<boolean> {
   const scripts = 'turbo run check:types check:lint --output-logs=errors-only'
-  const passes = (await runTool('npx', ['-y', '-p', 'pnpm@12.21.0', '-c', scripts])) === 0
-  if (!passes)
-    console.error('\nTypes or lint failed, so no test was run. `npm run format` repairs formatting and imports.')
-  return passes
+  return (await runTool('npx', ['-y', '-p', 'pnpm@12.21.0', '-c', scripts])) === 0
 }
 
 async function main(args: string[]): Promise<number> {
@@ -121,9 +124,18 @@ async function main(args: string[]): Promise<number> {
   const fast = args.includes('--fast')
   const vitestArgs = args.filter((arg) => arg !== '--soak' && arg !== '--fast')
   if (fast) vitestArgs.push('--project=unit', '--project=pg')
-  else if (!(await check())) return 1
 
-  const { exitCode, report } = await runVitest(vitestArgs, { soak })
+  // Beside the first tests, which mostly wait for servers to start.
+  const stopping = new AbortController()
+  const checked = (fast ? Promise.resolve(true) : check()).then((passes) => {
+    if (!passes) stopping.abort()
+    return passes
+  })
+  const { exitCode, report } = await runVitest(vitestArgs, { soak, signal: stopping.signal })
+  if (!(await checked)) {
+    console.error('\nTypes or lint failed, so the tests do not count. `npm run format` repairs formatting and imports.')
+    return 1
+  }
   const { passed, failed, skipped } = report ? count(report) : { passed: 0, failed: 1, skipped: [] }
   const isWhole = vitestArgs.length === 0
   const unsteady = isWhole && report ? await passAlone(report, { soak }) : []

@@ -278,6 +278,5 @@ test('every function that runs as its owner has its search path pinned', async (
   const rows = await database.sql`
     select proname, proconfig from pg_proc where pronamespace = 'dlq'::regnamespace and prosecdef`
   expect(rows.length).toBeGreaterThan(10)
-  for (const { proname, proconfig } of rows)
-    expect([proname, proconfig]).toEqual([proname, ['search_path=pg_catalog, pg_temp']])
+  for (const { proname, proconfig } of rows) expect(proconfig, proname).toContain('search_path=pg_catalog, pg_temp')
 })

@@ -15,6 +15,7 @@ import { benchFormats, benchOrigins } from './ingest/format-bench.ts'
 import { benchIngest } from './ingest/ingest-bench.ts'
 import { type RecordKind, recordKinds } from './ingest/real-dead-letters.ts'
 import type { BenchRun } from './measure/bench-run.ts'
+import { benchPull } from './pull/pull-bench.ts'
 import { benchErase } from './retry/erase-bench.ts'
 import { benchProducer } from './retry/producer-bench.ts'
 import { benchRefused } from './retry/refused-bench.ts'
@@ -39,6 +40,7 @@ const benches: Readonly<Record<string, (run: BenchRun) => Promise<void>>> = {
   runs: benchRuns,
   erase: benchErase,
   verdicts: benchVerdicts,
+  pull: benchPull,
   scale: benchScale,
   size: benchSize,
   versions: benchVersions,
@@ -85,7 +87,7 @@ async function main(): Promise<number> {
       databaseUrl: process.env.DATABASE_URL,
       kafkaBrokers: process.env.KAFKA_BROKERS,
       // The API never talks to Kafka.
-      withoutKafka: options.chosen.every((name) => ['api', 'masks', 'undecoded', 'verdicts'].includes(name)),
+      withoutKafka: options.chosen.every((name) => ['api', 'masks', 'undecoded', 'verdicts', 'pull'].includes(name)),
       // A checkpoint in only one of the variants would decide the comparison.
       postgresSettings: { max_wal_size: '8GB', checkpoint_timeout: '30min', ...(keep && settingsOfSize) },
     }),

@@ -5,6 +5,7 @@
 // need Kafka. `--soak` runs the tests at full size. Any other argument goes to vitest (a path, -t, --project …).
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { constants, getPriority, setPriority } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -30,10 +31,15 @@ const slowestCount = 10
 /** Where tests of more files fail, it is not because the machine was busy. */
 const maxRepeatedFiles = 3
 
-type ToolOptions = { env?: NodeJS.ProcessEnv; signal?: AbortSignal | undefined }
+/** The higher `niceness`, the more the program and its children give way to others. */
+type ToolOptions = { env?: NodeJS.ProcessEnv; signal?: AbortSignal | undefined; niceness?: number }
 
 /** Runs a program with our terminal and returns its exit code. The signal asks it to end. */
-function runTool(program: string, args: string[], { env = {}, signal }: ToolOptions = {}): Promise<number> {
+function runTool(
+  program: string,
+  args: string[],
+  { env = {}, signal, niceness = 0 }: ToolOptions = {},
+): Promise<number> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return resolve(1)
     const child = spawn(program, args, {
@@ -49,6 +55,8 @@ function runTool(program: string, args: string[], { env = {}, signal }: ToolOpti
         ...env,
       },
     })
+    if (child.pid !== undefined && niceness > 0)
+      setPriority(child.pid, Math.min(getPriority(child.pid) + niceness, constants.priority.PRIORITY_LOW))
     child.once('error', reject)
     child.once('exit', (code) => resolve(code ?? 1))
     const stop = () => child.kill('SIGTERM')
@@ -97,7 +105,9 @@ async function runVitest(
   mkdirSync(dirname(reportFile), { recursive: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`]
   const env = soak ? { DLQ_SOAK: '1' } : {}
-  const exitCode = await runTool(join(bin, 'vitest'), ['run', ...reporters, ...args], { env, signal })
+  // Whoever waits for types and lint has them soon.
+  const options = { env, signal, niceness: 5 }
+  const exitCode = await runTool(join(bin, 'vitest'), ['run', ...reporters, ...args], options)
   const report = signal?.aborted ? null : readReport(reportFile)
   rmSync(reportFile, { force: true })
   return { exitCode, report }

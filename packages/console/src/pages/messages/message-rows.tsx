@@ -5,11 +5,12 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
 import { Checkbox } from '../../components/controls/checkbox.tsx'
 import { useKeys } from '../../components/keys.ts'
-import { StatusBadge } from '../../components/show/status.tsx'
+import { StatusBadge, StatusMark } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
 import type { ListedMessage } from '../../data/queries/messages.ts'
 import type { PageWindow } from '../../domain/lists/page-window.ts'
+import { stateWords } from '../../domain/states.ts'
 import { bytesText, counted, shortClass } from '../../domain/words.ts'
 import styles from './messages.module.css'
 
@@ -137,6 +138,11 @@ export function MessageRows({ kept, count, dim, hasMore, onShow, chosen, onChoos
                   {message.error_message}
                 </Link>
                 <span className={styles.quiet}>
+                  <span className={styles.narrow}>
+                    <StatusMark status={message.status} />
+                    <span className="visually-hidden">{stateWords[message.status]}</span> {message.original_topic}
+                    {' · '}
+                  </span>
                   {message.error_class === null ? '' : `${shortClass(message.error_class)} · `}
                   {message.hidden?.includes('/preview') ? (
                     'value hidden by a mask'

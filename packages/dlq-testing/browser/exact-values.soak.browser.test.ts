@@ -215,7 +215,7 @@ test('four megabytes on one line are shown at their beginning, downloaded whole,
   const value = `{"total":${digits},"filler":"${'x'.repeat(4_000_000)}","amount":-5}`
   const id = await store(value)
   const page = await console_.open(`/messages/${id}`)
-  await page.getByText(`{"total":${digits}`).waitFor()
+  await page.getByText(`"total": ${digits}`).waitFor()
   await page.getByText(/The first 262,144 of 4,000,\d+ characters/).waitFor()
   const download = page.waitForEvent('download')
   await page.getByRole('link', { name: 'Download' }).click()

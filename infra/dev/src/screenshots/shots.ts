@@ -41,7 +41,7 @@ export const shots: readonly Shot[] = [
     screen: 'phone',
     words: /InvoiceReader\.java:41/,
   },
-  { name: 'messages-light', path: 'messages', colors: 'light', screen: 'desktop', words: /^invoicing$/ },
+  { name: 'messages-light', path: 'messages', colors: 'light', screen: 'desktop', words: /arrived/ },
   {
     name: 'message-light',
     path: 'messages/{message}',

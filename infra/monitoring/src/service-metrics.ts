@@ -1,9 +1,11 @@
 // The metrics of every service, from the code that registers them. Tests compare documents, rules and dashboards
 // with them.
 
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { createDatabaseMetrics } from 'dlq-core/runtime/database/database-metrics.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { createCertificateMetrics } from 'dlq-core/runtime/tls/own-certificates.ts'
 import { collectDefaultMetrics, type MetricObject, type MetricObjectWithValues, Registry } from 'prom-client'
 import { createFleetMetrics } from '../../../services/api/src/fleet/fleet-metrics.ts'
 import { createEventStreams } from '../../../services/api/src/http/event-streams.ts'
@@ -23,9 +25,13 @@ export const sections = ['every service', 'api: the fleet', 'api', 'ingester', '
 export type Section = (typeof sections)[number]
 
 const log = createLog({ service: 'monitoring', level: 'silent' })
+const { config } = loadConfig({ env: {}, yaml: null, needs: [] })
 
 const register: Record<Section, (registry: Registry) => void> = {
-  'every service': (registry) => void createDatabaseMetrics(registry, { max: 1 }),
+  'every service': (registry) => {
+    createDatabaseMetrics(registry, { max: 1 })
+    createCertificateMetrics(registry, () => config)
+  },
   'api: the fleet': (registry) => createFleetMetrics({ sql: null as unknown as Database, registry, log }),
   api: (registry) => {
     observeRequests({ registry, log, slowRequestMs: 1 })

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ServiceName, testedMain } from 'dlq-testing/fleet/service-process.ts'
 import { freePort } from 'dlq-testing/process/free-port.ts'
+import { certificateMaker } from 'dlq-testing/tls/certificates.ts'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 
 const folder = mkdtempSync(join(tmpdir(), 'dlq-service-'))
@@ -184,6 +185,19 @@ describe('a service that runs', () => {
       service: 'api',
     })
     child.kill('SIGKILL')
+  })
+
+  test('tells until when its certificates are valid', async () => {
+    const made = certificateMaker(folder)
+    made.authority('ca')
+    made.certificate('own', { authority: 'ca', extension: 'extendedKeyUsage=clientAuth' })
+    const files = { ssl_cert_file: made.path('own.pem'), ssl_key_file: made.path('own.key') }
+    const config = configFile('tls.yaml', JSON.stringify({ database: { ssl_mode: 'require', ...files } }))
+    const { logged } = start({ args: ['--config', config], env: await serving() })
+    const { url } = await logged('listening')
+    const text = await (await fetch(`${url}/metrics`)).text()
+    const [, seconds] = /^dlq_certificate_expiry_timestamp_seconds\{of="PostgreSQL"\} (\d+)$/m.exec(text) ?? []
+    expect(Number(seconds) * 1000).toBeGreaterThan(Date.now())
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)(

@@ -19,6 +19,7 @@ import { versionFault, versionQuery } from './database/server-version.ts'
 import { createLog, type Log } from './log.ts'
 import { runLoop } from './run-loop.ts'
 import { startTracing } from './start-tracing.ts'
+import { createCertificateMetrics } from './tls/own-certificates.ts'
 import type { Tracing } from './tracing.ts'
 
 // sysexits.h: starting again will not help.
@@ -126,6 +127,7 @@ export async function runService(
     const withDatabase = await joinEmbeddedDatabase(given.database, { stack, log })
     const config = withDatabase(given)
     let latest = config
+    createCertificateMetrics(registry, () => latest)
     const login = followLogin(config.database, {
       reread() {
         const fresh = reread()

@@ -250,7 +250,7 @@ describe('axe finds nothing', () => {
 
   test('in the system, a job and the workflows', async () => {
     const page = await console_.open('/system')
-    const job = page.getByRole('table', { name: 'Nightly jobs' }).getByRole('link').first()
+    const job = page.getByRole('table', { name: 'Scheduled jobs' }).getByRole('link').first()
     await job.waitFor()
     await expectAccessibleInEachLook(page)
     await within(page, 'Run now…', 'dialog')

@@ -49,7 +49,7 @@ const pagesOf = (): readonly [path: string, words: string | RegExp][] => [
   [`/policies/${topic}/edit`, 'Waits that follow'],
   ['/audit', 'Audit'],
   ['/events', 'What happened'],
-  ['/system', 'Nightly jobs'],
+  ['/system', 'Scheduled jobs'],
   ['/system/sagas', 'Workflows'],
   ['/settings', 'Settings'],
 ]

@@ -1,4 +1,4 @@
-// The installation itself: whether it is ready, its nightly jobs, and the workflows behind bulk runs.
+// The installation itself: whether it is ready, its scheduled jobs, and the workflows behind bulk runs.
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { dataOf } from 'dlq-client/api-client.ts'

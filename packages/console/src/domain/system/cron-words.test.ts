@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cronWords } from './cron-words.ts'
+import { cronWords, isJustOver } from './cron-words.ts'
 
 test('the schedules that people write are words', () => {
   expect(cronWords('0 3 * * *')).toBe('every day at 03:00 UTC')
@@ -15,4 +15,10 @@ test('the schedules that people write are words', () => {
 test('any other schedule stays as it is written', () => {
   for (const schedule of ['0 3 1-7 * 1', '0 3 * 2 *', '0,30 * * * *', '@daily', '0 3 * * * *'])
     expect(cronWords(schedule)).toBe(schedule)
+})
+
+test('a tick is just over for a minute; one that nobody has replaced since then is overdue', () => {
+  const tick = '2026-03-01T03:00:00.000Z'
+  const at = (seconds: number) => isJustOver(tick, Date.parse(tick) + seconds * 1000)
+  expect([-1, 0, 59, 60].map(at)).toEqual([false, true, true, false])
 })

@@ -24,6 +24,15 @@ export function cronWords(schedule: string | null): string {
   return schedule
 }
 
+/** Retriers write the next tick twice a minute. */
+const toldWithinMs = 60_000
+
+/** Whether the tick is the last one, and the next one is not known yet. */
+export function isJustOver(tick: string, now: number): boolean {
+  const agoMs = now - Date.parse(tick)
+  return agoMs >= 0 && agoMs < toldWithinMs
+}
+
 /** 1 of a star, n of a star with "/n". */
 function stepOf(field: string): number | null {
   if (field === '*') return 1

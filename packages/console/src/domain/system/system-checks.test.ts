@@ -39,7 +39,7 @@ test('what needs somebody now comes first, and the sentence names it', () => {
     now,
   )
   expect(checks.map(({ id, level }) => `${id} ${level}`).slice(0, 3)).toEqual(['loss act', 'retriers act', 'jobs look'])
-  expect(systemVerdict(checks)).toBe('Needs somebody now: the loss clock and retries. Worth a look: nightly jobs.')
+  expect(systemVerdict(checks)).toBe('Needs somebody now: the loss clock and retries. Worth a look: scheduled jobs.')
   expect(checks.every(({ level, advice }) => level === 'fine' || advice !== null)).toBe(true)
 })
 

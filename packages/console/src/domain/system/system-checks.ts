@@ -221,7 +221,7 @@ function countCheck({ summary }: SystemFacts, now: number): Check[] {
       advice: good
         ? null
         : drift === 0
-          ? 'The job that adds changes up is behind: look at the nightly jobs below.'
+          ? 'The job that adds changes up is behind: look at the scheduled jobs below.'
           : 'Once is harmless. Again and again, tell the maintainers.',
     },
   ]
@@ -229,7 +229,7 @@ function countCheck({ summary }: SystemFacts, now: number): Check[] {
 
 function jobCheck(jobs: readonly JobFacts[]): Check {
   const failed = jobs.filter(({ last }) => last?.outcome === 'failed')
-  const base = { id: 'jobs', name: 'nightly jobs' } as const
+  const base = { id: 'jobs', name: 'scheduled jobs' } as const
   if (failed.length > 0)
     return {
       ...{ ...base, level: 'look' },

@@ -1,4 +1,4 @@
-// One nightly job: when it runs, and what became of each execution.
+// One scheduled job: when it runs, and what became of each execution.
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -12,7 +12,7 @@ import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { type CronRun, cronQuery, cronRunsQuery } from '../../data/queries/system.ts'
 import { useMissingRole } from '../../data/session.ts'
-import { cronWords } from '../../domain/system/cron-words.ts'
+import { cronWords, isJustOver } from '../../domain/system/cron-words.ts'
 import { relativeTime, spanText } from '../../domain/time.ts'
 import { numberText } from '../../domain/words.ts'
 import { RunJobDialog } from './run-job-dialog.tsx'
@@ -42,7 +42,7 @@ export function JobPage() {
       <PageHead title={name} documentTitle={`Job ${name}`} back={back}>
         <Verdict>
           {job.schedule === null ? 'It is off: it runs only when somebody asks.' : `It runs ${words}`}
-          {job.next_tick === null ? '' : `; the next time ${relativeTime(Date.parse(job.next_tick), now, spanText)}.`}
+          {job.next_tick === null ? '' : `; the next time ${whenNext(job.next_tick, now)}.`}
           {job.current === null ? '' : ' It runs now.'}
         </Verdict>
       </PageHead>
@@ -104,4 +104,9 @@ function resultWords(result: CronRun['result']) {
         `${name.replaceAll('_', ' ')} ${typeof value === 'number' ? numberText(value) : JSON.stringify(value)}`,
     )
     .join(', ')
+}
+
+/** "in 3 h", or "about now". */
+function whenNext(tick: string, now: number): string {
+  return isJustOver(tick, now) ? 'about now' : relativeTime(Date.parse(tick), now, spanText)
 }

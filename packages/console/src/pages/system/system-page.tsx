@@ -1,4 +1,4 @@
-// The installation: a list of checks with advice, who does the work, and the nightly jobs.
+// The installation: a list of checks with advice, who does the work, and the scheduled jobs.
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -13,7 +13,7 @@ import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { type Status, statusQuery } from '../../data/queries/status.ts'
 import { type CronJob, cronQuery, readyQuery } from '../../data/queries/system.ts'
 import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
-import { cronWords } from '../../domain/system/cron-words.ts'
+import { cronWords, isJustOver } from '../../domain/system/cron-words.ts'
 import { systemChecks, systemVerdict } from '../../domain/system/system-checks.ts'
 import { spanText } from '../../domain/time.ts'
 import { counted, numberText } from '../../domain/words.ts'
@@ -52,7 +52,7 @@ export function SystemPage() {
         </Section>
       )}
       {status.data === undefined ? null : <Fleet status={status.data} />}
-      <Section title="Nightly jobs" aside={<span>times of the schedule are in UTC</span>}>
+      <Section title="Scheduled jobs" aside={<span>times of the schedule are in UTC</span>}>
         {cron.error === null ? null : (
           <FaultText fault={faultOf(cron.error)} what="The jobs cannot be read" onRetry={() => void cron.refetch()} />
         )}
@@ -135,10 +135,11 @@ function Fleet({ status: { ingesters, retriers } }: { status: Status }) {
 function Jobs({ jobs }: { jobs: readonly CronJob[] }) {
   const refusal = useMissingRole('sys_operator')
   const [asked, setAsked] = useState<string | null>(null)
+  const now = useNow()
   return (
     <>
       <Table
-        label="Nightly jobs"
+        label="Scheduled jobs"
         columns={[
           { text: 'Job' },
           { text: 'When' },
@@ -176,7 +177,7 @@ function Jobs({ jobs }: { jobs: readonly CronJob[] }) {
               )}
             </Cell>
             <Cell label="Next">
-              <Time at={next_tick} />
+              {next_tick !== null && isJustOver(next_tick, now) ? 'about now' : <Time at={next_tick} />}
             </Cell>
             <Cell end>
               <Button refusal={refusal} onPress={() => setAsked(name)}>

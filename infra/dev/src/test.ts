@@ -41,7 +41,6 @@ function runTool(
   { env = {}, signal, niceness = 0 }: ToolOptions = {},
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return resolve(1)
     const child = spawn(program, args, {
       cwd: root,
       stdio: 'inherit',

@@ -4,7 +4,7 @@ import type { Status } from '../../domain/states.ts'
 import { stateWords } from '../../domain/states.ts'
 import styles from './status.module.css'
 
-export function StatusMark({ status }: { status: Status }) {
+function StatusMark({ status }: { status: Status }) {
   return (
     <svg viewBox="0 0 12 12" className={`${styles.mark} ${styles[status]}`} aria-hidden="true">
       {status === 'PENDING' ? (
@@ -24,6 +24,16 @@ export function StatusMark({ status }: { status: Status }) {
   )
 }
 
+/** The mark, and its word for those who hear it. */
+export function SpokenMark({ status }: { status: Status }) {
+  return (
+    <>
+      <StatusMark status={status} />
+      <span className="visually-hidden">{stateWords[status]}</span>
+    </>
+  )
+}
+
 /** "■ DEAD"; with the plain word once where there is room: "■ DEAD (given up)". */
 export function StatusBadge({ status, plain = false }: { status: Status; plain?: boolean }) {
   return (
@@ -35,12 +45,11 @@ export function StatusBadge({ status, plain = false }: { status: Status; plain?:
   )
 }
 
-/** "27 ■" in a table: the number, and the mark with its word for those who hear it. */
+/** "27 ■" in a table: the number and the mark. */
 export function StatusCount({ status, count }: { status: Status; count: number }) {
   return (
     <span className={count === 0 ? `${styles.count} ${styles.none}` : styles.count}>
-      {count.toLocaleString('en')} <StatusMark status={status} />
-      <span className="visually-hidden">{stateWords[status]}</span>
+      {count.toLocaleString('en')} <SpokenMark status={status} />
     </span>
   )
 }

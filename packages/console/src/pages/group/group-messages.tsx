@@ -8,11 +8,10 @@ import { useKeys } from '../../components/keys.ts'
 import type { ValueLook } from '../../components/message/value-view.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
 import { Empty, Section } from '../../components/show/page.tsx'
-import { StatusMark } from '../../components/show/status.tsx'
+import { SpokenMark } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { faultOf } from '../../data/faults.ts'
 import type { messagesQuery } from '../../data/queries/messages.ts'
-import { stateWords } from '../../domain/states.ts'
 import { numberText } from '../../domain/words.ts'
 import { MessageGlance } from '../message/message-glance.tsx'
 import styles from './group.module.css'
@@ -108,8 +107,7 @@ export function GroupMessages({ id, query, total, at, look, onShow }: Props) {
                 aria-current={index === place - 1}
                 onClick={() => go(index + 1)}
               >
-                <StatusMark status={message.status} />
-                <span className="visually-hidden">{stateWords[message.status]}</span>
+                <SpokenMark status={message.status} />
                 <Time at={message.last_failed_at} />
                 <span className={styles.key}>{message.key?.value ?? message.id.slice(-8)}</span>
                 <span className={styles.tries}>

@@ -5,12 +5,11 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
 import { Checkbox } from '../../components/controls/checkbox.tsx'
 import { useKeys } from '../../components/keys.ts'
-import { StatusBadge, StatusMark } from '../../components/show/status.tsx'
+import { SpokenMark, StatusBadge } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
 import type { ListedMessage } from '../../data/queries/messages.ts'
 import type { PageWindow } from '../../domain/lists/page-window.ts'
-import { stateWords } from '../../domain/states.ts'
 import { bytesText, counted, shortClass } from '../../domain/words.ts'
 import styles from './messages.module.css'
 
@@ -139,8 +138,7 @@ export function MessageRows({ kept, count, dim, hasMore, onShow, chosen, onChoos
                 </Link>
                 <span className={styles.quiet}>
                   <span className={styles.narrow}>
-                    <StatusMark status={message.status} />
-                    <span className="visually-hidden">{stateWords[message.status]}</span> {message.original_topic}
+                    <SpokenMark status={message.status} /> {message.original_topic}
                     {' · '}
                   </span>
                   {message.error_class === null ? '' : `${shortClass(message.error_class)} · `}

@@ -9,7 +9,7 @@ import type { Config } from '../config/config-schema.ts'
 /** `of` is what it is shown to, as in the log. */
 type OwnCertificate = { of: string; setting: string; file: string }
 
-/** Registers gauges that read the files anew for each scrape. A file that cannot be read has no value. */
+/** Registers two gauges. Each scrape reads the files. A file that cannot be read has no value. */
 export function createCertificateMetrics(registry: Registry, config: () => Config): void {
   const gauge = (name: string, help: string, timeOf: (certificate: X509Certificate) => Date) =>
     new Gauge({

@@ -168,7 +168,8 @@ export async function measureIngester(
           from: begin === undefined ? total / 4 : 1,
           total,
           count,
-          pollMs: 25,
+          // Seldom, because each look reads what all processes of the machine have used.
+          pollMs: begin === undefined ? 100 : 25,
           postgresPid: run.stack.postgres?.pid,
         }),
       ),

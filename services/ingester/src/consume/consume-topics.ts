@@ -56,7 +56,7 @@ const maxFetchBytes = 3.5 * 1024 * 1024
  */
 const maxBytesUnderWay = 13.5 * 1024 * 1024
 /** One part of full size (parts-of-batch.ts), which waits for a locked row, does not take the room of the others. */
-const maxLateBytes = 9.5 * 1024 * 1024
+const maxLateBytes = 6.5 * 1024 * 1024
 /** By its heartbeat a member learns that the group waits for it: so long all of them may stand still. */
 const heartbeatIntervalMs = 1000
 /** A leader that is frozen, or cut off from the others, does not say so itself: the other brokers are asked this often. */

@@ -12,7 +12,7 @@ import type { PositionWatch } from '../read/watch-positions.ts'
 import type { Batch, SeenPosition, StoreOptions, StoreOutcome } from '../store/store-batch.ts'
 import type { OffsetCommits } from './commit-offsets.ts'
 import { fetchedRecords } from './fetched-records.ts'
-import { bytesAround, type FetchedPart, partsOfBatch } from './parts-of-batch.ts'
+import { type FetchedPart, partBounds, partsOfBatch } from './parts-of-batch.ts'
 import type { StoreAhead } from './store-ahead.ts'
 import { untilStored } from './until-stored.ts'
 
@@ -50,8 +50,8 @@ export async function handleBatch(deps: HandleDeps, payload: EachBatchPayload): 
   const left = messages.find(({ undecodable }) => undecodable?.reason === noRoomNow)
   if (left && left === messages[0])
     return consumer.seek({ topic, partition, offset: String(startOf(left, fetchedOffset)) })
-  const around = deps.early.has(partitionKey({ topic, partition })) ? bytesAround.early : bytesAround.late
-  const parts = [...partsOfBatch(toBatch(payload.batch, deps, left), { around })]
+  const bounds = deps.early.has(partitionKey({ topic, partition })) ? partBounds.early : partBounds.late
+  const parts = [...partsOfBatch(toBatch(payload.batch, deps, left), bounds)]
   let held = parts.length
   /** Nothing reads the records of so many parts any more. */
   const giveBack = (parts: number) => {

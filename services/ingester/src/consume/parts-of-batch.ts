@@ -8,13 +8,16 @@ import type { Batch } from '../store/store-batch.ts'
 
 /** Of keys, values and headers. More rows in one transaction would not be faster. */
 const maxPartBytes = 4 * 1024 * 1024
-const maxPartRecords = 1000
 
 /**
- * What stands around the bytes of a record, roughly: its objects, and the row that is made of it. `early`: where most rows
- * are written as soon as their records are read (early-rows.ts). Others keep what was read of them until they are stored.
+ * `around`: what stands around the bytes of a record, roughly: its objects, and the row that is made of it. `early`: where
+ * most rows are written as soon as their records are read (early-rows.ts). Others keep what was read of them until they are
+ * stored: of a thousand such records only one batch fitted into memory, so nothing was read while PostgreSQL stored.
  */
-export const bytesAround = { early: 2048, late: 5120 }
+export const partBounds = {
+  early: { around: 2048, maxRecords: 1000 },
+  late: { around: 5120, maxRecords: 500 },
+} satisfies Record<string, { around: number; maxRecords: number }>
 
 /** What kafkajs says of a record. `size`: of all its bytes; absent where it has read the parts. */
 export type Message = Pick<KafkaMessage, 'offset' | 'key' | 'value' | 'headerPairs'> & { size?: number }
@@ -34,7 +37,7 @@ export type Part = { batch: Batch; bytes: number }
  */
 export function* partsOfBatch<M extends Message>(
   { messages, recordsOf, ...batch }: FetchedPart<M>,
-  { maxBytes = maxPartBytes, maxRecords = maxPartRecords, around = bytesAround.late } = {},
+  { maxBytes = maxPartBytes, maxRecords = partBounds.late.maxRecords, around = partBounds.late.around } = {},
 ): Generator<Part> {
   let start = 0
   let bytes = 0

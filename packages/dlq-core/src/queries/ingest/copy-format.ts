@@ -40,6 +40,8 @@ export type CopyEncoder<Row> = {
   add(row: Row): void
   /** The number of rows. */
   readonly count: number
+  /** How many bytes a COPY of the rows so far has, without its end. */
+  readonly size: number
   /**
    * All bytes of a COPY of the rows so far. They stand in the encoder's memory: `add` and `back` may change them.
    * `isFirst`, `isLast`: whether the COPY begins and ends with them; other encoders may have its other rows.
@@ -71,6 +73,9 @@ export function createCopyEncoder<Row extends object>(
     },
     get count() {
       return count
+    },
+    get size() {
+      return target.at
     },
     bytes({ isFirst = true, isLast = true } = {}) {
       const { at } = target

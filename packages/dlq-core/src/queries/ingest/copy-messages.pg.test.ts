@@ -8,7 +8,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type NewMessage, readDeadLetter } from '../../domain/message/new-message.ts'
 import type { Header } from '../../domain/record/record.ts'
 import { defaultRetryPolicy } from '../../domain/retry/retry-policy.ts'
-import { copyMessages, insertMessages } from './message-insert.ts'
+import { copyMessages, encodeMessages, insertMessages } from './message-insert.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -96,6 +96,33 @@ test('more rows than one piece holds are stored, each once', async () => {
   expect((await stored()).map(({ id }) => id)).toEqual(ids(messages).toSorted())
 })
 
+describe('rows that were written as they were read', () => {
+  test.each([
+    [900, 0],
+    [900, 1],
+    [1, 900],
+    [2, 3],
+    [400, 500],
+    [0, 5],
+  ])('%i of them and %i others are stored, each once', async (early, late) => {
+    const messages = Array.from({ length: early + late }, (_, offset) => message(offset))
+    const encoded = encodeMessages()
+    for (const one of messages.slice(0, early)) encoded.add(one)
+    const copyAll = () => service.sql.begin((sql) => copyMessages(sql, messages.slice(early), { encoded }))
+
+    // The same rows are copied again where something else of the transaction has failed.
+    await expect(
+      service.sql.begin(async (sql) => {
+        await copyMessages(sql, messages.slice(early), { encoded })
+        throw new Error('not now')
+      }),
+    ).rejects.toThrow('not now')
+    expect(await copyAll()).toBe(early + late)
+
+    expect((await stored()).map(({ id }) => id)).toEqual(ids(messages).toSorted())
+  })
+})
+
 test('without rows no statement is sent', async () => {
   expect(await copy([])).toBe(0)
 })
@@ -119,6 +146,23 @@ describe('a refusal rejects, stores nothing, and leaves the connections usable:'
     await usable()
   })
 })
+
+test.each([0, 899])(
+  'where row %i cannot be written, nothing is stored, and the connections stay usable',
+  async (at) => {
+    const broken = message(at, {
+      record_headers: () => {
+        throw new Error('the headers are gone')
+      },
+    })
+    const messages = Array.from({ length: 900 }, (_, offset) => (offset === at ? broken : message(offset)))
+
+    await expect(copy(messages)).rejects.toThrow('the headers are gone')
+
+    expect(await stored()).toEqual([])
+    await usable()
+  },
+)
 
 test('an id that is stored already refuses the copy and leaves the stored row', async () => {
   const known = message(0)

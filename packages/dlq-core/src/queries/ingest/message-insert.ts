@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { NewMessage } from '../../domain/message/new-message.ts'
 import { writtenText } from '../../domain/record/header-json.ts'
 import type { Sql } from '../sql.ts'
-import { type CopyColumns, type CopyEncoder, createCopyEncoder } from './copy-format.ts'
+import { type CopyColumns, type CopyEncoder, type CopyMark, createCopyEncoder } from './copy-format.ts'
 
 const columnTypes: CopyColumns<NewMessage> = {
   id: 'uuid',
@@ -51,20 +51,22 @@ const rowsPerStatement = 500
 const pieceBytes = 160 * 1024
 
 /**
- * Rows that are encoded for `copyMessages` as they are read, so that nothing else of them has to be kept. Of five rows
- * three are written in a first pass, and two in a second one, behind all of those. A B-tree splits a full page in its
- * middle: what comes in the order of ids, between the ids of other topics, leaves half of each page empty. The second pass
- * fills it: the index by topic has 69 bytes a row, where it had 96.
+ * Of five rows three are written in a first pass, and two in a second one, behind all of those. A B-tree splits a full page
+ * in its middle: what comes in the order of ids, between the ids of other topics, leaves half of each page empty. The second
+ * pass fills it: the index by topic has 69 bytes a row, where it had 96.
  */
+const rowsOfPasses = 5
+const passes = [0, 1] as const
+type Pass = (typeof passes)[number]
+const passOf = (index: number): Pass => (index % rowsOfPasses < 3 ? 0 : 1)
+
+/** Rows that are encoded for `copyMessages` as they are read, so that nothing else of them has to be kept. */
 export type EncodedMessages = {
   add(message: NewMessage): void
   /** The number of rows. */
   readonly count: number
-  readonly passes: readonly CopyEncoder<NewMessage>[]
+  readonly passes: Readonly<Record<Pass, CopyEncoder<NewMessage>>>
 }
-
-const inFirstPass = 3
-const rowsOfPasses = 5
 
 /**
  * Memory of encoded rows, used again and again: new buffers were 3 KB a row that only the collector of all garbage gave
@@ -72,29 +74,33 @@ const rowsOfPasses = 5
  */
 const memories: Buffer[] = []
 const memoryBytes = 512 * 1024
-const maxKept = 6
+const maxKept = 8
 /** Memory that has grown for large values is not kept. */
 const maxKeptBytes = 2 * 1024 * 1024
 
+function createEncoder(): CopyEncoder<NewMessage> {
+  return createCopyEncoder(columnTypes, memories.pop() ?? Buffer.allocUnsafeSlow(memoryBytes))
+}
+
+function keepMemory({ memory }: CopyEncoder<NewMessage>): void {
+  if (memory.length <= maxKeptBytes && memories.length < maxKept) memories.push(memory)
+}
+
 export function encodeMessages(): EncodedMessages {
-  const encoder = () => createCopyEncoder(columnTypes, memories.pop() ?? Buffer.allocUnsafeSlow(memoryBytes))
-  const [first, second] = [encoder(), encoder()]
-  const count = () => first.count + second.count
+  const encoders = { 0: createEncoder(), 1: createEncoder() }
+  const count = () => encoders[0].count + encoders[1].count
   return {
-    add(message) {
-      const pass = count() % rowsOfPasses < inFirstPass ? first : second
-      pass.add(message)
-    },
+    add: (message) => encoders[passOf(count())].add(message),
     get count() {
       return count()
     },
-    passes: [first, second],
+    passes: encoders,
   }
 }
 
 /** Gives the memory back. Call it only once the rows are stored: after a fault the socket may still read from it. */
-export function forgetEncoded({ passes }: EncodedMessages): void {
-  for (const { memory } of passes) if (memory.length <= maxKeptBytes && memories.length < maxKept) memories.push(memory)
+export function forgetEncoded(encoded: EncodedMessages): void {
+  for (const pass of passes) keepMemory(encoded.passes[pass])
 }
 
 /** Stores the messages, except those whose ids are stored already. Returns how many are new. */
@@ -143,19 +149,20 @@ export async function copyMessages(
     await beside()
     return 0
   }
-  const rows = encoded ?? encodeMessages()
-  const marks = rows.passes.map((pass) => pass.mark())
-  for (const message of messages) rows.add(message)
-  const filled = rows.passes.filter((pass) => pass.count > 0)
-  const parts = filled.map((pass, at) => pass.bytes({ isFirst: at === 0, isLast: at === filled.length - 1 }))
-  for (const [at, pass] of rows.passes.entries()) pass.back(marks[at]!)
   const stream = await sql`copy ${sql(table)} (${sql(columns)}) from stdin (format binary)`.writable()
   const refused = new Promise<never>((_, reject) => stream.once('error', reject))
   // The writes below await it. It may also reject between them, and must not count as unhandled then.
   refused.catch(() => {})
-  for (const piece of parts.flatMap(piecesOf))
-    await Promise.race([refused, new Promise<void>((resolve) => stream.write(piece, () => resolve()))])
-  if (encoded === null) forgetEncoded(rows)
+  const late = messages.length === 0 ? null : lateMessages(messages)
+  try {
+    for (const piece of piecesOf(encoded, late))
+      await Promise.race([refused, new Promise<void>((resolve) => stream.write(piece, () => resolve()))])
+  } catch (error) {
+    // A row could not be written: without this the COPY would wait for it for ever.
+    stream.destroy(error as Error)
+    throw error
+  }
+  if (late !== null) keepMemory(late.encoder)
   stream.end()
   // The driver accepts the next statement only after the stream has passed on its end. That statement waits for the
   // COPY and fails if the COPY failed. The stream itself does not report that.
@@ -164,9 +171,39 @@ export async function copyMessages(
   return count
 }
 
-function piecesOf(bytes: Buffer): Buffer[] {
-  const count = Math.ceil(bytes.length / pieceBytes)
-  return Array.from({ length: count }, (_, at) => bytes.subarray(at * pieceBytes, (at + 1) * pieceBytes))
+/** `start`: of the memory that each piece is written into. */
+type LateMessages = { messages: readonly NewMessage[]; encoder: CopyEncoder<NewMessage>; start: CopyMark }
+
+function lateMessages(messages: readonly NewMessage[]): LateMessages {
+  const encoder = createEncoder()
+  return { messages, encoder, start: encoder.mark() }
+}
+
+/**
+ * The bytes of a COPY of all rows. Late messages are encoded when their piece is asked for, each piece into the same memory:
+ * ask for the next one only when the last one is written.
+ */
+function* piecesOf(encoded: EncodedMessages | null, late: LateMessages | null): Generator<Buffer> {
+  let isFirst = true
+  for (const pass of passes) {
+    if (encoded !== null) {
+      const isLast = late === null && pass === passes.at(-1)
+      const written = encoded.passes[pass].bytes({ isFirst, isLast })
+      for (let at = 0; at < written.length; at += pieceBytes) yield written.subarray(at, at + pieceBytes)
+      isFirst = false
+    }
+    if (late === null) continue
+    const { messages, encoder, start } = late
+    for (const [index, message] of messages.entries()) {
+      if (passOf(index) !== pass) continue
+      encoder.add(message)
+      if (encoder.size < pieceBytes) continue
+      yield encoder.bytes({ isFirst, isLast: false })
+      isFirst = false
+      encoder.back(start)
+    }
+  }
+  if (late !== null) yield late.encoder.bytes({ isFirst, isLast: true })
 }
 
 /** Creates the partition of this id, for a record of a month that was dropped, or skipped while no upkeep ran. */

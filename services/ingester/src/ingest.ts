@@ -11,6 +11,7 @@ import { createMessagePartitions } from 'dlq-core/queries/ingest/message-insert.
 import { beginGeneration } from 'dlq-core/queries/ingest/positions.ts'
 import type { SharedTopic } from 'dlq-core/queries/ingest/topics.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { DecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
 import { fetchOriginals } from 'dlq-core/runtime/fetching/fetch-originals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
@@ -102,6 +103,16 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   // kafkajs fails for all topics while a deleted one is on the list, so a fault is a reason to look at once.
   const lookAgain = createWake()
   let cluster = ''
+  /** Behind the same addresses another cluster may answer one day, also while this process runs. */
+  async function identify(): Promise<void> {
+    const { clusterId } = await deps.admin.describeCluster()
+    if (clusterId === cluster) return
+    if (cluster !== '') {
+      log.error({ was: cluster, now: clusterId }, 'cluster_changed')
+      subscription.forget()
+    }
+    cluster = clusterId
+  }
   const noteAgain = createWake()
   const state = createIngesterState({ onChange: () => noteAgain.notify() })
 
@@ -125,7 +136,8 @@ export async function ingest(deps: IngestDeps): Promise<void> {
 
   const discovering = runLoop(
     async () => {
-      cluster ||= await readClusterId(deps)
+      if (cluster === '') await connect(deps)
+      await identify()
       await discover()
       return { more: false }
     },
@@ -170,6 +182,9 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         onRecreated: async (batch, { seenOffset, epoch }, lowOffset) => {
           const { topic, partition } = batch
           // Discovery sees it by the topic's id, for all partitions. Where Kafka has no ids, this partition starts over here.
+          await identify()
+          if (cluster !== batch.cluster)
+            throw new DlqError('CLUSTER_CHANGED', 'the batch is of a cluster that was replaced')
           await discover()
           const isSame = subscription.hasId(topic)
           if (isSame && (await readFromCut(deps, batch, { seenOffset, epoch })) !== null) return
@@ -236,13 +251,11 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   }
 }
 
-async function readClusterId({ admin, sql, log }: IngestDeps): Promise<string> {
+async function connect({ admin, sql, log }: IngestDeps): Promise<void> {
   // Partitions are created ahead at migration, here, and daily; storing a batch creates missing ones.
   const made = await createMessagePartitions(sql)
   if (made > 0) log.info({ made }, 'partitions_made')
   await admin.connect()
-  const { clusterId } = await admin.describeCluster()
-  return clusterId
 }
 
 /** The topics to consume, and a signal that aborts when the list changes or one of them was recreated. */
@@ -258,6 +271,10 @@ function createSubscription(stop: AbortSignal) {
     }),
     /** Whether Kafka has an id of the topic, by which a deleted one is told from its successor. */
     hasId: (topic: string) => topics.some((of) => of.topic === topic && of.topic_id !== null),
+    /** The next list is another one, whatever is on it. */
+    forget() {
+      topics = []
+    },
     /** Returns the topics that are not on the list any more. */
     update(found: SharedTopic[]): string[] {
       const isSame = ({ topic, topic_id: topicId }: SharedTopic, index: number) =>

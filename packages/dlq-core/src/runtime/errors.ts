@@ -8,6 +8,7 @@ export type DlqErrorCode =
   | 'EMBEDDED_MISSING'
   | 'CONSUMER_CRASHED'
   | 'CONSUMER_STALLED'
+  | 'CLUSTER_CHANGED'
 
 /** An expected fault: `code` is stable, `cause` holds the library's error. */
 export class DlqError extends Error {

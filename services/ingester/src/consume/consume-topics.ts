@@ -67,6 +67,8 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   const { kafka, groupId, topics, signal, log } = deps
   const consumer = kafka.consumer({
     groupId,
+    // Positions are those of one cluster.
+    clusterId: deps.cluster,
     sessionTimeout: sessionTimeoutMs,
     rebalanceTimeout: rebalanceTimeoutMs,
     heartbeatInterval: heartbeatIntervalMs,

@@ -36,12 +36,13 @@ async function consuming(
   const batches: Batch[] = []
   let fetches = 0
   let joins = 0
+  const { clusterId } = await topics.admin.describeCluster()
   const consumed = consumeTopics({
     kafka: topics.kafka,
     reader: topics.reader,
     sql: service.sql,
     log: createLog({ service: 'test', level: 'silent' }),
-    cluster: 'c',
+    cluster: clusterId,
     groupId: topics.groupName('consume'),
     topics: names,
     pool: createDecodePools({ maxValueBytes: 1000 }).fetches,
@@ -100,4 +101,18 @@ test('a paused topic is not read, also by a consumer that begins, or begins agai
       },
     },
   )
+})
+
+test('a consumer that expects another cluster reads nothing, and ends', async () => {
+  const topic = await topics.createTopic('strange')
+  await send(topic, 'of another cluster')
+  const reading = consuming(
+    [topic],
+    async ({ batches }) => {
+      await sleep(2000)
+      expect(batches).toEqual([])
+    },
+    { cluster: 'another' },
+  )
+  await expect(reading).rejects.toThrow(/^Another cluster answers: \S+, where another is expected$/)
 })

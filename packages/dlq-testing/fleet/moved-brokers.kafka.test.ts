@@ -125,6 +125,8 @@ test('another cluster has positions of its own: nothing is missing, and nothing 
     return fresh
   })
   await untilAllSent([2, 1, 3])
+  const present = await sql`select topic from dlq.dlq_topics where gone_at is null`
+  expect([...present]).toEqual([{ topic: dlq }])
 
   expect(serviceNames.filter((name) => fleet.get(name).hasExited())).toEqual([])
   await fleet.get('ingester').stop('SIGTERM', 15_000)

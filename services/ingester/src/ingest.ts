@@ -29,7 +29,7 @@ import { answerSamples } from './discovery/sample-topics.ts'
 import type { IngesterMetrics } from './ingester-metrics.ts'
 import { completeRecords } from './read/complete-records.ts'
 import { readFromCut } from './read/cut-log.ts'
-import { discoverTopics } from './read/discover-topics.ts'
+import { discoverTopics, leaveCluster } from './read/discover-topics.ts'
 import { isRefused } from './read/missing-acl.ts'
 import { createFramesRegister } from './registers/frames-register.ts'
 import { createGroupRegister } from './registers/group-register.ts'
@@ -103,18 +103,20 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   // kafkajs fails for all topics while a deleted one is on the list, so a fault is a reason to look at once.
   const lookAgain = createWake()
   let cluster = ''
+  const noteAgain = createWake()
+  const state = createIngesterState({ onChange: () => noteAgain.notify() })
+
   /** Behind the same addresses another cluster may answer one day, also while this process runs. */
   async function identify(): Promise<void> {
     const { clusterId } = await deps.admin.describeCluster()
     if (clusterId === cluster) return
     if (cluster !== '') {
+      await leaveCluster(sql, cluster)
       log.error({ was: cluster, now: clusterId }, 'cluster_changed')
       subscription.forget()
     }
     cluster = clusterId
   }
-  const noteAgain = createWake()
-  const state = createIngesterState({ onChange: () => noteAgain.notify() })
 
   async function discover(): Promise<void> {
     const { topics, startedOver, subscriptions, listed } = await discoverTopics({ ...deps, cluster })

@@ -56,6 +56,12 @@ export async function discoverTopics(deps: DiscoverDeps): Promise<Discovered> {
   return { topics: await listTopics(sql, { cluster }), startedOver, subscriptions, listed: new Set(all) }
 }
 
+/** The cluster was replaced: it has no topics any more, and nothing in them waits to be read. */
+export async function leaveCluster(sql: Database, cluster: string): Promise<void> {
+  await recordTopics(sql, { cluster, found: [] })
+  await recordCandidates(sql, { cluster, found: [] })
+}
+
 async function describe(admin: Admin, reader: TopicReader, topics: string[]): Promise<FoundTopic[]> {
   // With an empty list kafkajs would ask for every topic of the cluster.
   if (topics.length === 0) return []

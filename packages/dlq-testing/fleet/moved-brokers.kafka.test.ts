@@ -8,7 +8,7 @@ import { createFleet, type Fleet } from 'dlq-testing/fleet/service-fleet.ts'
 import { serviceNames } from 'dlq-testing/fleet/service-process.ts'
 import { createTopicsNamed } from 'dlq-testing/kafka/create-topics.ts'
 import { type RunningKafka, startKafka } from 'dlq-testing/kafka/kafka.ts'
-import { type Address, openAddress } from 'dlq-testing/postgres-faults/address.ts'
+import { type Address, openAddress } from 'dlq-testing/process/address.ts'
 import type { Reaper } from 'dlq-testing/process/reaper.ts'
 import { numberedDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import { Kafka, logLevel } from 'kafkajs'
@@ -61,7 +61,6 @@ function connectTo({ brokers }: RunningKafka): Kafka {
   return new Kafka({ clientId: 'test', brokers, logLevel: logLevel.NOTHING })
 }
 
-let produced = 0
 /** A cluster of its own, at that port, with the topics and nothing in them. */
 async function startEmpty(name: string, port: number): Promise<RunningKafka> {
   const empty = await startBroker(name, port)
@@ -69,6 +68,7 @@ async function startEmpty(name: string, port: number): Promise<RunningKafka> {
   return empty
 }
 
+let produced = 0
 async function produceWave(to = server): Promise<void> {
   const producer = connectTo(to).producer()
   await producer.connect()
@@ -82,12 +82,12 @@ async function produceWave(to = server): Promise<void> {
 
 /** Each once, and none sent a second time. `waves`: by cluster, in the order in which they came. */
 async function untilAllSent(waves: readonly number[]): Promise<void> {
-  const count = (waves: number) => ({ status: 'RESOLVED', retry_count: 1, count: waves * waveSize })
+  const expected = waves.map((number) => ({ status: 'RESOLVED', retry_count: 1, count: number * waveSize }))
   await eventually(async () => {
     const rows = await sql<{ status: string; retry_count: number; count: number }[]>`
       select status, retry_count, count(*)::int from dlq.dlq_messages
       group by status, retry_count, dlq_cluster order by min(created_at)`
-    expect([...rows]).toEqual(waves.map(count))
+    expect([...rows]).toEqual(expected)
   })
 }
 

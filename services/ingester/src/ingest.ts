@@ -108,14 +108,16 @@ export async function ingest(deps: IngestDeps): Promise<void> {
 
   /** Behind the same addresses another cluster may answer one day, also while this process runs. */
   async function identify(): Promise<void> {
+    const was = cluster
     const { clusterId } = await deps.admin.describeCluster()
-    if (clusterId === cluster) return
-    if (cluster !== '') {
-      await leaveCluster(sql, cluster)
-      log.error({ was: cluster, now: clusterId }, 'cluster_changed')
-      subscription.forget()
-    }
+    if (clusterId === was) return
+    if (was !== '') await leaveCluster(sql, was)
+    // Several batches may ask at once.
+    if (cluster !== was) return
     cluster = clusterId
+    if (was === '') return
+    log.error({ was, now: cluster }, 'cluster_changed')
+    subscription.forget()
   }
 
   async function discover(): Promise<void> {
@@ -183,10 +185,10 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         onAnotherLeader: (batch, seen) => readFromCut(deps, batch, seen),
         onRecreated: async (batch, { seenOffset, epoch }, lowOffset) => {
           const { topic, partition } = batch
-          // Discovery sees it by the topic's id, for all partitions. Where Kafka has no ids, this partition starts over here.
           await identify()
           if (cluster !== batch.cluster)
             throw new DlqError('CLUSTER_CHANGED', 'the batch is of a cluster that was replaced')
+          // Discovery sees it by the topic's id, for all partitions. Where Kafka has no ids, this partition starts over here.
           await discover()
           const isSame = subscription.hasId(topic)
           if (isSame && (await readFromCut(deps, batch, { seenOffset, epoch })) !== null) return

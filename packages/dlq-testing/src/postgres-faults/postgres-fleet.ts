@@ -8,8 +8,8 @@ import { mountSmallDisk } from '../cluster/cluster-faults.ts'
 import { createFleet, type Fleet } from '../fleet/service-fleet.ts'
 import type { ServiceName } from '../fleet/service-process.ts'
 import { type RunningPostgres, startPostgres } from '../postgres/postgres.ts'
+import { type Address, openAddress } from '../process/address.ts'
 import { createReaper } from '../process/reaper.ts'
-import { type Address, openAddress } from './address.ts'
 import { startStandby, waitForStandby } from './standby.ts'
 
 /** How the standby follows; null: there is none. */

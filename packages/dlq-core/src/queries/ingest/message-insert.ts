@@ -65,7 +65,8 @@ export type EncodedMessages = {
   add(message: NewMessage): void
   /** The number of rows. */
   readonly count: number
-  readonly passes: Readonly<Record<Pass, CopyEncoder<NewMessage>>>
+  /** One for each. */
+  readonly passes: readonly [CopyEncoder<NewMessage>, CopyEncoder<NewMessage>]
 }
 
 /**
@@ -87,7 +88,7 @@ function keepMemory({ memory }: CopyEncoder<NewMessage>): void {
 }
 
 export function encodeMessages(): EncodedMessages {
-  const encoders = { 0: createEncoder(), 1: createEncoder() }
+  const encoders = [createEncoder(), createEncoder()] as const
   const count = () => encoders[0].count + encoders[1].count
   return {
     add: (message) => encoders[passOf(count())].add(message),
@@ -100,7 +101,7 @@ export function encodeMessages(): EncodedMessages {
 
 /** Gives the memory back. Call it only once the rows are stored: after a fault the socket may still read from it. */
 export function forgetEncoded(encoded: EncodedMessages): void {
-  for (const pass of passes) keepMemory(encoded.passes[pass])
+  for (const encoder of encoded.passes) keepMemory(encoder)
 }
 
 /** Stores the messages, except those whose ids are stored already. Returns how many are new. */

@@ -1,5 +1,5 @@
 // An address that leads to one server now and to another one later, like the virtual address or the DNS name of a
-// database with a standby.
+// database with a standby, or of a Kafka cluster whose brokers move.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'

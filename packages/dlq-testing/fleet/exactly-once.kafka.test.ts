@@ -46,7 +46,9 @@ let reaper: Reaper
 
 beforeAll(async () => {
   await using opened = new AsyncDisposableStack()
-  const postgresSettings = { shared_buffers: '64MB' }
+  // The least safe way to have a database: what PostgreSQL says is committed, it forgets in a crash.
+  const forgetful = { synchronous_commit: 'off', wal_writer_delay: '10s' }
+  const postgresSettings = { shared_buffers: '64MB', ...forgetful }
   ;({ stack, sql, reaper } = await openOwnStack(opened, { dataDir: `${logs.path}/stack`, postgresSettings }))
   kafka = createTestKafka(stack.kafkaBrokers)
   release = opened.move()

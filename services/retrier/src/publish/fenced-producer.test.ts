@@ -62,6 +62,27 @@ test('every transaction after a producer was given up begins with a new producer
   expect(await transaction).toEqual({ name: 'second' })
 })
 
+test('a producer that was idle for an hour is replaced, before Kafka forgets it', async () => {
+  const { kafka, producers } = createHeldKafka()
+  let now = 0
+  const fenced = createFencedProducer({ kafka, ...options, now: () => now })
+  const begin = async (name: string) => {
+    const transaction = fenced.transaction()
+    await expect.poll(() => producers.length).toBe(Number(name))
+    producers.at(-1)!.begin(transactionOf(name))
+    return transaction
+  }
+  await begin('1')
+  now += 59 * 60_000
+  await begin('1')
+  now += 59 * 60_000
+  await begin('1')
+  now += 60 * 60_000
+
+  expect(await begin('2')).toEqual({ name: '2' })
+  expect(producers.map(({ isClosed }) => isClosed)).toEqual([true, false])
+})
+
 test('a producer of a frozen broker holds nobody up', async () => {
   const frozen = {
     connect: async () => {},

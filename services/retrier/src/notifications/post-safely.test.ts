@@ -1,8 +1,8 @@
 // Requests to receivers that behave badly, on this machine: loopback is allowed where a test needs an answer.
 
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { judge } from './deliver.ts'
 import { readRetryAfter, sendSafely } from './post-safely.ts'
 
@@ -91,6 +91,47 @@ test('http is refused unless it is allowed, and the message has no path, which i
   const refused = sendSafely(url, {}, { ...here, allowHttp: false })
   await expect(refused).rejects.toThrow('must be https')
   await expect(refused).rejects.not.toThrow('secret')
+})
+
+/** What a proxy was asked that lets nobody through by CONNECT, with the variables that lead to it. */
+async function openProxy(): Promise<string[]> {
+  const asked: string[] = []
+  const note = ({ method, url }: IncomingMessage) => asked.push(`${method} ${url}`)
+  const server = createServer((request, answer) => {
+    note(request)
+    answer.writeHead(204).end()
+  })
+  server.on('connect', (request, socket) => {
+    note(request)
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://ada:secret@127.0.0.1:${(server.address() as AddressInfo).port}`
+  const variables = { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: url, HTTP_PROXY: url, NO_PROXY: 'inside.example.com' }
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+    server.close()
+  })
+  return asked
+}
+
+test('calls go through the proxy of the environment, and those that NO_PROXY names go past it', async () => {
+  const asked = await openProxy()
+  const nowhere = { allowHttp: true, allowNetworks: [] }
+  expect(await sendSafely(new URL('http://hooks.example.com/a'), {}, nowhere)).toMatchObject({ status: 204 })
+  const refused = sendSafely(new URL('https://hooks.example.com/services/T0/path'), {}, nowhere)
+  await expect(refused).rejects.toThrow(/403/)
+  await expect(refused).rejects.not.toThrow(/ada|secret|path/)
+  await expect(sendSafely(new URL('https://inside.example.com/'), {}, nowhere)).rejects.toThrow()
+  expect(asked).toEqual(['POST http://hooks.example.com/a', 'CONNECT hooks.example.com:443'])
+})
+
+test('no proxy is asked for a private address', async () => {
+  const asked = await openProxy()
+  const refused = sendSafely(new URL('https://169.254.169.254/latest'), {}, { ...here, allowNetworks: [] })
+  await expect(refused).rejects.toThrow(/not allowed/)
+  expect(asked).toEqual([])
 })
 
 test('Retry-After is seconds or a date, and bounded', () => {

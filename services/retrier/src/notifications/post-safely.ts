@@ -1,9 +1,11 @@
 // Sends one request to an address from a secret file. The address that is connected to is checked, not the name, so that
-// a name which changes its address passes nothing: no loopback, no private network, no metadata of a cloud.
+// a name which changes its address passes nothing: no loopback, no private network, no metadata of a cloud. Where a proxy
+// leads out, it looks names up, and so it decides where they lead; an address that stands in the URL is still checked.
 
 import type { IncomingMessage } from 'node:http'
 import * as http from 'node:http'
 import * as https from 'node:https'
+import { proxyOptions } from 'dlq-core/runtime/outgoing/proxy.ts'
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent'
 
 export type SafetyRules = { allowHttp: boolean; allowNetworks: readonly string[]; timeoutMs?: number }
@@ -27,7 +29,7 @@ export async function sendSafely(
 ): Promise<Answer> {
   if (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:'))
     throw new Error(`${url.protocol}//${url.host}: must be https (notifications.allow_http allows http)`)
-  const filter = { allowIPAddressList: [...allowNetworks], keepAlive: false }
+  const filter = { allowIPAddressList: [...allowNetworks], keepAlive: false, ...proxyOptions() }
   const [client, agent] =
     url.protocol === 'https:'
       ? [https, new RequestFilteringHttpsAgent(filter)]

@@ -372,4 +372,11 @@ describe('warnings', () => {
       'DLQ_API_SERVICE_HOST: no such setting; ignored',
     ])
   })
+  test('say where a proxy is named that nothing uses, if something calls out', () => {
+    const env = { HTTPS_PROXY: 'http://proxy:3128' }
+    const yaml = 'notifications: { channels: [{ name: a, kind: slack, url_file: /run/url }] }'
+    expect(load({ env, yaml }).warnings).toEqual(['HTTPS_PROXY: nothing uses it without NODE_USE_ENV_PROXY=1'])
+    expect(load({ env }).warnings).toEqual([])
+    expect(load({ env: { ...env, NODE_USE_ENV_PROXY: '1' }, yaml }).warnings).toEqual([])
+  })
 })

@@ -8,6 +8,7 @@ import { parseDocument } from 'yaml'
 import type { PolicyLayers } from '../../domain/retry/effective-policy.ts'
 import { databaseTlsFaults } from '../database/database-tls.ts'
 import { kafkaSecurityFaults, kafkaSecurityWarnings } from '../kafka/kafka-security.ts'
+import { proxyWarnings } from '../outgoing/proxy.ts'
 import { certificateWarnings } from '../tls/own-certificates.ts'
 import { isAuthConfigured } from './auth-schema.ts'
 import {
@@ -93,7 +94,7 @@ export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = rea
   if (parsed.success && parsed.output.schemas) faults.push(...readSchemaFiles(parsed.output.schemas).faults)
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults)
   if (needs.includes('kafka')) warnings.push(...kafkaSecurityWarnings(parsed.output.kafka))
-  warnings.push(...certificateWarnings(parsed.output))
+  warnings.push(...certificateWarnings(parsed.output), ...proxyWarnings(parsed.output, env))
   return { config: parsed.output, warnings, files }
 }
 

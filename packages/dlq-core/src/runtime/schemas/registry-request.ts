@@ -7,6 +7,7 @@ import https from 'node:https'
 import type { RegistryConfig } from '../config/schemas-schema.ts'
 import { createTokenSource, readTokenFile } from '../kafka/kafka-oauth.ts'
 import type { Log } from '../log.ts'
+import { proxyOptions } from '../outgoing/proxy.ts'
 import { followTlsFiles, type TlsFiles } from '../tls/tls-files.ts'
 
 export const maxAnswerBytes = 1024 * 1024
@@ -30,7 +31,7 @@ export function createRegistryRequest(registry: RegistryConfig, log: Log): Regis
   const login = createLogin(registry)
   const { Agent } = isTls ? https : http
   // A session that is resumed would still show the certificate of its beginning.
-  const agent = new Agent({ keepAlive: true, maxSockets, maxCachedSessions: 0 })
+  const agent = new Agent({ keepAlive: true, maxSockets, maxCachedSessions: 0, ...proxyOptions() })
   const tls = isTls ? followTlsFiles({}, () => tlsFiles(registry), { of: base, log }) : {}
 
   return async (path, post) => {

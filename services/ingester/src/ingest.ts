@@ -106,6 +106,8 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const noteAgain = createWake()
   const state = createIngesterState({ onChange: () => noteAgain.notify() })
 
+  const note = () => noteIngester(sql, { id: deps.ingesterId, cluster: cluster || null, ...state.now() })
+
   /** Behind the same addresses another cluster may answer one day, also while this process runs. */
   async function identify(): Promise<void> {
     const was = cluster
@@ -154,6 +156,8 @@ export async function ingest(deps: IngestDeps): Promise<void> {
       metrics.topics.set(topics.length)
       if (topics.length === 0) return { more: false }
       log.info({ topics }, 'subscribing')
+      // By it the others of the group know this ingester as one of theirs.
+      await note()
       await consumeTopics({
         kafka,
         reader,
@@ -161,6 +165,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         log,
         cluster,
         groupId,
+        ingesterId: deps.ingesterId,
         topics,
         pool: pools.fetches,
         maxValueBytes,
@@ -209,6 +214,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
           metrics.rebalances.inc()
           state.assigned(assignment)
         },
+        onCrowdedOut: state.cannotRead,
       }).finally(state.unassigned)
       return { more: true }
     },
@@ -242,7 +248,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const followingRoutes = runLoop(routes.refresh, { name: 'routes', intervalMs: policyPollMs, signal, log })
   const noting = runLoop(
     async () => {
-      await noteIngester(sql, { id: deps.ingesterId, cluster: cluster || null, ...state.now() })
+      await note()
       return { more: false }
     },
     { name: 'note', intervalMs: noteIntervalMs, signal, log, wake: noteAgain },

@@ -1,5 +1,6 @@
 // What a running consumer reads of a real broker; nothing is stored.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { noteIngester } from 'dlq-core/queries/ingest/ingesters.ts'
 import { pauseTopic, resumeTopic } from 'dlq-core/queries/retry/topic-pauses.ts'
 import { createDecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -12,6 +13,7 @@ import { type ConsumeDeps, consumeTopics } from './consume-topics.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
+const other = useServiceDatabase(useDatabase())
 const topics = useTopics()
 
 const stored: StoreOutcome & { kind: 'stored' } = {
@@ -23,6 +25,15 @@ async function send(topic: string, ...values: string[]): Promise<void> {
   const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
   await producer.connect()
   await producer.send({ topic, messages: values.map((value) => ({ value, partition: 0 })) })
+  await producer.disconnect()
+}
+
+/** A record to each partition. */
+async function sendToEach(names: readonly string[], partitions: number): Promise<void> {
+  const producer = topics.kafka.producer({ allowAutoTopicCreation: false })
+  await producer.connect()
+  const messages = Array.from({ length: partitions }, (_, partition) => ({ value: 'one', partition }))
+  await producer.sendBatch({ topicMessages: names.map((topic) => ({ topic, messages })) })
   await producer.disconnect()
 }
 
@@ -44,6 +55,7 @@ async function consuming(
     log: createLog({ service: 'test', level: 'silent' }),
     cluster: clusterId,
     groupId: topics.groupName('consume'),
+    ingesterId: 'test-ingester',
     topics: names,
     pool: createDecodePools({ maxValueBytes: 1000 }).fetches,
     maxValueBytes: 1000,
@@ -56,6 +68,7 @@ async function consuming(
     onFetched: () => void fetches++,
     onCrash() {},
     onAssigned: () => void joins++,
+    onCrowdedOut() {},
     onRecreated: async () => {},
     onAnotherLeader: async () => null,
     onStored() {},
@@ -115,4 +128,66 @@ test('a consumer that expects another cluster reads nothing, and ends', async ()
     { cluster: 'another' },
   )
   await expect(reading).rejects.toThrow(/^Another cluster answers: \S+, where another is expected$/)
+})
+
+test('members of one group that read other topics leave none of them unread', async () => {
+  const [ours, theirs, both] = await Promise.all(
+    ['ours', 'theirs', 'both'].map((name) => topics.createTopic(name, { partitions: 4 })),
+  )
+  const more = { groupId: topics.groupName('shared') }
+  const read = ({ batches }: { batches: Batch[] }) => [
+    ...new Set(batches.map(({ topic, partition }) => `${topic} ${partition}`)),
+  ]
+  const all = (...names: string[]) => names.flatMap((name) => [0, 1, 2, 3].map((partition) => `${name} ${partition}`))
+  await consuming(
+    [ours!, both!],
+    async (first) => {
+      await consuming(
+        [theirs!, both!],
+        async (second) => {
+          await expect.poll(second.joins, { timeout: 20_000 }).toBeGreaterThan(0)
+          await sendToEach([ours!, theirs!, both!], 4)
+          await expect
+            .poll(() => [...read(first), ...read(second)].toSorted(), { timeout: 20_000 })
+            .toEqual(all(both!, ours!, theirs!).toSorted())
+          expect(read(first)).toEqual(expect.arrayContaining(all(ours!)))
+          expect(read(second)).toEqual(expect.arrayContaining(all(theirs!)))
+        },
+        more,
+      )
+    },
+    more,
+  )
+})
+
+test('an ingester of another database gets nothing of what this one reads, and says why', async () => {
+  const topic = await topics.createTopic('ours', { partitions: 4 })
+  const groupId = topics.groupName('shared')
+  const stranger = { groupId, ingesterId: 'stranger' }
+  await noteIngester(service.sql, { id: 'ours', cluster: null, assignment: [], fault: null })
+  let why = ''
+  await consuming(
+    [topic],
+    async (ours) => {
+      await expect.poll(ours.joins, { timeout: 20_000 }).toBeGreaterThan(0)
+      const work = async (theirs: { batches: Batch[] }) => {
+        await expect
+          .poll(() => why, { timeout: 20_000 })
+          .toMatch(/^another deployment reads in the consumer group \S+, from /)
+        await sendToEach([topic], 4)
+        await expect.poll(() => ours.batches.length, { timeout: 20_000 }).toBe(4)
+        expect(theirs.batches).toEqual([])
+      }
+      const { sql } = other
+      await noteIngester(sql, { id: 'stranger', cluster: null, assignment: [], fault: null })
+      await consuming([topic], work, {
+        ...stranger,
+        sql,
+        onCrowdedOut: (reason) => {
+          why = reason
+        },
+      })
+    },
+    { groupId, ingesterId: 'ours' },
+  )
 })

@@ -13,16 +13,20 @@ import type { Consumer, Kafka } from 'kafkajs'
 import { missingAcl } from '../read/missing-acl.ts'
 import { createPositionWatch, followPositions, type PositionWatch } from '../read/watch-positions.ts'
 import { followPauses, type PausedTopics } from '../watch/follow-pauses.ts'
+import { assignToReaders } from './assign-partitions.ts'
 import { createOffsetCommits } from './commit-offsets.ts'
+import { findStrangers, hostsOfStrangers } from './group-members.ts'
 import { type HandleDeps, handleBatch, passOver } from './handle-batch.ts'
 import { createStoreAhead } from './store-ahead.ts'
 import { watchForStall } from './watch-for-stall.ts'
 
 export type ConsumeDeps = Omit<HandleDeps, 'consumer' | 'positions' | 'ahead' | 'commits' | 'early' | 'isPaused'> & {
   kafka: Kafka
-  reader: Pick<TopicReader, 'fetchLogBounds' | 'fetchRecords'>
+  reader: Pick<TopicReader, 'fetchLogBounds' | 'fetchPartitions' | 'fetchRecords'>
   sql: Database
   groupId: string
+  /** Tells the members of one deployment from those of another. */
+  ingesterId: string
   topics: readonly string[]
   /** Bounds what its fetches decompress. */
   pool: DecodePool
@@ -36,6 +40,8 @@ export type ConsumeDeps = Omit<HandleDeps, 'consumer' | 'positions' | 'ahead' | 
   onCrash: (error: Error) => void
   /** Kafka has given it its partitions: those of each topic. */
   onAssigned: (assignment: Record<string, number[]>) => void
+  /** Members of another deployment are in the group, and this consumer has got no partition. */
+  onCrowdedOut: (why: string) => void
 }
 
 /**
@@ -67,6 +73,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   const { kafka, groupId, topics, signal, log } = deps
   const consumer = kafka.consumer({
     groupId,
+    partitionAssigners: [assignToReaders({ ...deps, findStrangers: (ids) => findStrangers(deps, ids) })],
     // Positions are those of one cluster.
     clusterId: deps.cluster,
     sessionTimeout: sessionTimeoutMs,
@@ -115,6 +122,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     seekToPositions(deps, { consumer, watch: positions }, payload.memberAssignment).catch((error) =>
       log.warn({ error }, 'seek_failed'),
     )
+    void nameStrangers(deps, consumer, payload.memberAssignment)
   })
   let pauses: PausedTopics | null = null
   let isClosing = false
@@ -158,6 +166,20 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     deps.pool.clear()
     await consumer.disconnect()
   }
+}
+
+async function nameStrangers(
+  deps: ConsumeDeps,
+  consumer: Consumer,
+  assignment: Record<string, number[]>,
+): Promise<void> {
+  const { groupId, log, onCrowdedOut } = deps
+  const hosts = await hostsOfStrangers(deps, consumer)
+  if (hosts.length === 0) return
+  log.error({ groupId, hosts }, 'group_shared')
+  if (Object.keys(assignment).length > 0) return
+  const place = `in the consumer group ${groupId}, from ${hosts.join(', ')}`
+  onCrowdedOut(`another deployment reads ${place}: set kafka.consumer_group to a name of this deployment's own`)
 }
 
 async function nameMissingAcl(deps: ConsumeDeps, error: unknown): Promise<void> {

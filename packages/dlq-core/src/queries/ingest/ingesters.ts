@@ -32,6 +32,14 @@ export async function forgetIngester(sql: Sql, id: string): Promise<void> {
   await sql`delete from dlq.dlq_ingesters where id = ${id} or seen_at < now() - interval '1 day'`
 }
 
+/** Those of the ids that no ingester of this database has. */
+export async function unknownIngesters(sql: Sql, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from unnest(${sql.array([...ids])}::text[]) as given (id)
+    where not exists (select from dlq.dlq_ingesters i where i.id = given.id)`
+  return rows.map(({ id }) => id)
+}
+
 export type Ingester = {
   id: string
   fault: string | null

@@ -6,7 +6,23 @@ import type { LogBounds } from '../../../queries/ingest/topic-partitions.ts'
 import { anyBroker, brokerOf, type Cluster, earliest, isolationLevel, latest } from '../kafkajs-internals.ts'
 import { askAgain } from './ask-leader.ts'
 
-type Led = { topic: string; partition: number; leader: number }
+/** `leader`: -1 while the partition has none. */
+export type Led = { topic: string; partition: number; leader: number }
+
+/**
+ * Every partition of the topics, in one request to any broker.
+ *
+ * @throws KafkaJSProtocolError where Kafka refuses one of the topics (deleted, forbidden)
+ */
+export async function fetchPartitions(cluster: Cluster, topics: readonly string[]): Promise<Led[]> {
+  // An empty list would ask for all topics of the cluster.
+  if (topics.length === 0) return []
+  const seed = await anyBroker(cluster)
+  const { topicMetadata } = await seed.metadata(topics)
+  return topicMetadata.flatMap(({ topic, partitionMetadata }) =>
+    partitionMetadata.map(({ partitionId, leader }) => ({ topic, partition: partitionId, leader })),
+  )
+}
 
 /**
  * Of every partition of the topics: the first offset that is retained, and the one after the last record,
@@ -46,13 +62,7 @@ async function askLeaders(
   topics: readonly string[],
   timestamps: readonly number[],
 ): Promise<Answered[]> {
-  // An empty list would ask for all topics of the cluster.
-  if (topics.length === 0) return []
-  const seed = await anyBroker(cluster)
-  const { topicMetadata } = await seed.metadata(topics)
-  const partitions = topicMetadata.flatMap(({ topic, partitionMetadata }) =>
-    partitionMetadata.map(({ partitionId, leader }) => ({ topic, partition: partitionId, leader })),
-  )
+  const partitions = await fetchPartitions(cluster, topics)
   const byLeader = Map.groupBy(partitions, ({ leader }) => leader)
   const answers = await Promise.all(
     Array.from(byLeader, ([leader, led]) => askLeader(cluster, leader, { led, timestamps })),

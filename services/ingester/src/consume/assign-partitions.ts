@@ -1,0 +1,82 @@
+// Which member of the group reads which partition. Members may read different topics: while a new topic is known to some
+// of them only, while their settings are replaced one after the other, and where two deployments have the same group.
+// The assigner of kafkajs gives the leader's topics to all members. Those that do not read a topic drop their part of it,
+// and nobody reads that part, nor topics that the leader does not read.
+
+import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
+import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import kafkajs, { type PartitionAssigner } from 'kafkajs'
+import { encodeMember, type Member, memberVersion, readMember } from './group-members.ts'
+
+/** That of kafkajs, so that members with its assigner may be in the group. */
+const name = 'RoundRobinAssigner'
+/** Of the topics that a log line names. */
+const maxNamed = 20
+
+export type AssignDeps = {
+  ingesterId: string
+  reader: Pick<TopicReader, 'fetchPartitions'>
+  /** Which of these ingesters belong to another deployment. */
+  findStrangers: (ids: readonly string[]) => Promise<ReadonlySet<string>>
+  log: Log
+}
+
+/** For a consumer of kafkajs: gives each partition to a member that reads its topic, and to each as many as to the others. */
+export function assignToReaders({ ingesterId, reader, findStrangers, log }: AssignDeps): PartitionAssigner {
+  return ({ cluster, groupId }) => ({
+    name,
+    version: memberVersion,
+    protocol: ({ topics }) => ({ name, metadata: encodeMember({ topics, ingesterId }) }),
+    async assign({ members: given, topics }) {
+      const members = new Map(given.map(({ memberId, memberMetadata }) => [memberId, readMember(memberMetadata)]))
+      const strangers = await findStrangers([...members.values()].flatMap(({ ingesterId: id }) => id ?? []))
+      const ownTopics = new Set(topics)
+      const others = new Set([...members.values()].flatMap(({ topics: read }) => read)).difference(ownTopics)
+      const found = await askTogether([...others], reader.fetchPartitions, log).catch((error) => {
+        log.debug({ error }, 'look_failed')
+        return []
+      })
+      const unread = others.difference(new Set(found.map(({ topic }) => topic)))
+      if (unread.size > 0) log.warn({ groupId, topics: [...unread].slice(0, maxNamed) }, 'topics_of_others_unread')
+      const own = topics.flatMap((topic) =>
+        cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => ({ topic, partition: partitionId })),
+      )
+      const shares = shareOut([...own, ...found], { members, strangers })
+      return Array.from(shares, ([memberId, assignment]) => ({
+        memberId,
+        memberAssignment: kafkajs.AssignerProtocol.MemberAssignment.encode({
+          ...{ version: memberVersion, assignment, userData: Buffer.alloc(0) },
+        }),
+      }))
+    },
+  })
+}
+
+/**
+ * Gives each partition to the member with the fewest partitions, of those that read its topic. Strangers get only topics
+ * that nobody else reads.
+ *
+ * @returns the partitions of each topic, by the member's id; without members that get none
+ */
+export function shareOut(
+  partitions: readonly { topic: string; partition: number }[],
+  { members, strangers }: { members: ReadonlyMap<string, Member>; strangers: ReadonlySet<string> },
+): Map<string, Record<string, number[]>> {
+  const ids = [...members.keys()].toSorted()
+  const counts = new Map(ids.map((id) => [id, 0]))
+  const shares = new Map<string, Record<string, number[]>>()
+  for (const [topic, ofTopic] of Map.groupBy(partitions, ({ topic }) => topic)) {
+    const reading = ids.filter((id) => members.get(id)!.topics.includes(topic))
+    const ours = reading.filter((id) => !strangers.has(members.get(id)!.ingesterId ?? ''))
+    const readers = ours.length > 0 ? ours : reading
+    for (const { partition } of readers.length > 0 ? ofTopic : []) {
+      const reader = readers.reduce((fewest, id) => (counts.get(id)! < counts.get(fewest)! ? id : fewest))
+      counts.set(reader, counts.get(reader)! + 1)
+      const share = shares.get(reader) ?? Object.create(null)
+      share[topic] = [...(share[topic] ?? []), partition]
+      shares.set(reader, share)
+    }
+  }
+  return shares
+}

@@ -1,0 +1,62 @@
+// What the members of the ingesters' group say of themselves, and which of them are strangers: ingesters of another
+// deployment, which has another database. Somebody has left kafka.consumer_group as it is for both, or tries this program
+// out against the brokers of production. What a stranger reads is not stored here.
+
+import { unknownIngesters } from 'dlq-core/queries/ingest/ingesters.ts'
+import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
+import kafkajs, { type Consumer } from 'kafkajs'
+
+const { MemberMetadata } = kafkajs.AssignerProtocol
+
+/** Of the consumer protocol, in what members say and are told. */
+export const memberVersion = 0
+/** No ingester has a longer id. */
+const maxIdBytes = 300
+
+/** `ingesterId`: null of a member that does not say it, as of an ingester from before. */
+export type Member = { topics: readonly string[]; ingesterId: string | null }
+
+export function encodeMember({ topics, ingesterId }: { topics: string[]; ingesterId: string }): Buffer {
+  return MemberMetadata.encode({ version: memberVersion, topics, userData: Buffer.from(ingesterId) })
+}
+
+/** A member that speaks another protocol reads nothing. */
+export function readMember(metadata: Buffer): Member {
+  try {
+    const { topics = [], userData } = MemberMetadata.decode(metadata) ?? {}
+    const isId = userData && userData.length > 0 && userData.length <= maxIdBytes
+    return { topics, ingesterId: isId ? userData.toString() : null }
+  } catch {
+    return { topics: [], ingesterId: null }
+  }
+}
+
+export type StrangersDeps = { sql: Database; log: Log }
+
+/** Those of the ingesters that this database does not know; none where it does not answer. */
+export async function findStrangers({ sql, log }: StrangersDeps, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  try {
+    return new Set(await unknownIngesters(sql, ids))
+  } catch (error) {
+    log.debug({ error }, 'look_failed')
+    return new Set()
+  }
+}
+
+/** From where strangers read in the consumer's group; empty also where Kafka does not say. */
+export async function hostsOfStrangers(deps: StrangersDeps, consumer: Consumer): Promise<string[]> {
+  try {
+    const { members } = await consumer.describeGroup()
+    const known = members.map(({ clientHost, memberMetadata }) => ({ clientHost, ...readMember(memberMetadata) }))
+    const strangers = await findStrangers(
+      deps,
+      known.flatMap(({ ingesterId }) => ingesterId ?? []),
+    )
+    const hosts = known.filter(({ ingesterId }) => ingesterId !== null && strangers.has(ingesterId))
+    return [...new Set(hosts.map(({ clientHost }) => clientHost.replace(/^\//, '')))]
+  } catch (error) {
+    deps.log.debug({ error }, 'look_failed')
+    return []
+  }
+}

@@ -38,6 +38,15 @@ export type Fleet = {
 const preferredPorts: Record<ServiceName, number> = { api: 8080, ingester: 8081, retrier: 8082 }
 /** New DLQ topics show within a second. */
 const devSettings = { DLQ_KAFKA_TOPIC_REFRESH_INTERVAL: '1s', NODE_NO_WARNINGS: '1' }
+/**
+ * On a Kafka that somebody has named: it may be one whose dead letters another deployment ingests, and retries. So nothing is
+ * taken from that one, nor sent beside it.
+ */
+const guestSettings = {
+  DLQ_KAFKA_CONSUMER_GROUP: 'dlq-manager.trial',
+  DLQ_RETRY_TRANSACTIONAL_ID_PREFIX: 'dlq-retrier-trial',
+  DLQ_RETRY_AUTO_RETRY: 'false',
+}
 const maxEvents = 5
 
 /** Null when it was stopped during its start. */
@@ -51,6 +60,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
   const built = buildConsole().catch((error: Error) => {
     print(error.message)
   })
+  const guest = Boolean(process.env.KAFKA_BROKERS)
   const servers = stack.adopt(
     await startStack({
       dataDir: devDir,
@@ -64,9 +74,10 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
   if (signal.aborted) return null
   const applied = await migrateUp({ databaseUrl: servers.databaseUrl })
   print(applied.length > 0 ? `Applied ${applied.length} migrations.` : 'The database is up to date.')
-  await createDemoTopics(servers.kafkaBrokers)
+  if (demo || !guest) await createDemoTopics(servers.kafkaBrokers)
   if (signal.aborted) return null
 
+  if (guest) print(`Reads as ${guestSettings.DLQ_KAFKA_CONSUMER_GROUP}. Messages are sent only when somebody asks.`)
   print('Starting ingester, retrier and API …')
   await built
   const services = new Map<ServiceName, SupervisedService>()
@@ -88,7 +99,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
         reaper,
         logFile: `${logDir}/${name}.log`,
         port: await freePort(preferredPorts[name]),
-        env: { ...devSettings, ...(demo ? demoSettings : {}), ...givenSettings() },
+        env: { ...devSettings, ...(guest && guestSettings), ...(demo && demoSettings), ...givenSettings() },
       },
       onChange,
     )

@@ -14,12 +14,14 @@ import { placeLines } from './summary.ts'
 import { createTerminal } from './terminal.ts'
 import { watchFleet } from './watch-fleet.ts'
 
-const usage = `usage: npm start [-- --no-demo] [-- --open] [-- --reset] [-- --data-dir DIR]
+const usage = `usage: npm start [-- --no-demo] [-- --demo] [-- --open] [-- --reset] [-- --data-dir DIR]
   --no-demo       only the fleet: PostgreSQL, Kafka and the three services
+  --demo          the demo's topics and traffic also where KAFKA_BROKERS names a Kafka
   --open          open the console in a browser
   --reset         forget the data of earlier runs first
   --data-dir DIR  keep data, logs and stack.json there instead of in .dev
-DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some.`
+DATABASE_URL and KAFKA_BROKERS name servers to use instead of starting some. On a Kafka that is named, messages are sent
+only when somebody asks, unless DLQ_RETRY_AUTO_RETRY=true.`
 
 const defaultDir = fileURLToPath(new URL('../../../.dev', import.meta.url))
 
@@ -73,14 +75,16 @@ function readOptions(): Options | null {
     const { values } = parseArgs({
       options: {
         'no-demo': { type: 'boolean' },
+        demo: { type: 'boolean' },
         open: { type: 'boolean' },
         reset: { type: 'boolean' },
         'data-dir': { type: 'string' },
         help: { type: 'boolean' },
       },
     })
-    const { open = false, reset = false, 'data-dir': dataDir = defaultDir } = values
-    if (!values.help) return { demo: !values['no-demo'], open, reset, dataDir: resolve(dataDir) }
+    // Somebody's own Kafka has topics of these names, perhaps, and readers.
+    const { demo = !process.env.KAFKA_BROKERS, open = false, reset = false, 'data-dir': dataDir = defaultDir } = values
+    if (!values.help) return { demo: demo && !values['no-demo'], open, reset, dataDir: resolve(dataDir) }
   } catch (error) {
     console.error((error as Error).message)
   }

@@ -130,6 +130,8 @@ export function connectDatabase(
         // Statements are short, but seem long where a partition was never analyzed: compiling one takes longer than it.
         jit: 'off',
         bytea_output: 'hex',
+        // A null among parameters that are arrays.
+        array_nulls: 'on',
         // What waits for a lock reads what the lock's holder has committed.
         default_transaction_isolation: 'read committed',
         ...(genericPlans && { plan_cache_mode: 'force_generic_plan' }),

@@ -11,6 +11,7 @@ afterEach(async () => {
 })
 
 const bytes = Buffer.from([0x00, 0x5c, 0x78, 0x31, 0xff])
+const id = '0198c1e0-0000-7000-8000-000000000001'
 const times = ['0100-01-01T00:00:00.000Z', '1850-06-07T08:09:10.000Z', '9999-12-31T23:59:59.999Z']
 
 test.each([
@@ -19,16 +20,19 @@ test.each([
   `timezone = 'Europe/Berlin'`,
   `timezone = 'Asia/Kolkata'`,
   'standard_conforming_strings = off',
+  'array_nulls = off',
   `default_transaction_isolation = 'serializable'`,
 ])('with %s values come back as they were', async (setting) => {
   await database.sql`alter database ${name()} set ${database.sql.unsafe(setting)}`
   const sql = connectAsService(database.url)
   try {
-    const [row] = await sql<[{ bytes: Buffer; times: Date[]; text: string; isolation: string }]>`
+    const [row] = await sql<
+      [{ bytes: Buffer; times: Date[]; text: string; isolation: string; ids: (string | null)[] }]
+    >`
       select ${bytes}::bytea as bytes, ${sql.array(times)}::timestamptz[] as times, '\\x' as text,
-             current_setting('transaction_isolation') as isolation`
+             current_setting('transaction_isolation') as isolation, ${sql.array([id, null])}::uuid[] as ids`
     expect({ ...row, times: row.times.map((time) => time.toISOString()) }).toEqual({
-      ...{ bytes, times, text: '\\x', isolation: 'read committed' },
+      ...{ bytes, times, text: '\\x', isolation: 'read committed', ids: [id, null] },
     })
   } finally {
     await sql.end()

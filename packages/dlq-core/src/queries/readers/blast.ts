@@ -47,8 +47,8 @@ export type Overtaken = {
   consumer_group: string | null
   /** One of the newer dead letters was sent since; null: there is none. */
   is_sent: boolean | null
-  /** The groups that failed on the newer ones. */
-  newer_groups: (string | null)[] | null
+  /** The groups that failed on the newer ones, where they are known. */
+  newer_groups: string[] | null
   /** What a retrier found behind it; null where no policy asked. */
   answer: StalenessAnswer | null
 }
@@ -68,7 +68,9 @@ export async function listOvertaken(sql: Sql, { limit, ...of }: Chosen & { limit
     ) m
     left join dlq.dlq_staleness s on s.message_id = m.id
     cross join lateral (
-      select bool_or(status = 'RESOLVED') as is_sent, array_agg(distinct consumer_group) as newer_groups
+      -- The driver reads a null in an array as the text "NULL".
+      select bool_or(status = 'RESOLVED') as is_sent,
+             array_agg(distinct consumer_group) filter (where consumer_group is not null) as newer_groups
       from (
         select status, original_topic, original_partition, original_offset, consumer_group, record_key
         from dlq.dlq_messages

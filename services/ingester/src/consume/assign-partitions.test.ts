@@ -14,7 +14,9 @@ function shared(
   readers: Record<string, string[]>,
   strangers: string[] = [],
 ) {
-  const members = new Map(Object.entries(readers).map(([id, topics]) => [id, { topics, ingesterId: id }]))
+  const members = new Map(
+    Object.entries(readers).map(([id, topics]) => [id, { topics: new Set(topics), ingesterId: id }]),
+  )
   const shares = shareOut(partitions, { members, strangers: new Set(strangers) })
   return Object.fromEntries([...shares].map(([id, share]) => [id, { ...share }]))
 }
@@ -49,7 +51,10 @@ test('a stranger gets what nobody else reads, and nothing else', () => {
 /** What members get where the leader reads topic "a" of two partitions. */
 async function assigned(
   members: Record<string, Buffer>,
-  { fetchPartitions = async () => [], strangers = [] as string[] },
+  {
+    fetchPartitions = async () => [],
+    strangers = [],
+  }: Partial<{ fetchPartitions: () => Promise<never[]>; strangers: string[] }>,
 ) {
   const cluster = { findTopicPartitionMetadata: () => [{ partitionId: 0 }, { partitionId: 1 }] } as unknown as Cluster
   const assigner = assignToReaders({
@@ -85,4 +90,10 @@ test('a member that speaks another protocol gets nothing, and one from before is
     m1: { a: [0] },
     m2: { a: [1] },
   })
+})
+
+test('a broker that does not answer holds the group up for two seconds only', { timeout: 5000 }, async () => {
+  const silent = () => new Promise<never[]>(() => {})
+  const members = { m1: reads('i1', 'a'), m2: reads('i2', 'b') }
+  expect(await assigned(members, { fetchPartitions: silent })).toEqual({ m1: { a: [0, 1] } })
 })

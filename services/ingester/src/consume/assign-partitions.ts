@@ -3,6 +3,7 @@
 // The assigner of kafkajs gives the leader's topics to all members. Those that do not read a topic drop their part of it,
 // and nobody reads that part, nor topics that the leader does not read.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -11,6 +12,8 @@ import { encodeMember, type Member, memberVersion, readMember } from './group-me
 
 /** That of kafkajs, so that members with its assigner may be in the group. */
 const name = 'RoundRobinAssigner'
+/** While the leader asks, all members wait, and it sends no heartbeat: less than its session. */
+const patienceMs = 2000
 /** Of the topics that a log line names. */
 const maxNamed = 20
 
@@ -30,13 +33,12 @@ export function assignToReaders({ ingesterId, reader, findStrangers, log }: Assi
     protocol: ({ topics }) => ({ name, metadata: encodeMember({ topics, ingesterId }) }),
     async assign({ members: given, topics }) {
       const members = new Map(given.map(({ memberId, memberMetadata }) => [memberId, readMember(memberMetadata)]))
-      const strangers = await findStrangers([...members.values()].flatMap(({ ingesterId: id }) => id ?? []))
-      const ownTopics = new Set(topics)
-      const others = new Set([...members.values()].flatMap(({ topics: read }) => read)).difference(ownTopics)
-      const found = await askTogether([...others], reader.fetchPartitions, log).catch((error) => {
-        log.debug({ error }, 'look_failed')
-        return []
-      })
+      const said = [...members.values()]
+      const others = new Set(said.flatMap(({ topics: read }) => [...read])).difference(new Set(topics))
+      const [strangers, found] = await Promise.all([
+        soon(findStrangers(said.flatMap(({ ingesterId: id }) => id ?? [])), new Set<string>()),
+        soon(askTogether([...others], reader.fetchPartitions, log), []),
+      ])
       const unread = others.difference(new Set(found.map(({ topic }) => topic)))
       if (unread.size > 0) log.warn({ groupId, topics: [...unread].slice(0, maxNamed) }, 'topics_of_others_unread')
       const own = topics.flatMap((topic) =>
@@ -53,6 +55,11 @@ export function assignToReaders({ ingesterId, reader, findStrangers, log }: Assi
   })
 }
 
+/** The answer, or else what it would be if nobody were asked. */
+async function soon<T>(asked: Promise<T>, otherwise: T): Promise<T> {
+  return await Promise.race([asked.catch(() => otherwise), sleep(patienceMs, otherwise, { ref: false })])
+}
+
 /**
  * Gives each partition to the member with the fewest partitions, of those that read its topic. Strangers get only topics
  * that nobody else reads.
@@ -67,15 +74,16 @@ export function shareOut(
   const counts = new Map(ids.map((id) => [id, 0]))
   const shares = new Map<string, Record<string, number[]>>()
   for (const [topic, ofTopic] of Map.groupBy(partitions, ({ topic }) => topic)) {
-    const reading = ids.filter((id) => members.get(id)!.topics.includes(topic))
+    const reading = ids.filter((id) => members.get(id)!.topics.has(topic))
     const ours = reading.filter((id) => !strangers.has(members.get(id)!.ingesterId ?? ''))
     const readers = ours.length > 0 ? ours : reading
     for (const { partition } of readers.length > 0 ? ofTopic : []) {
       const reader = readers.reduce((fewest, id) => (counts.get(id)! < counts.get(fewest)! ? id : fewest))
       counts.set(reader, counts.get(reader)! + 1)
       const share = shares.get(reader) ?? Object.create(null)
-      share[topic] = [...(share[topic] ?? []), partition]
       shares.set(reader, share)
+      share[topic] ??= []
+      share[topic].push(partition)
     }
   }
   return shares

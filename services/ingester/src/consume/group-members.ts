@@ -11,11 +11,11 @@ const { MemberMetadata } = kafkajs.AssignerProtocol
 
 /** Of the consumer protocol, in what members say and are told. */
 export const memberVersion = 0
-/** No ingester has a longer id. */
-const maxIdBytes = 300
+/** What the id of an ingester may be; anybody in the group may say anything. */
+const ingesterIdPattern = /^[\x21-\x7e]{1,300}$/
 
 /** `ingesterId`: null of a member that does not say it, as of an ingester from before. */
-export type Member = { topics: readonly string[]; ingesterId: string | null }
+export type Member = { topics: ReadonlySet<string>; ingesterId: string | null }
 
 export function encodeMember({ topics, ingesterId }: { topics: string[]; ingesterId: string }): Buffer {
   return MemberMetadata.encode({ version: memberVersion, topics, userData: Buffer.from(ingesterId) })
@@ -25,23 +25,18 @@ export function encodeMember({ topics, ingesterId }: { topics: string[]; ingeste
 export function readMember(metadata: Buffer): Member {
   try {
     const { topics = [], userData } = MemberMetadata.decode(metadata) ?? {}
-    const isId = userData && userData.length > 0 && userData.length <= maxIdBytes
-    return { topics, ingesterId: isId ? userData.toString() : null }
+    const id = userData?.toString() ?? ''
+    return { topics: new Set(topics), ingesterId: ingesterIdPattern.test(id) ? id : null }
   } catch {
-    return { topics: [], ingesterId: null }
+    return { topics: new Set(), ingesterId: null }
   }
 }
 
 export type StrangersDeps = { sql: Database; log: Log }
 
-/** Those of the ingesters that this database does not know; none where it does not answer. */
-export async function findStrangers({ sql, log }: StrangersDeps, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  try {
-    return new Set(await unknownIngesters(sql, ids))
-  } catch (error) {
-    log.debug({ error }, 'look_failed')
-    return new Set()
-  }
+/** Those of the ingesters that this database does not know. */
+export async function findStrangers({ sql }: StrangersDeps, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  return new Set(await unknownIngesters(sql, ids))
 }
 
 /** From where strangers read in the consumer's group; empty also where Kafka does not say. */

@@ -16,6 +16,7 @@ describeChart('a release with wrong values', () => {
       /\/container\/grpcPort.*got number, want null/s,
     ],
     ['a broker without sense', { set: ['kafka.brokers={kafka 0:9092}'] }, /\/kafka\/brokers\/0.*does not match/s],
+    ['a broker without its port', { set: ['kafka.brokers={kafka-0}'] }, /\/kafka\/brokers\/0.*does not match/s],
     ['no broker at all', { set: ['config.kafka.brokers=null'] }, /kafka\.brokers: name at least one/],
     [
       'a password in a ConfigMap',

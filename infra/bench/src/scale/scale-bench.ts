@@ -25,6 +25,7 @@ const topicCount = 20
 /** Counting is PostgreSQL's work too, and would be charged to the rows: 35,000 attempts take some 3 ms. */
 const pollMs = { stored: 100, sent: 500 }
 
+/** For each process. A process that has little to do measures its start. */
 type Sizes = { stored: number; warm: number; sent: number; share: number }
 type Seen = Measurement & { waits: string }
 type Line = { name: string; rounds: Seen[] }
@@ -38,11 +39,11 @@ const sizes = {
 export async function benchScale(run: BenchRun): Promise<void> {
   const size = run.quick ? sizes.quick : sizes.full
   run.print(
-    `scale: ${size.stored} records stored, ${size.sent} messages sent, each process held to ${size.share} of a core`,
+    `scale: ${size.stored} records stored and ${size.sent} messages sent by each process, held to ${size.share} of a core`,
   )
   const dlqTopic = `bench-scale-${process.pid}.dlq.v1`
   const targets = Array.from({ length: topicCount }, (_, at) => `bench-scale-${process.pid}-${at}`)
-  await produceBacklog(run, dlqTopic, size.stored, recordKinds[run.records].make)
+  await produceBacklog(run, dlqTopic, size.stored * Math.max(...processCounts), recordKinds[run.records].make)
   await createTopicsNamed(connectBenchKafka(run), targets, partitionsPerTopic)
   const storing = processCounts.map((n): Line => ({ name: named('ingester', n), rounds: [] }))
   const sending = processCounts.map((n): Line => ({ name: named('retrier', n), rounds: [] }))
@@ -94,7 +95,7 @@ async function measureStoring(
   // The first third is start-up: members that come later take partitions over.
   return await held(database, ingesters, size, () =>
     measureService(ingesters, {
-      ...{ total: size.stored, from: size.stored / 3, pollMs: pollMs.stored },
+      ...{ total: size.stored * processes, from: (size.stored * processes) / 3, pollMs: pollMs.stored },
       count: () => countStored(database, dlqTopic),
       postgresPid: run.stack.postgres?.pid,
     }),
@@ -106,13 +107,14 @@ async function measureSending(
   database: BenchDatabase,
   { targets, size, processes }: { targets: readonly string[]; size: Sizes; processes: number },
 ): Promise<Seen> {
-  await insertDue(database, { size: { warm: size.warm, measured: size.sent }, topics: targets })
+  const [warm, measured] = [size.warm * processes, size.sent * processes]
+  await insertDue(database, { size: { warm, measured }, topics: targets })
   await makeReady(database)
   await using services = new AsyncDisposableStack()
   const retriers = await startRetriers(run, database, { services, processes })
   return await held(database, retriers, size, () =>
     measureService(retriers, {
-      ...{ total: size.warm + size.sent, from: size.warm, pollMs: pollMs.sent },
+      ...{ total: warm + measured, from: warm, pollMs: pollMs.sent },
       count: () => countPublished(database.sql),
       postgresPid: run.stack.postgres?.pid,
     }),

@@ -125,8 +125,19 @@ const kafkaTls = v.strictObject({
 /** `dlq` is a glob; `original` may use the text of its wildcards as $1, $2 … */
 const topicMapping = v.strictObject({ dlq: text, original: text })
 
+/** A name or an IPv4 address with its port, or an IPv6 address in brackets. An empty item has a fault of its own. */
+function isBroker(text: string): boolean {
+  const isPlace = /^([^\s:/[\]]+|\[[0-9a-f:.]+\]):[0-9]{1,5}$/i.test(text) && Number(text.split(':').at(-1)) < 65_536
+  return text === '' || isPlace
+}
+
+const brokerList = v.pipe(
+  textList,
+  v.check((list) => list.every(isBroker), 'must be host:port of each broker, such as kafka-0:9092 or [fd00::1]:9092'),
+)
+
 const kafka = v.strictObject({
-  brokers: v.optional(textList),
+  brokers: v.optional(brokerList),
   client_id: v.optional(text, 'dlq-manager'),
   consumer_group: v.optional(text, 'dlq-manager.default'),
   security_protocol: v.optional(

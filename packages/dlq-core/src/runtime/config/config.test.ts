@@ -358,6 +358,24 @@ rety: { max_retries: 3 }
   })
 })
 
+test.each([
+  'kafka-0',
+  'kafka 0:9092',
+  'PLAINTEXT://kafka-0:9092',
+  'kafka-0:99999',
+  'fd00::1:9092',
+  'kafka-0:9092,kafka-1',
+])('the brokers %s are refused with words that help', (brokers) => {
+  expect(faultsOf({ needs: ['kafka'], env: { KAFKA_BROKERS: brokers } })).toEqual([
+    'kafka.brokers (KAFKA_BROKERS): must be host:port of each broker, such as kafka-0:9092 or [fd00::1]:9092',
+  ])
+})
+
+test('a broker may be an IPv6 address', () => {
+  const { config } = load({ needs: ['kafka'], env: { KAFKA_BROKERS: '[fd00::1]:9092, kafka-1:9093' } })
+  expect(config.kafka.brokers).toEqual(['[fd00::1]:9092', 'kafka-1:9093'])
+})
+
 describe('warnings', () => {
   test('name the variables without a meaning, and only ours', () => {
     const env = {

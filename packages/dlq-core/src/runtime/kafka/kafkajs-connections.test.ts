@@ -11,6 +11,7 @@ import { createBrokerSockets } from './broker-sockets.ts'
 const require = createRequire(import.meta.url)
 const ConnectionPool = require('kafkajs/src/network/connectionPool')
 const BrokerPool = require('kafkajs/src/cluster/brokerPool')
+const connectionPoolBuilder = require('kafkajs/src/cluster/connectionPoolBuilder')
 const createRetry = require('kafkajs/src/retry')
 const { KafkaJSConnectionError } = require('kafkajs/src/errors')
 const Encoder = require('kafkajs/src/protocol/encoder')
@@ -270,4 +271,13 @@ describe('a pool of brokers', () => {
     await expect(asked).rejects.toThrow('Closed connection')
     expect(pool.getNodeIds()).toEqual(['2'])
   })
+})
+
+test.each([
+  ['kafka-0.example:9092', 'kafka-0.example', 9092],
+  ['10.1.2.3:9093', '10.1.2.3', 9093],
+  ['[fd00::1]:9092', 'fd00::1', 9092],
+])('the broker %s is found at its host and its port', async (broker, host, port) => {
+  const pool = await connectionPoolBuilder({ brokers: [broker], logger: quiet }).build()
+  expect(pool).toMatchObject({ host, port })
 })

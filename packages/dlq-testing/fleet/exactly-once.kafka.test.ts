@@ -223,32 +223,36 @@ test('with delivery at-least-once none is lost, and what is sent twice has the s
   console.log(`${count} messages, ${deaths}; ${records.length - count} duplicates`)
 })
 
-test('a long outage of the broker costs no attempt and ends no process, and afterwards the rate is kept', async () => {
-  const [count, outageMs, rate] = soak ? [10_000, 60_000, 1000] : [1000, 6000, 200]
-  const names = await createTopics('outage')
-  const topic = names[0]!
-  await insertDueRows(sql, { count: count / 2, topics: [topic], partitions })
-  await sql`insert into dlq.dlq_policies (pattern, rate_per_second) values (${topic}, ${rate})`
-  fleet = createFleet(fleetOptions({}))
-  await Promise.all(retriers.map((instance) => fleet.start('retrier', instance)))
-  try {
-    await eventually(async () => expect(await countSettled()).toBeGreaterThan(0), { intervalMs: 20 })
-    process.kill(stack.kafka!.pid, 'SIGKILL')
-    await insertDueRows(sql, { count: count / 2, from: count / 2, topics: [topic], partitions })
-    await sleep(outageMs)
-    expect(await countSettled()).toBeLessThanOrEqual(count / 2)
-    expect(retriers.filter((instance) => fleet.get(instance).hasExited())).toEqual([])
-    await stack.kafka!.restart()
-    await eventually(async () => expect(await countSettled()).toBe(count), { intervalMs: 100 })
-  } finally {
-    await fleet.stop()
-  }
-  const states = await sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2`
-  expect([...states]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
-  const seconds = await sql<{ sent: number }[]>`
+// outage.kafka.test.ts has a short one.
+test.runIf(soak)(
+  'a long outage of the broker costs no attempt and ends no process, and afterwards the rate is kept',
+  async () => {
+    const [count, outageMs, rate] = [10_000, 60_000, 1000]
+    const names = await createTopics('outage')
+    const topic = names[0]!
+    await insertDueRows(sql, { count: count / 2, topics: [topic], partitions })
+    await sql`insert into dlq.dlq_policies (pattern, rate_per_second) values (${topic}, ${rate})`
+    fleet = createFleet(fleetOptions({}))
+    await Promise.all(retriers.map((instance) => fleet.start('retrier', instance)))
+    try {
+      await eventually(async () => expect(await countSettled()).toBeGreaterThan(0), { intervalMs: 20 })
+      process.kill(stack.kafka!.pid, 'SIGKILL')
+      await insertDueRows(sql, { count: count / 2, from: count / 2, topics: [topic], partitions })
+      await sleep(outageMs)
+      expect(await countSettled()).toBeLessThanOrEqual(count / 2)
+      expect(retriers.filter((instance) => fleet.get(instance).hasExited())).toEqual([])
+      await stack.kafka!.restart()
+      await eventually(async () => expect(await countSettled()).toBe(count), { intervalMs: 100 })
+    } finally {
+      await fleet.stop()
+    }
+    const states = await sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2`
+    expect([...states]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
+    const seconds = await sql<{ sent: number }[]>`
     select count(*)::int as sent from dlq.dlq_attempts group by date_trunc('second', settled_at)`
-  // A full bucket, the tokens of that second, and the messages that every slot had claimed before.
-  const claimedBefore = retriers.length * slotsEach * batchSize
-  expect(Math.max(...seconds.map(({ sent }) => sent))).toBeLessThanOrEqual(2 * rate + claimedBefore)
-  expect((await readTopic(kafka, { topic, groupId: 'reader-outage' })).length).toBe(count)
-})
+    // A full bucket, the tokens of that second, and the messages that every slot had claimed before.
+    const claimedBefore = retriers.length * slotsEach * batchSize
+    expect(Math.max(...seconds.map(({ sent }) => sent))).toBeLessThanOrEqual(2 * rate + claimedBefore)
+    expect((await readTopic(kafka, { topic, groupId: 'reader-outage' })).length).toBe(count)
+  },
+)

@@ -7,7 +7,6 @@ import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
 import { numberedDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import { expect, test } from 'vitest'
 
-const soak = process.env.DLQ_SOAK === '1'
 /** The session of an ingester's consumer, in ms. */
 const sessionMs = 6000
 
@@ -58,22 +57,19 @@ test('an ingester that is held back for longer than its session keeps its partit
   await expectSentOnce(210)
 })
 
-test.runIf(soak)(
-  'a batch that would be sent for longer than a transaction may take becomes smaller',
-  async ({ skip }) => {
-    const isSet = await setQuota('consumer_byte_rate=100000000,producer_byte_rate=20000')
-    skip(!isSet, 'no Java: nobody can set quotas here')
-    await produce(3000)
-    await eventually(async () => expect((await countWith('PENDING')) + (await countWith('RESOLVED'))).toBe(produced))
-    await retryAll()
-    await eventually(async () => expect(await countWith('RESOLVED')).toBe(produced))
-    const reasons = fleet
-      .logOf('retrier')
-      .flatMap(({ event, reason }) => (event === 'kafka_away' ? [String(reason)] : []))
-    expect(reasons.join()).toContain('a transaction took more than the 60 s after which Kafka ends it')
-    await expectSentOnce(produced)
-  },
-)
+test('a batch that would be sent for longer than a transaction may take becomes smaller', async ({ skip }) => {
+  const isSet = await setQuota('consumer_byte_rate=100000000,producer_byte_rate=20000')
+  skip(!isSet, 'no Java: nobody can set quotas here')
+  await produce(3000)
+  await eventually(async () => expect((await countWith('PENDING')) + (await countWith('RESOLVED'))).toBe(produced))
+  await retryAll()
+  await eventually(async () => expect(await countWith('RESOLVED')).toBe(produced))
+  const reasons = fleet
+    .logOf('retrier')
+    .flatMap(({ event, reason }) => (event === 'kafka_away' ? [String(reason)] : []))
+  expect(reasons.join()).toContain('a transaction took more than the 60 s after which Kafka ends it')
+  await expectSentOnce(produced)
+})
 
 async function retryAll(): Promise<void> {
   const asked = await fleet.services.request(`/api/v1/dlq/${fleet.dlq}/retry-all`, { method: 'POST' })

@@ -46,7 +46,7 @@ const changes: Record<string, (sql: Sql) => Promise<unknown>> = {
   'a message of a program': (sql) => sql`select dlq.dead_letter('pulled', '{}', 'boom')`,
   'a message that is changed by SQL': (sql) => sql`update dlq.dlq_messages set next_retry_at = now()`,
   'a message that is deleted by SQL': (sql) => sql`delete from dlq.dlq_messages`,
-  'a change of which a person was told': (sql) => sql`
+  'an entry of the audit': (sql) => sql`
     insert into dlq.dlq_audit (actor, role, request_id, action, target_type, target_id)
     values ('ada', 'admin', 'request', 'policy.put', 'policy', 'orders')`,
 }

@@ -77,7 +77,13 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
   if (demo || !guest) await createDemoTopics(servers.kafkaBrokers)
   if (signal.aborted) return null
 
-  if (guest) print(`Reads as ${guestSettings.DLQ_KAFKA_CONSUMER_GROUP}. Messages are sent only when somebody asks.`)
+  const env: NodeJS.ProcessEnv = {
+    ...devSettings,
+    ...(guest && guestSettings),
+    ...(demo && demoSettings),
+    ...givenSettings(),
+  }
+  if (guest) print(guestWords(env))
   print('Starting ingester, retrier and API …')
   await built
   const services = new Map<ServiceName, SupervisedService>()
@@ -99,7 +105,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
         reaper,
         logFile: `${logDir}/${name}.log`,
         port: await freePort(preferredPorts[name]),
-        env: { ...devSettings, ...(guest && guestSettings), ...(demo && demoSettings), ...givenSettings() },
+        env,
       },
       onChange,
     )
@@ -123,6 +129,12 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
     stack.defer(() => people)
   }
   return { describe, events }
+}
+
+/** What the services do on a Kafka that somebody has named. */
+function guestWords(env: NodeJS.ProcessEnv): string {
+  const sends = env.DLQ_RETRY_AUTO_RETRY === 'false' ? 'only when somebody asks' : 'when they are due'
+  return `Reads as ${env.DLQ_KAFKA_CONSUMER_GROUP}. Messages are sent ${sends}.`
 }
 
 /** Settings of the user win over ours. */

@@ -59,7 +59,8 @@ async function assigned(
   const cluster = { findTopicPartitionMetadata: () => [{ partitionId: 0 }, { partitionId: 1 }] } as unknown as Cluster
   const assigner = assignToReaders({
     ...{ ingesterId: 'i1', reader: { fetchPartitions }, log: createLog({ service: 'test', level: 'silent' }) },
-    findStrangers: async (ids) => new Set(ids.filter((id) => strangers.includes(id))),
+    findStrangers: async (members) =>
+      new Set(members.flatMap(({ ingesterId: id }) => (id !== null && strangers.includes(id) ? id : []))),
   })({ cluster, groupId: 'g', logger: null as unknown as Logger })
   const list = Object.entries(members).map(([memberId, memberMetadata]) => ({ memberId, memberMetadata }))
   const { MemberAssignment } = kafkajs.AssignerProtocol

@@ -20,8 +20,8 @@ const maxNamed = 20
 export type AssignDeps = {
   ingesterId: string
   reader: Pick<TopicReader, 'fetchPartitions'>
-  /** Which of these ingesters belong to another deployment. */
-  findStrangers: (ids: readonly string[]) => Promise<ReadonlySet<string>>
+  /** The ids of those that belong to another deployment. */
+  findStrangers: (members: readonly Member[]) => Promise<ReadonlySet<string>>
   log: Log
 }
 
@@ -36,7 +36,7 @@ export function assignToReaders({ ingesterId, reader, findStrangers, log }: Assi
       const said = [...members.values()]
       const others = new Set(said.flatMap(({ topics: read }) => [...read])).difference(new Set(topics))
       const [strangers, found] = await Promise.all([
-        soon(findStrangers(said.flatMap(({ ingesterId: id }) => id ?? [])), new Set<string>()),
+        soon(findStrangers(said), new Set<string>()),
         soon(askTogether([...others], reader.fetchPartitions, log), []),
       ])
       const unread = others.difference(new Set(found.map(({ topic }) => topic)))
@@ -77,7 +77,8 @@ export function shareOut(
     const reading = ids.filter((id) => members.get(id)!.topics.has(topic))
     const ours = reading.filter((id) => !strangers.has(members.get(id)!.ingesterId ?? ''))
     const readers = ours.length > 0 ? ours : reading
-    for (const { partition } of readers.length > 0 ? ofTopic : []) {
+    if (readers.length === 0) continue
+    for (const { partition } of ofTopic) {
       const reader = readers.reduce((fewest, id) => (counts.get(id)! < counts.get(fewest)! ? id : fewest))
       counts.set(reader, counts.get(reader)! + 1)
       const share = shares.get(reader) ?? Object.create(null)

@@ -73,7 +73,7 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   const { kafka, groupId, topics, signal, log } = deps
   const consumer = kafka.consumer({
     groupId,
-    partitionAssigners: [assignToReaders({ ...deps, findStrangers: (ids) => findStrangers(deps, ids) })],
+    partitionAssigners: [assignToReaders({ ...deps, findStrangers: (members) => findStrangers(deps.sql, members) })],
     // Positions are those of one cluster.
     clusterId: deps.cluster,
     sessionTimeout: sessionTimeoutMs,

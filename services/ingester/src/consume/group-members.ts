@@ -32,26 +32,27 @@ export function readMember(metadata: Buffer): Member {
   }
 }
 
-export type StrangersDeps = { sql: Database; log: Log }
-
-/** Those of the ingesters that this database does not know. */
-export async function findStrangers({ sql }: StrangersDeps, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  return new Set(await unknownIngesters(sql, ids))
+/** The ids of those members that this database does not know. */
+export function findStrangers(sql: Database, members: readonly Member[]): Promise<ReadonlySet<string>> {
+  return unknownIngesters(
+    sql,
+    members.flatMap(({ ingesterId }) => ingesterId ?? []),
+  )
 }
 
 /** From where strangers read in the consumer's group; empty also where Kafka does not say. */
-export async function hostsOfStrangers(deps: StrangersDeps, consumer: Consumer): Promise<string[]> {
+export async function hostsOfStrangers(
+  { sql, log }: { sql: Database; log: Log },
+  consumer: Consumer,
+): Promise<string[]> {
   try {
     const { members } = await consumer.describeGroup()
     const known = members.map(({ clientHost, memberMetadata }) => ({ clientHost, ...readMember(memberMetadata) }))
-    const strangers = await findStrangers(
-      deps,
-      known.flatMap(({ ingesterId }) => ingesterId ?? []),
-    )
+    const strangers = await findStrangers(sql, known)
     const hosts = known.filter(({ ingesterId }) => ingesterId !== null && strangers.has(ingesterId))
     return [...new Set(hosts.map(({ clientHost }) => clientHost.replace(/^\//, '')))]
   } catch (error) {
-    deps.log.debug({ error }, 'look_failed')
+    log.debug({ error }, 'look_failed')
     return []
   }
 }

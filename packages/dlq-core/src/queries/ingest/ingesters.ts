@@ -33,11 +33,11 @@ export async function forgetIngester(sql: Sql, id: string): Promise<void> {
 }
 
 /** Those of the ids that no ingester of this database has. */
-export async function unknownIngesters(sql: Sql, ids: readonly string[]): Promise<string[]> {
+export async function unknownIngesters(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`
     select id from unnest(${sql.array([...ids])}::text[]) as given (id)
     where not exists (select from dlq.dlq_ingesters i where i.id = given.id)`
-  return rows.map(({ id }) => id)
+  return new Set(rows.map(({ id }) => id))
 }
 
 export type Ingester = {

@@ -5,8 +5,8 @@ import type { AgentOptions } from 'node:http'
 import type { Config } from '../config/config-schema.ts'
 
 /** For the options of an agent; none where Node's own requests use no proxy either. */
-export function proxyOptions(env: NodeJS.ProcessEnv = process.env): Pick<AgentOptions, 'proxyEnv'> {
-  return usesProxy(env) ? { proxyEnv: env } : {}
+export function proxyOptions(): Pick<AgentOptions, 'proxyEnv'> {
+  return usesProxy(process.env) ? { proxyEnv: process.env } : {}
 }
 
 /** What to say of a proxy that is named, and that nothing uses. */
@@ -22,5 +22,5 @@ function usesProxy(env: NodeJS.ProcessEnv): boolean {
 
 function callsOut({ notifications, schemas, auth, kafka }: Config): boolean {
   const called = [notifications.heartbeat_url_file, schemas, auth.jwt.jwks_url, kafka.sasl.token_url]
-  return notifications.channels.length > 0 || called.some((name) => name !== undefined && name !== null)
+  return notifications.channels.length > 0 || called.some(Boolean)
 }

@@ -11,6 +11,7 @@ import { createFleetMetrics } from '../../../services/api/src/fleet/fleet-metric
 import { createEventStreams } from '../../../services/api/src/http/event-streams.ts'
 import { observeRequests } from '../../../services/api/src/http/observe-requests.ts'
 import { createIngesterMetrics } from '../../../services/ingester/src/ingester-metrics.ts'
+import { createClockMetrics } from '../../../services/retrier/src/cron/watch-clock.ts'
 import { createUpkeepMetrics } from '../../../services/retrier/src/cron/watch-upkeep.ts'
 import { createNotificationMetrics } from '../../../services/retrier/src/notifications/notification-metrics.ts'
 import { createVerdictMetrics } from '../../../services/retrier/src/readers/verdict-counter.ts'
@@ -41,6 +42,7 @@ const register: Record<Section, (registry: Registry) => void> = {
   retrier: (registry) => {
     createRetrierMetrics(registry)
     createUpkeepMetrics(registry)
+    createClockMetrics(registry)
     createWorkerMetrics(registry)
     createRunMetrics(registry)
     createVerdictMetrics(registry)

@@ -10,6 +10,7 @@ import { forgetIngester, noteIngester } from 'dlq-core/queries/ingest/ingesters.
 import { createMessagePartitions } from 'dlq-core/queries/ingest/message-insert.ts'
 import { beginGeneration } from 'dlq-core/queries/ingest/positions.ts'
 import type { SharedTopic } from 'dlq-core/queries/ingest/topics.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { DecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
@@ -87,12 +88,12 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const mappings: TopicMapping[] = [...deps.settings.mappings]
   const settings: ReadingSettings = { ...deps.settings, mappings }
   const groups = createGroupRegister(sql, { now: Date.now })
-  const frames = createFramesRegister(sql, { now: Date.now })
-  const routes = createRouteRegister(sql, { mappings: settings.mappings, mode: deps.routeMode, now: Date.now })
+  const frames = createFramesRegister(sql, { now: monotonicNow })
+  const routes = createRouteRegister(sql, { mappings: settings.mappings, mode: deps.routeMode, now: monotonicNow })
   const complete = (records: readonly DeadLetterRecord[]) => completeRecords({ ...deps, routes }, records)
   const store: StoreDeps = {
     ...{ sql, settings, groups, frames, routes, complete, payloads, maxValueBytes },
-    lag: createLag({ now: Date.now }),
+    lag: createLag({ now: monotonicNow }),
     setbacks: createSetbacks(),
     decoder: payloads && createDecoder({ reader: payloads, policyOf: settings.policyOf }),
     fetchOriginals: (places) => fetchOriginals(reader, places, { log }),
@@ -220,7 +221,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
     },
     { name: 'consume', intervalMs: 60_000, signal, log, wake: subscription.wake },
   )
-  const watchLogs = createLogWatch({ ...deps, now: Date.now })
+  const watchLogs = createLogWatch({ ...deps, now: monotonicNow })
   const watching = runLoop(async () => (cluster ? watchLogs(cluster) : { more: false }), {
     name: 'watch',
     // Half of the interval, so that another ingester takes a topic in time where one does not.

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
@@ -48,7 +49,7 @@ await runService(
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     const { schemas } = config
     if (schemas) {
-      const fetchSchemas = createSchemaFetcher({ sql, schemas, log, now: Date.now, env: process.env })
+      const fetchSchemas = createSchemaFetcher({ sql, schemas, log, now: monotonicNow, env: process.env })
       void runLoop(fetchSchemas, { name: 'schemas', intervalMs: schemasPollMs, signal, log })
     }
 

@@ -8,6 +8,7 @@ import { deliverTask } from 'dlq-core/queries/notifications/deliveries.ts'
 import { pingDatabase } from 'dlq-core/queries/ping.ts'
 import { countJobDeaths } from 'dlq-core/queries/upkeep/workers.ts'
 import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { Config, KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
@@ -27,6 +28,7 @@ import { sagaTasks } from 'saga-core/saga-tasks.ts'
 import { toCronItem } from './cron/cron-job.ts'
 import { cronTasks } from './cron/cron-tasks.ts'
 import { upkeepJobs } from './cron/upkeep-jobs.ts'
+import { createClockMetrics, createClockWatch } from './cron/watch-clock.ts'
 import { createUpkeepMetrics, createUpkeepWatch } from './cron/watch-upkeep.ts'
 import { createDeliver } from './notifications/deliver.ts'
 import { createHeartbeatCall, heartbeatMs } from './notifications/heartbeat.ts'
@@ -77,7 +79,7 @@ await runService(
       kafka &&
       admin &&
       createReaderWatch({
-        ...{ admin, sql, log, policies, now: Date.now },
+        ...{ admin, sql, log, policies, now: monotonicNow },
         reader: stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
         groups: stack.adopt(createGroupReader(kafka), (groups) => groups.disconnect()),
         metrics: createVerdictMetrics(registry),
@@ -97,7 +99,7 @@ await runService(
       originalReader &&
       admin &&
       createStalenessScan({
-        ...{ admin, sql, log, policies, signal, now: Date.now, reader: originalReader },
+        ...{ admin, sql, log, policies, signal, now: monotonicNow, reader: originalReader },
         metrics: createStalenessMetrics(registry),
         maxBytes: config.staleness.max_bytes,
         ratePerSecond: config.staleness.rate,
@@ -112,7 +114,7 @@ await runService(
     const retrierId = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
     const { schemas } = config
     const payloads = schemas ? createPayloadReader({ sql, schemas, now: Date.now }) : null
-    const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: Date.now, env: process.env })
+    const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: monotonicNow, env: process.env })
     const originals: OriginDeps | null = originalReader && {
       ...{ policies, payloads, log, now: () => new Date(), maxValueBytes: config.ingest.max_value_bytes },
       ...{ sql: jobSql, reader: originalReader },
@@ -131,6 +133,7 @@ await runService(
         ...{ sql: jobSql, log, policies, payloads, dlqPatterns: config.kafka.dlq_topic_pattern },
         schedules: config.cron,
         retentions: config.archive,
+        now: Date.now,
       }),
       recoveryJob({ sql: jobSql, log, workflows, schedule: config.cron.sagas }),
       ...(originals ? [originJob({ ...originals, schedule: config.cron.origin })] : []),
@@ -139,6 +142,10 @@ await runService(
       ...{ sql, log, jobs },
       metrics: createUpkeepMetrics(registry),
       now: () => new Date(),
+    })
+    const watchClock = createClockWatch({
+      ...{ sql, log, now: Date.now, leaseMs: config.retry.lease, lookMs: config.verdicts.look_interval },
+      ahead: createClockMetrics(registry),
     })
     const runMetrics = createRunMetrics(registry)
     // A scheduled job does the same later. At start this loop repeats until the database has answered once.
@@ -154,6 +161,7 @@ await runService(
       runLoop(startedSagas, { name: 'recover-sagas', intervalMs: 86_400_000, signal, log }),
       runLoop(() => gaugeRuns({ sql, metrics: runMetrics }), { name: 'gauge-runs', intervalMs: 15_000, signal, log }),
       runLoop(watchUpkeep, { name: 'watch-upkeep', intervalMs: 30_000, signal, log }),
+      runLoop(watchClock, { name: 'watch-clock', intervalMs: 30_000, signal, log }),
       runLoop(watchEvents, { name: 'events', intervalMs: eventsPollMs, signal, log }),
       runLoop(callHeartbeat, { name: 'heartbeat', intervalMs: heartbeatMs, signal, log }),
       runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log }),

@@ -2,6 +2,7 @@
 // others how it publishes.
 
 import { forgetRetrier, noteRetrier, type Publishes } from 'dlq-core/queries/retry/retriers.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -70,12 +71,12 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
   const { sql, kafka, metrics, log, signal, settings, retrierId } = deps
   const publishMode = publishModeOf(kafka, settings)
   const breaker = createBreaker({
-    now: Date.now,
+    now: monotonicNow,
     random: Math.random,
     onChange: createBreakerReport({ metrics, log }),
   })
   const holds = createTopicHolds({
-    now: Date.now,
+    now: monotonicNow,
     onChange: (topic, reason) => {
       if (reason === null) log.info({ topic }, 'topic_released')
       else log.warn({ topic, reason }, 'topic_held')
@@ -154,7 +155,7 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
     retrierId: deps.retrierId,
     createProducer: (slot) => createProducer(deps, { publishMode, slot }),
     loadPolicies: policies.load,
-    cooldown: createCooldown({ now: Date.now }),
+    cooldown: createCooldown({ now: monotonicNow }),
     leaseMs: settings.lease,
     pollMs: settings.poll_interval,
     batchSize: settings.batch_size,

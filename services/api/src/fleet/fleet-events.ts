@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { type FleetSnapshot, type HeardBy, readFleetChanges } from 'dlq-core/queries/history/fleet-changes.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { createWake, runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
@@ -69,7 +70,7 @@ export function createFleetEvents({
   let loop: AbortController | null = null
 
   const pass = async () => {
-    if (listeners.size === 0 && Date.now() - leftAt > lingerMs) {
+    if (listeners.size === 0 && monotonicNow() - leftAt > lingerMs) {
       loop!.abort()
       loop = null
       // What changes from now on, nobody has seen.
@@ -128,7 +129,7 @@ export function createFleetEvents({
         },
         close() {
           listeners.delete(wake)
-          leftAt = Date.now()
+          leftAt = monotonicNow()
         },
       }
     },

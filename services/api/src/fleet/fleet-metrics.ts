@@ -60,7 +60,8 @@ export function createFleetMetrics({ sql, registry, log, now = Date.now, read = 
 
   async function refresh(): Promise<void> {
     scrapedAt = now()
-    if (scrapedAt - readAt < freshMs) return
+    // Where the clock was set back, this is below zero.
+    if (Math.abs(scrapedAt - readAt) < freshMs) return
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {

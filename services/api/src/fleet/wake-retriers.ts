@@ -3,6 +3,7 @@
 
 import { notifyDue } from 'dlq-core/queries/retry/due-topics.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 
 /** Returns the function that tells them. It never throws, and returns before the notification is sent. */
 export function createWakeRetriers(sql: Sql, { intervalMs = 100 } = {}): () => void {
@@ -11,13 +12,13 @@ export function createWakeRetriers(sql: Sql, { intervalMs = 100 } = {}): () => v
 
   function send(): void {
     waiting = null
-    quietUntil = Date.now() + intervalMs
+    quietUntil = monotonicNow() + intervalMs
     notifyDue(sql).catch(() => {})
   }
 
   return () => {
     if (waiting !== null) return
-    const ms = quietUntil - Date.now()
+    const ms = quietUntil - monotonicNow()
     if (ms <= 0) send()
     else waiting = setTimeout(send, ms).unref()
   }

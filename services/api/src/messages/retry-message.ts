@@ -14,6 +14,7 @@ import { getAttempt, requestAttempt } from 'dlq-core/queries/retry/attempts.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import { listStaleness } from 'dlq-core/queries/staleness/answers.ts'
 import { forceStale } from 'dlq-core/queries/staleness/hold-stale.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import { refuseWithoutKafka } from '../fleet/refuse-without-kafka.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
 import type { ApiDeps, Call } from '../http/define-route.ts'
@@ -44,7 +45,7 @@ export async function retryMessage(
 ): Promise<RetryAnswer> {
   const { sql, wakeRetriers } = deps
   const { id, scope, waitMs, signal } = request
-  const startedAt = Date.now()
+  const startedAt = monotonicNow()
   const deadline = startedAt + waitMs
   const { number, policy } = await requestNext(deps, request)
   wakeRetriers()
@@ -58,7 +59,7 @@ export async function retryMessage(
     }
     // A retrier may have found only now that the policy holds it.
     if (policy.staleness === 'hold' && !request.force) await refuseStale(sql, id)
-    if (Date.now() + pollMs > deadline || signal.aborted) {
+    if (monotonicNow() + pollMs > deadline || signal.aborted) {
       const message = await getMessage(sql, { id, scope })
       if (!message) throw notFound(id)
       return {

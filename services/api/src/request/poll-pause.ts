@@ -1,3 +1,4 @@
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 /**
  * How long to wait before the database is asked again for what a request waits for. The longer it has taken, the rarer:
  * many requests that wait a minute each would otherwise ask thousands of times a second. It adds a tenth at most.
@@ -11,6 +12,6 @@ export function pollPause({
   deadline: number
   pollMs: number
 }): number {
-  const now = Date.now()
+  const now = monotonicNow()
   return Math.max(pollMs, Math.min((now - startedAt) / 10, deadline - pollMs - now))
 }

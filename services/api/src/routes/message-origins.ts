@@ -5,6 +5,7 @@ import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { compareTask, findOrigin, type StoredOrigin } from 'dlq-core/queries/origin/origins.ts'
 import { getMessageDetail, type MessageDetail } from 'dlq-core/queries/reading/message-detail.ts'
 import { addJob } from 'dlq-core/queries/upkeep/workers.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import * as v from 'valibot'
 import { refuseWithoutKafka } from '../fleet/refuse-without-kafka.ts'
 import { ApiError, notFound } from '../http/api-error.ts'
@@ -55,12 +56,12 @@ export const messageOriginRoutes = [
       await refuseWithoutKafka(sql)
       const before = await findOrigin(sql, id)
       await addJob(sql, { task: compareTask, payload: { id }, key: `${compareTask} ${id}`, maxAttempts: 3 })
-      const startedAt = Date.now()
+      const startedAt = monotonicNow()
       const deadline = startedAt + Math.min(maxWaitMs, waitMsOf(headers.prefer, retryWaitMs))
       for (;;) {
         const origin = await findOrigin(sql, id)
         if (origin !== null && origin.tries !== (before?.tries ?? 0)) return sendOrigin(call, { message, origin })
-        if (Date.now() + pollMs > deadline || signal.aborted)
+        if (monotonicNow() + pollMs > deadline || signal.aborted)
           return c.json({ id, message: 'the comparison was asked for; no retrier has made it yet' }, 202)
         await sleep(pollPause({ startedAt, deadline, pollMs }))
       }

@@ -66,7 +66,8 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
   }
 
   async function touch(): Promise<void> {
-    if (now() - touchedAt < touchEveryMs) return
+    // Where the clock was set back, this is below zero.
+    if (Math.abs(now() - touchedAt) < touchEveryMs) return
     touchedAt = now()
     seeKnown()
     await touchGroups(sql, [...seen.values()])

@@ -4,6 +4,7 @@
 
 import { type DueTopic, listDueTopics } from 'dlq-core/queries/retry/due-topics.ts'
 import { listRunTopics, type RunTopic } from 'dlq-core/queries/runs/run-messages.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 
 /** A topic with messages to claim: those due by themselves, or those that a run holds. */
@@ -25,7 +26,7 @@ const longestRestMs = 2000
 const passOverMs = 2000
 
 /** The due topics of at most `maxAgeMs` ago, or older where there are many and the look takes long. */
-export function createDueTopics(sql: Database, { maxAgeMs = 150, now = Date.now } = {}): DueTopics {
+export function createDueTopics(sql: Database, { maxAgeMs = 150, now = monotonicNow } = {}): DueTopics {
   let topics: readonly Claimable[] = []
   let until = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | null = null

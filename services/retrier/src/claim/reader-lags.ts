@@ -2,6 +2,7 @@
 
 import { listReaderLags, type ReaderLag } from 'dlq-core/queries/readers/lagging-readers.ts'
 import { askForLook } from 'dlq-core/queries/readers/reader-watch.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 
 export type ReaderLags = { of(topics: readonly string[]): Promise<readonly ReaderLag[]> }
@@ -10,7 +11,7 @@ const rememberMs = 1000
 /** While a run waits for a lag, the groups are looked at this often. */
 const lookEveryMs = 2000
 
-export function createReaderLags(sql: Database, { now = Date.now } = {}): ReaderLags {
+export function createReaderLags(sql: Database, { now = monotonicNow } = {}): ReaderLags {
   let known: { key: string; lags: readonly ReaderLag[]; until: number } | null = null
   return {
     async of(topics) {

@@ -4,6 +4,7 @@
 
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import { assignOrderKeys } from 'dlq-core/queries/retry/order-keys.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 
 export type TopicOrder = {
@@ -21,7 +22,7 @@ const chunkSize = 2000
 /** Longer than a policy takes to reach every ingester. */
 const secondWalkAfterMs = 5000
 
-export function createTopicOrder(sql: Database, { now = Date.now } = {}): TopicOrder {
+export function createTopicOrder(sql: Database, { now = monotonicNow } = {}): TopicOrder {
   const topics = new Map<string, Progress>()
   return {
     isReady(topic) {

@@ -35,10 +35,11 @@ async function startRetrier(): Promise<ServiceProcess> {
       TEST_CLOCK_FROM: String(from),
       TEST_CLOCK_TO: String(to + 1000),
       DLQ_WORKER_LEASE: '2s',
-      DLQ_CRON_ARCHIVE: '*/15 * * * *',
+      DLQ_CRON_FOLD: '*/15 * * * *',
       DLQ_CRON_PURGE: 'off',
       DLQ_CRON_RECONCILE: 'off',
-      DLQ_CRON_FOLD: 'off',
+      // By this clock nothing is archived: it is not the database's.
+      DLQ_CRON_ARCHIVE: 'off',
       DLQ_CRON_PAYLOADS: 'off',
       DLQ_CRON_SAGAS: 'off',
     },
@@ -75,7 +76,7 @@ test('over four hours and two retriers, one of them killed on the way, each tick
   })
   await first.stop('SIGKILL', 0)
   await startRetrier()
-  const expected = { sweep: ticks(1), archive: ticks(15), partitions: ticks(60, 10) }
+  const expected = { sweep: ticks(1), fold: ticks(15), partitions: ticks(60, 10) }
   for (const [job, due] of Object.entries(expected)) {
     await vi.waitFor(
       async () =>

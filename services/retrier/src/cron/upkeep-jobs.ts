@@ -29,6 +29,7 @@ import { dropExpired } from './drop-expired.ts'
 import { fillPayloads } from './fill-payloads.ts'
 import { foldEndedRuns } from './fold-ended-runs.ts'
 import { retryLocked } from './retry-locked.ts'
+import { onlyByAgreedClock } from './watch-clock.ts'
 
 export type UpkeepDeps = {
   sql: Database
@@ -39,6 +40,8 @@ export type UpkeepDeps = {
   dlqPatterns: readonly string[]
   schedules: Config['cron']
   retentions: Config['archive']
+  /** Our clock, in milliseconds since 1970. */
+  now: () => number
 }
 
 export const monthsAhead = 3
@@ -95,16 +98,17 @@ function decodeJob({
 
 export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
   const { sql, log, policies, payloads, dlqPatterns, schedules, retentions } = deps
+  const byAgreedClock = (job: CronJob) => onlyByAgreedClock(job, deps)
   return [
-    {
+    byAgreedClock({
       name: 'archive',
       schedule: schedules.archive,
       async run(context) {
         await policies.refresh()
         return archiveSettled({ sql, policyOf: policies.policyOf }, context)
       },
-    },
-    {
+    }),
+    byAgreedClock({
       name: 'purge',
       schedule: schedules.purge,
       async run(context) {
@@ -126,7 +130,7 @@ export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
           failed_jobs: await deleteFailedJobs(sql, ago(failedJobsKeptMs)),
         }
       },
-    },
+    }),
     {
       name: 'partitions',
       schedule: schedules.partitions,

@@ -3,6 +3,7 @@
 
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import kafkajs, { type Admin, type ITopicMetadata, type Kafka, type PartitionMetadata } from 'kafkajs'
 import {
   type CheckedRecord,
@@ -88,7 +89,7 @@ export function createTargetTopics(deps: TargetTopicsDeps): TargetTopics {
     for (const [topic, target] of found) {
       known.set(topic, {
         found: target,
-        until: Date.now() + (target.kind === 'found' ? rememberMs : rememberRefusalMs),
+        until: monotonicNow() + (target.kind === 'found' ? rememberMs : rememberRefusalMs),
       })
     }
     return found
@@ -99,7 +100,7 @@ export function createTargetTopics(deps: TargetTopicsDeps): TargetTopics {
       const remembered = new Map<string, FoundTarget>()
       for (const topic of topics) {
         const entry = known.get(topic)
-        if (entry !== undefined && entry.until > Date.now()) remembered.set(topic, entry.found)
+        if (entry !== undefined && entry.until > monotonicNow()) remembered.set(topic, entry.found)
       }
       const unknown = topics.filter((topic) => !remembered.has(topic))
       return unknown.length === 0 ? remembered : new Map([...remembered, ...(await look(unknown))])

@@ -112,7 +112,7 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       await recordCandidateReaders(sql, readersOf(groups, beside, deps.ownGroup))
       const stored = await listStoredUntil(sql, { topics: targets, lookMs: longestLookMs })
       const horizons = await readHorizons(deps, topics)
-      const nowMs = now()
+      const nowMs = Date.now()
       // One transaction. A retrier that dies in between would leave the new id beside what groups had read of the old topic.
       const { seen, known, others } = await sql.begin(async (sql) => {
         const others = await followTopicIds(sql, ids)

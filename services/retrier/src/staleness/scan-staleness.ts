@@ -104,7 +104,7 @@ async function scanPartition(deps: ScanDeps, before: Cursor, { facts, lease }: S
     return
   }
 
-  const now = new Date(deps.now())
+  const now = new Date()
   const partitions = facts.bounds.size
   const { cursor, isRecreated } = followTopic(before, { id: facts.id, partitions, end: bounds.log_end_offset, now })
   if (isRecreated) await writeUnknown(sql, { ...before, fromOffset: 0n, reason: 'recreated' })

@@ -3,6 +3,7 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { monotonicNow } from '../clock/monotonic-now.ts'
 
 /** What batches of one pool take together, at most. */
 export type DecodePool = {
@@ -79,9 +80,9 @@ export function createDecodePool(maxBytes: number): DecodePool {
       },
       isSpent: () => spent >= maxBytes,
       async take(bytes) {
-        for (const deadline = Date.now() + maxWaitMs; total() + bytes > maxBytes; ) {
+        for (const deadline = monotonicNow() + maxWaitMs; total() + bytes > maxBytes; ) {
           if (held.has(fetch) || held.size === 0) return 'full'
-          const leftMs = deadline - Date.now()
+          const leftMs = deadline - monotonicNow()
           if (leftMs <= 0) break
           await Promise.race([changed.promise, sleep(leftMs, undefined, { ref: false })])
         }

@@ -4,6 +4,7 @@
 import { connect, isIP, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { ISocketFactory } from 'kafkajs'
+import { monotonicNow } from '../clock/monotonic-now.ts'
 import type { Log } from '../log.ts'
 
 export type BrokerSocketsDeps = {
@@ -32,7 +33,7 @@ type Away = { since: number; dials: number; refused: number; until: number; erro
 export function createBrokerSockets({
   log,
   timeoutMs,
-  now = Date.now,
+  now = monotonicNow,
   random = Math.random,
 }: BrokerSocketsDeps): ISocketFactory {
   const away = new Map<string, Away>()

@@ -2,6 +2,7 @@
 // written, and when it has been quiet for a while another one with the count.
 
 import kafkajs, { type LogEntry } from 'kafkajs'
+import { monotonicNow } from '../clock/monotonic-now.ts'
 import type { Log } from '../log.ts'
 
 const quietMs = 10_000
@@ -9,7 +10,7 @@ const quietMs = 10_000
 type Storm = { since: number; last: number; repeated: number }
 
 /** What kafkajs calls with each line. The clock stands still in tests. */
-export function createClientLog(log: Log, { now = Date.now } = {}): (entry: LogEntry) => void {
+export function createClientLog(log: Log, { now = monotonicNow } = {}): (entry: LogEntry) => void {
   const storms = new Map<string, Storm>()
 
   /** Looks again later, because a storm ends without a sign. */

@@ -2,6 +2,7 @@
 // token), or from a token endpoint by the client credentials grant (RFC 6749, section 4.4).
 
 import { readFile } from 'node:fs/promises'
+import { monotonicNow } from '../clock/monotonic-now.ts'
 import { DlqError } from '../errors.ts'
 
 /** Gives a token that is valid now. @throws {DlqError} KAFKA_UNAVAILABLE where there is none */
@@ -29,7 +30,7 @@ const refreshAfter = 0.8
  */
 export function createTokenSource(
   request: TokenRequest,
-  { fetch = globalThis.fetch, now = Date.now }: Deps = {},
+  { fetch = globalThis.fetch, now = monotonicNow }: Deps = {},
 ): TokenSource {
   let token: Token | undefined
   let asking: Promise<Token> | undefined

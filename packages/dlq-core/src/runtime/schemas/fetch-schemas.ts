@@ -31,7 +31,7 @@ export function createSchemaFetcher({ sql, schemas, log, now, env }: Deps): () =
   const registries = new Map(
     schemas.registries.map((registry): [string, Asked] => [
       registry.name,
-      { fetch: createRegistryClient(registry, { log, env, now }), failures: 0, restsUntil: 0 },
+      { fetch: createRegistryClient(registry, { log, env, now: Date.now }), failures: 0, restsUntil: 0 },
     ]),
   )
 

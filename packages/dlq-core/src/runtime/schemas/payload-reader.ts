@@ -27,6 +27,7 @@ import type { Header } from '../../domain/record/record.ts'
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
 import { listKeySchemas, noteKeySchemas } from '../../queries/schemas/schemas.ts'
 import type { Sql } from '../../queries/sql.ts'
+import { monotonicNow } from '../clock/monotonic-now.ts'
 import { readSchemaFiles } from '../config/schema-files.ts'
 import type { SchemasConfig } from '../config/schemas-schema.ts'
 import { createSchemaSource, type SchemaSource } from './schema-source.ts'
@@ -217,11 +218,11 @@ export function createPayloadReader({
     source,
     schemaOf,
     async settle(refs, { waitMs }) {
-      const until = now() + waitMs
+      const until = monotonicNow() + waitMs
       const ofDatabase = refs.filter(({ kind }) => kind !== 'file')
       for (;;) {
         await source.load(ofDatabase, { maxAgeMs: pollMs })
-        if (!ofDatabase.some((ref) => mayCome(schemaOf(ref))) || now() >= until) return
+        if (!ofDatabase.some((ref) => mayCome(schemaOf(ref))) || monotonicNow() >= until) return
         await sleep(pollMs)
       }
     },
@@ -252,11 +253,11 @@ export function createPayloadReader({
       return [...byFrame, ...named, ...(await byRule(plan?.key ?? null, plan?.registry ?? null, json))]
     },
     async readOne(readable, { maxBytes, waitMs }) {
-      const until = now() + waitMs
+      const until = monotonicNow() + waitMs
       while (true) {
         const [reading] = (await readAll([readable], { maxBytes, maxAgeMs: pollMs })) as [Reading]
         const schema = reading.decoding?.state === 'waiting' ? reading.decoding.schema : null
-        if (!mayCome(schema) || now() >= until) return reading
+        if (!mayCome(schema) || monotonicNow() >= until) return reading
         await sleep(pollMs)
       }
     },

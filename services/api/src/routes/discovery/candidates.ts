@@ -8,6 +8,7 @@ import { dismissCandidate, listCandidates } from 'dlq-core/queries/discovery/can
 import { askForSample, forgetSample, takeSampleAnswer } from 'dlq-core/queries/discovery/samples.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import { listDlqTopics } from 'dlq-core/queries/topic-lists/topic-list.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import * as v from 'valibot'
 import { ApiError } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
@@ -178,7 +179,7 @@ async function untilAnswered(
   { sql, signal }: { sql: Sql; signal: AbortSignal },
   { id, waitMs }: { id: string; waitMs: number },
 ): Promise<Answer> {
-  for (const until = Date.now() + waitMs; Date.now() < until && !signal.aborted; await sleep(pollMs)) {
+  for (const until = monotonicNow() + waitMs; monotonicNow() < until && !signal.aborted; await sleep(pollMs)) {
     const answer = await takeSampleAnswer(sql, id)
     if (answer !== null) return JSON.parse(answer) as Answer
   }

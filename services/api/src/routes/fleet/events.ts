@@ -1,5 +1,6 @@
 // What changes in the fleet, as a stream: clients need not ask for what has not changed.
 
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as v from 'valibot'
 import { actAs } from '../../access/access.ts'
@@ -61,28 +62,28 @@ const silenceMs = 15_000
 /** Until the sender's permission ends. */
 async function writeChanges(call: EventCall, stream: SSEStreamingApi): Promise<void> {
   const { c, access, signal, fleetEvents, headers, query } = call
-  const endsAt = Date.now() + (query.seconds ?? Number.POSITIVE_INFINITY) * 1000
+  const endsAt = monotonicNow() + (query.seconds ?? Number.POSITIVE_INFINITY) * 1000
   const permission = JSON.stringify(access)
   const listener = fleetEvents.listen({ scope: access.topics, after: headers['last-event-id'] })
   let begun = false
-  let writtenAt = Date.now()
+  let writtenAt = monotonicNow()
   try {
     while (!stream.aborted && !signal.aborted) {
       const now = await c
         .get('identifyAgain')()
         .catch(() => null)
       if (JSON.stringify(now && actAs(now, 'read')) !== permission) return
-      const waitMs = Math.min(lookMs, Math.max(endsAt - Date.now(), 50))
+      const waitMs = Math.min(lookMs, Math.max(endsAt - monotonicNow(), 50))
       const news = await listener.next({ waitMs, signal })
       begun ||= news !== null
-      if (news === null && Date.now() >= endsAt + (begun ? 0 : firstWithinMs)) return
-      if (news === null && Date.now() - writtenAt < silenceMs) continue
+      if (news === null && monotonicNow() >= endsAt + (begun ? 0 : firstWithinMs)) return
+      if (news === null && monotonicNow() - writtenAt < silenceMs) continue
       if (news === null) await stream.write(': nothing has changed\n\n')
       else {
         const { id, ...data } = news
         await stream.writeSSE({ event: 'changed', id, data: JSON.stringify(data) })
       }
-      writtenAt = Date.now()
+      writtenAt = monotonicNow()
     }
   } finally {
     listener.close()

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunSelection } from 'dlq-core/domain/message/run.ts'
 import { isDlqTopic } from 'dlq-core/queries/ingest/topics.ts'
 import type { RunView } from 'dlq-core/queries/runs/runs.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import * as v from 'valibot'
 import { refuseWithoutKafka } from '../../fleet/refuse-without-kafka.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
@@ -93,10 +94,10 @@ async function untilEnded(
   id: string,
   waitMs: number,
 ): Promise<RunView> {
-  const deadline = Date.now() + waitMs
+  const deadline = monotonicNow() + waitMs
   for (let pollMs = 25; ; pollMs = Math.min(pollMs * 1.5, 250)) {
     const run = await findRun(sql, { id, scope: access.topics })
-    if (run.ended_at !== null || Date.now() + pollMs > deadline || signal.aborted) return run
+    if (run.ended_at !== null || monotonicNow() + pollMs > deadline || signal.aborted) return run
     await sleep(pollMs, undefined, { signal }).catch(() => {})
   }
 }

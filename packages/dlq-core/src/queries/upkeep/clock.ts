@@ -1,0 +1,50 @@
+// The database's clock, by which leases and looks are due. After it was set back, or another server took over whose clock
+// is behind, what was due soon is due in hours.
+
+import type { Sql } from '../sql.ts'
+
+/** The time of the database, in milliseconds since 1970. */
+export async function readDatabaseClock(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ ms: number }]>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`
+  return row.ms
+}
+
+/** How many rows of which table and column were changed; those without any are missing. */
+export type MendedTimes = Record<string, number>
+
+/**
+ * Mends times that only a clock ahead of the present one can have written: those of leases, looks and signs of life that
+ * lie more than `beyondMs` in the future. A look is due now. A lease ends after `leaseMs`, so that a holder who lives has
+ * time to renew it. When messages are due stays as it is, because people and applications choose that too.
+ *
+ * @param beyondMs more than any lease lasts, and any look waits for
+ */
+export async function mendFutureTimes(
+  sql: Sql,
+  { beyondMs, leaseMs }: { beyondMs: number; leaseMs: number },
+): Promise<MendedTimes> {
+  const present = sql`now()`
+  const leaseEnd = sql`now() + ${leaseMs}::float8 * interval '1 ms'`
+  const places = [
+    ['dlq_slots', 'owner_until', leaseEnd],
+    ['dlq_retriers', 'seen_at', present],
+    ['dlq_ingesters', 'seen_at', present],
+    ['dlq_workers', 'seen_at', present],
+    ['dlq_topics', 'look_due_at', present],
+    ['dlq_candidates', 'look_due_at', present],
+    ['dlq_staleness_cursors', 'look_due_at', present],
+    ['dlq_reader_watch', 'look_due_at', present],
+    ['dlq_reader_watch', 'looked_at', present],
+    ['dlq_event_watch', 'look_due_at', present],
+    ['dlq_event_watch', 'looked_at', present],
+  ] as const
+  const mended: MendedTimes = {}
+  // One statement each, so that none holds a row while it waits for another one.
+  for (const [table, column, value] of places) {
+    const { count } = await sql`
+      update dlq.${sql(table)} set ${sql(column)} = ${value}
+      where ${sql(column)} > now() + ${beyondMs}::float8 * interval '1 ms'`
+    if (count > 0) mended[`${table}.${column}`] = count
+  }
+  return mended
+}

@@ -14,9 +14,9 @@ export async function takeEventLook(sql: Sql, { everyMs }: { everyMs: number }):
   return row?.looked_at ?? null
 }
 
-/** Up to `at` everything is noted. */
+/** Up to `at` everything is noted; up to the present, where the clock of `at` is ahead of the database's. */
 export async function noteEventLook(sql: Sql, at: Date): Promise<void> {
-  await sql`update dlq.dlq_event_watch set looked_at = greatest(looked_at, ${at})`
+  await sql`update dlq.dlq_event_watch set looked_at = greatest(looked_at, least(${at}, clock_timestamp()))`
 }
 
 function columns(sql: Sql) {

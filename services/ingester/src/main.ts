@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { pingDatabase } from 'dlq-core/queries/ping.ts'
+import { pingForChanges } from 'dlq-core/queries/ping.ts'
 import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
@@ -37,7 +37,7 @@ await runService(
     )
     const admin = stack.adopt(kafka.admin(), (admin) => admin.disconnect())
     const reader = stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect())
-    const readiness = createReadiness({ database: () => pingDatabase(sql), kafka: () => admin.describeCluster() })
+    const readiness = createReadiness({ database: () => pingForChanges(sql), kafka: () => admin.describeCluster() })
 
     const app = operationsRoutes({ registry, readiness })
     const server = stack.adopt(

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
 import { deliverTask } from 'dlq-core/queries/notifications/deliveries.ts'
-import { pingDatabase } from 'dlq-core/queries/ping.ts'
+import { pingForChanges } from 'dlq-core/queries/ping.ts'
 import { countJobDeaths } from 'dlq-core/queries/upkeep/workers.ts'
 import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
 import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
@@ -71,7 +71,7 @@ await runService(
     const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log, () => latest().kafka) : null
     const admin = kafka && stack.adopt(kafka.admin(), (admin) => admin.disconnect())
     const readiness = createReadiness({
-      database: () => pingDatabase(sql),
+      database: () => pingForChanges(sql),
       ...(admin && { kafka: () => admin.connect().then(() => admin.describeCluster()) }),
     })
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })

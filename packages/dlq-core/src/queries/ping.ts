@@ -2,8 +2,10 @@
 
 import type { Sql } from './sql.ts'
 
-export async function pingDatabase(sql: Sql): Promise<void> {
-  await sql`select 1`
+/** Throws where the database takes no changes: after a failover, the address may still lead to a standby. */
+export async function pingForChanges(sql: Sql): Promise<void> {
+  const [row] = await sql<[{ mode: string }]>`select current_setting('transaction_read_only') as mode`
+  if (row.mode === 'on') throw new Error('takes no changes: it is a standby, or was made read-only')
 }
 
 /**

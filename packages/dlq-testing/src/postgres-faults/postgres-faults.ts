@@ -16,7 +16,8 @@ export type PostgresFault = {
   forgets: boolean
   /** Whether no record comes any more once the standby takes over: then nothing but a look finds what was forgotten. */
   thenNothingNew?: boolean
-  /** Returns what it has done, for the table. Calls `beforeTakeOver` when the standby is behind and about to take over. */
+  /** Returns what it has done, for the table. Calls `beforeTakeOver` before its standby takes over, or is taken
+   * for the primary. */
   happen(fleet: PostgresFleet, beforeTakeOver: () => Promise<void>): Promise<string>
 }
 
@@ -26,6 +27,9 @@ const awayMs = 12_000
 const fullMs = 15_000
 const hoggedMs = 20_000
 const heldBackMs = Number(process.env.DLQ_VACUUM_SECONDS ?? 60) * 1000
+const astrayMs = 10_000
+/** "cannot execute … in a read-only transaction" */
+const readOnly = '25006'
 /** "sorry, too many clients already" */
 const tooManyConnections = '53300'
 
@@ -43,6 +47,7 @@ export const postgresFaults: Readonly<Record<string, PostgresFault>> = {
   },
   'synchronous failover': { replication: 'synchronous', forgets: false, happen: failOver('dead') },
   'synchronous failover with two primaries': { replication: 'synchronous', forgets: false, happen: failOver('alive') },
+  'an address that leads to the standby': { replication: 'synchronous', forgets: false, happen: leadAstray },
   'a full disk': { replication: null, onSmallDisk: true, forgets: false, happen: fillDisk },
   'max_connections used up by others': { replication: null, forgets: false, happen: hogConnections },
   'a long transaction that holds back vacuum': { replication: null, forgets: false, happen: holdBackVacuum },
@@ -72,6 +77,22 @@ function failOver(oldPrimary: 'dead' | 'alive') {
     return `standby ${behindMs / 1000} s behind${split}`
   }
 }
+
+/** As when a former primary comes back as a standby before its address has moved. What is connected to it stays so. */
+async function leadAstray(
+  { primary, standby, addresses, logDir }: PostgresFleet,
+  beforeTakeOver: () => Promise<void>,
+): Promise<string> {
+  await beforeTakeOver()
+  for (const address of addresses) address.leadTo(standby().port)
+  await sleep(astrayMs)
+  for (const address of addresses) address.leadTo(primary().port, 'stay')
+  const refused = halves.filter(([, instance]) => hasMet(readOnly, `${logDir}/${instance}.log`))
+  if (refused.length === 0) throw new Error('no service met the standby')
+  return `for ${astrayMs / 1000} s, ${refused.length} of ${halves.length} services met it`
+}
+
+const hasMet = (code: string, logFile: string) => readFileSync(logFile, 'utf8').includes(code)
 
 async function killAndWait(server: { pid: number; exited: Promise<unknown> }): Promise<void> {
   process.kill(server.pid, 'SIGKILL')
@@ -131,9 +152,7 @@ async function hogConnections({ primary, logDir }: PostgresFleet): Promise<strin
   } finally {
     await Promise.all(others.map((sql) => sql.end({ timeout: 1 })))
   }
-  const refused = halves.filter(([, instance]) =>
-    readFileSync(`${logDir}/${instance}.log`, 'utf8').includes(tooManyConnections),
-  )
+  const refused = halves.filter(([, instance]) => hasMet(tooManyConnections, `${logDir}/${instance}.log`))
   if (refused.length === 0) throw new Error('no service was refused a connection')
   return `${others.length} connections of others for ${hoggedMs / 1000} s, ${refused.length} of ${halves.length} services refused`
 }

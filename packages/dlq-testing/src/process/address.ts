@@ -6,8 +6,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type Address = {
   port: number
-  /** Where new connections lead; null: they are refused. Present connections end. */
-  leadTo(port: number | null): void
+  /** Where new connections lead; null: they are refused. Present connections end, or stay where they are. */
+  leadTo(port: number | null, present?: 'end' | 'stay'): void
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -37,9 +37,9 @@ export async function openAddress(first: number): Promise<Address> {
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    leadTo(port) {
+    leadTo(port, present = 'end') {
       target = port
-      endAll()
+      if (present === 'end') endAll()
     },
     async [Symbol.asyncDispose]() {
       target = null

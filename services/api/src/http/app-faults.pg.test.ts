@@ -203,6 +203,23 @@ describe('a body that is too large', () => {
   })
 })
 
+test('a change while the database takes none is answered with 503, and lists are answered', async () => {
+  const id = await insertMessageRow(database.sql, { dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
+  const sql = connectAsService(`${database.url}?default_transaction_read_only=on`)
+  try {
+    const request = createTestApp(sql)
+    const message = 'the database takes no changes: it is a standby, or was made read-only; try again in a moment'
+    expect(await answerOf(request(`POST /api/v1/dlq/messages/${id}/retry`))).toEqual({
+      status: 503,
+      body: errorOf('SYS_DLQ_UNAVAILABLE', message),
+    })
+    expect((await request(`GET /api/v1/dlq/messages/${id}`)).status).toBe(200)
+    expect((await request('GET /readyz')).status).toBe(200)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+})
+
 describe('while the database is away', () => {
   const away = {
     status: 503,

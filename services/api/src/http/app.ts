@@ -3,7 +3,7 @@
 import { AsideFault } from 'dlq-core/runtime/aside/aside.ts'
 import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
-import { isDatabaseAway, isReplicaFault } from 'dlq-core/runtime/database/database-errors.ts'
+import { isDatabaseAway, isReadOnly, isReplicaFault } from 'dlq-core/runtime/database/database-errors.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
@@ -121,7 +121,8 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
     if (error instanceof AsideFault) return sendError(c, faultOfAside(error))
     if (isDatabaseAway(error)) {
       log.warn({ error, requestId: c.get('requestId') }, 'database_away')
-      return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', 'the database does not answer; try again in a moment'))
+      const what = isReadOnly(error) ? 'takes no changes: it is a standby, or was made read-only' : 'does not answer'
+      return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', `the database ${what}; try again in a moment`))
     }
     log.error({ error, requestId: c.get('requestId'), method: c.req.method, path: c.req.path }, 'request_failed')
     return sendError(

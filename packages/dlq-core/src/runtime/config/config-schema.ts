@@ -5,7 +5,7 @@ import { isIP } from 'node:net'
 import * as v from 'valibot'
 import { routeModes } from '../../domain/failure/topic-routes.ts'
 import { auth } from './auth-schema.ts'
-import { anyDuration, boolean, duration, integer, text, textList } from './config-values.ts'
+import { anyDuration, boolean, databaseUrl, duration, integer, text, textList } from './config-values.ts'
 import { masksSchema, masksSecret } from './masks-schema.ts'
 import { notifications } from './notification-schema.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
@@ -65,8 +65,6 @@ function isNetwork(name: string): boolean {
 }
 
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const
-
-const databaseUrl = v.pipe(text, v.regex(/^postgres(ql)?:\/\//, 'must start with postgres://'))
 
 const database = v.strictObject({
   url: v.optional(databaseUrl),

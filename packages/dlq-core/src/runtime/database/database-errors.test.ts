@@ -3,7 +3,7 @@ import { isDatabaseAway, isDataError, isLoginRefused } from './database-errors.t
 
 const fault = (code: string) => Object.assign(new Error(code), { code })
 
-test.each(['08006', '57P01', '53300', '57014', 'ECONNREFUSED', 'CONNECT_TIMEOUT', '28P01', '28000'])(
+test.each(['08006', '57P01', '53300', '57014', 'ECONNREFUSED', 'CONNECT_TIMEOUT', '28P01', '28000', '25006'])(
   'after %s the database may answer later',
   (code) => expect(isDatabaseAway(fault(code))).toBe(true),
 )

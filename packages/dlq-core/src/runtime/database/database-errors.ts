@@ -25,10 +25,18 @@ export function isLoginRefused(error: unknown): boolean {
   return sqlState(error).startsWith('28')
 }
 
-/** PostgreSQL cannot be reached, is starting or stopping, took too long, or refuses the login: trying later may help. */
+/** PostgreSQL reads, and takes no changes: a standby, or a server that somebody or a full disk made read-only. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === '25006'
+}
+
+/**
+ * PostgreSQL cannot be reached, is starting or stopping, took too long, takes no changes, or refuses the login: trying
+ * later may help.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   const code = sqlState(error)
-  if (isLoginRefused(error)) return true
+  if (isLoginRefused(error) || isReadOnly(error)) return true
   // Class 08 (connection), 57P (shutdown), 53 (resources), 57014 (statement_timeout); the driver's and Node's own codes.
   if (/^(08...|57P..|53...|57014)$/.test(code)) return true
   return /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/.test(

@@ -154,6 +154,26 @@ describe('close()', () => {
   })
 })
 
+test(
+  'a connection whose server takes no changes ends with its transaction, and the next one asks anew',
+  hangs,
+  async () => {
+    const { sql, sockets } = openPool()
+    await sql`set default_transaction_read_only = on`
+    await expect(sql`create table changed ()`).rejects.toMatchObject({ code: '25006' })
+    await sql`create temporary table changed ()`
+    expect(sockets).toHaveLength(2)
+    await sql`set default_transaction_read_only = on`
+    const inTransaction = sql.begin(async (sql) => {
+      await sql`select 1`
+      await sql`create table changed ()`
+    })
+    await expect(inTransaction).rejects.toMatchObject({ code: '25006' })
+    expect(await sql`select 3 as three`).toEqual([{ three: 3 }])
+    expect(sockets).toHaveLength(3)
+  },
+)
+
 const copyFail = 'f'.charCodeAt(0)
 
 test('a COPY that has ended does not fail behind its end, one that is given up does', async () => {

@@ -1,0 +1,14 @@
+import { connectAsService, useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { expect, test } from 'vitest'
+import { pingForChanges } from './ping.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+test('a database that takes no changes is not ready for who makes some', async () => {
+  await pingForChanges(service.sql)
+  const sql = connectAsService(`${database.url}?default_transaction_read_only=on`)
+  await expect(pingForChanges(sql)).rejects.toThrow('takes no changes')
+  await sql.end({ timeout: 1 })
+})

@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
 import { migrateUp } from 'dlq-db/migrate.ts'
 import { buildConsole } from 'dlq-testing/browser/build-console.ts'
 import { type ServiceName, serviceNames } from 'dlq-testing/fleet/service-process.ts'
@@ -55,19 +56,22 @@ export async function startFleet(options: FleetOptions): Promise<Fleet | null> {
   const logDir = `${devDir}/logs`
   mkdirSync(logDir, { recursive: true })
 
+  const { DATABASE_URL, KAFKA_BROKERS } = process.env
+  // Before anything starts, and in words that help.
+  loadConfig({ env: { DATABASE_URL, KAFKA_BROKERS }, yaml: null, needs: [] })
   print('Starting PostgreSQL and Kafka …')
   // Meanwhile: it takes some seconds, and only where the sources have changed. Without it the API still starts.
   const built = buildConsole().catch((error: Error) => {
     print(error.message)
   })
-  const guest = Boolean(process.env.KAFKA_BROKERS)
+  const guest = Boolean(KAFKA_BROKERS)
   const servers = stack.adopt(
     await startStack({
       dataDir: devDir,
       reaper,
       log: print,
-      databaseUrl: process.env.DATABASE_URL,
-      kafkaBrokers: process.env.KAFKA_BROKERS,
+      databaseUrl: DATABASE_URL,
+      kafkaBrokers: KAFKA_BROKERS,
     }),
     (servers) => servers.stop(),
   )

@@ -3,9 +3,18 @@ import { isDatabaseAway, isDataError, isLoginRefused } from './database-errors.t
 
 const fault = (code: string) => Object.assign(new Error(code), { code })
 
-test.each(['08006', '57P01', '53300', '57014', 'ECONNREFUSED', 'CONNECT_TIMEOUT', '28P01', '28000', '25006'])(
+test.each(['08006', '57P01', '53300', '57014', 'CONNECT_TIMEOUT', '28P01', '28000', '25006'])(
   'after %s the database may answer later',
   (code) => expect(isDatabaseAway(fault(code))).toBe(true),
+)
+
+test.each([
+  ['ECONNREFUSED', 'connect'],
+  ['EMFILE', 'connect'],
+  ['ENETUNREACH', 'connect'],
+  ['EAI_AGAIN', 'getaddrinfo'],
+])('after %s of %s the database may answer later', (code, syscall) =>
+  expect(isDatabaseAway(Object.assign(fault(code), { syscall }))).toBe(true),
 )
 
 test.each(['23505', '42P01', '22021', '', 'ENOENT'])('%s does not mean that the database is away', (code) => {
@@ -14,6 +23,6 @@ test.each(['23505', '42P01', '22021', '', 'ENOENT'])('%s does not mean that the 
 
 test('a login that is refused is told from a database that is away, and from a value that is refused', () => {
   expect(isLoginRefused(fault('28P01'))).toBe(true)
-  expect(isLoginRefused(fault('ECONNREFUSED'))).toBe(false)
+  expect(isLoginRefused(fault('57P01'))).toBe(false)
   expect(isDataError(fault('28P01'))).toBe(false)
 })

@@ -39,7 +39,9 @@ export function isDatabaseAway(error: unknown): boolean {
   if (isLoginRefused(error) || isReadOnly(error)) return true
   // Class 08 (connection), 57P (shutdown), 53 (resources), 57014 (statement_timeout); the driver's and Node's own codes.
   if (/^(08...|57P..|53...|57014)$/.test(code)) return true
-  return /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/.test(
-    code,
+  if (/^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code)) return true
+  // Whatever the network says: refused, no route, no name, no port or file descriptor left for a socket.
+  return (
+    error instanceof Error && 'syscall' in error && /^(connect|getaddrinfo|read|write)$/.test(String(error.syscall))
   )
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { loadConfig } from '../config/config.ts'
 import { createLog } from '../log.ts'
 import { connectDatabase } from './database.ts'
+import { isDatabaseAway } from './database-errors.ts'
 
 /** The options that the driver would connect with. It does not connect before the first query. */
 function optionsOf(env: Record<string, string>) {
@@ -62,4 +63,19 @@ test('sizes and times are those of the configuration, in seconds where the drive
     max_lifetime: 120,
     connection: { application_name: 'test', statement_timeout: 5000, jit: 'off' },
   })
+})
+
+// Of an address that no route leads to, Linux says so before connect() has returned.
+test('a network without a route fails the queries, and not the process', async () => {
+  const { config } = loadConfig({ env: { DATABASE_URL: 'postgres://app@255.255.255.255/dlq' }, yaml: null, needs: [] })
+  const log = createLog({ service: 'test', level: 'silent' })
+  const sql = connectDatabase(config.database, { applicationName: 'test', log })
+  // In a timer, as the driver connects again.
+  const failure = () => new Promise((resolve) => setTimeout(() => sql`select 1`.catch(resolve), 1))
+  for (let round = 0; round < 2; round += 1) {
+    const error = await failure()
+    expect(error).toMatchObject({ code: 'ENETUNREACH' })
+    expect(isDatabaseAway(error)).toBe(true)
+  }
+  await sql.end({ timeout: 1 })
 })

@@ -186,7 +186,10 @@ function socketOptions({ silenceMs, observe }: SocketOptions) {
   }
   return {
     // The driver writes to the socket at once; Node queues that until the socket is connected.
-    socket({ host, port, path }: Place) {
+    async socket({ host, port, path }: Place) {
+      // The driver listens when this promise is kept. Node says of a network without a route in the next tick, before
+      // promises are kept; but where it is asked in a promise's turn, after them.
+      await null
       const socket = path ? net.connect({ path }) : net.connect({ host: host[0]!, port: port[0]! })
       socket.setNoDelay(true)
       observe?.opened(socket)

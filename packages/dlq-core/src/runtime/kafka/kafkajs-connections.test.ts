@@ -1,5 +1,5 @@
 // What becomes of kafkajs's connections when a broker closes them, or does not answer (patches/README.md, 0022, 0023,
-// 0025 and 0026). The brokers are servers on this machine that answer as a test tells them.
+// 0025, 0026 and 0048). The brokers are servers on this machine that answer as a test tells them.
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -10,6 +10,7 @@ import { createBrokerSockets } from './broker-sockets.ts'
 
 const require = createRequire(import.meta.url)
 const ConnectionPool = require('kafkajs/src/network/connectionPool')
+const Broker = require('kafkajs/src/broker')
 const BrokerPool = require('kafkajs/src/cluster/brokerPool')
 const connectionPoolBuilder = require('kafkajs/src/cluster/connectionPoolBuilder')
 const createRetry = require('kafkajs/src/retry')
@@ -280,4 +281,18 @@ test.each([
 ])('the broker %s is found at its host and its port', async (broker, host, port) => {
   const pool = await connectionPoolBuilder({ brokers: [broker], logger: quiet }).build()
   expect(pool).toMatchObject({ host, port })
+})
+
+test('versions that could not be read are asked for again', async () => {
+  let asked = 0
+  const { pool } = await startBroker((socket, correlationId) => {
+    asked += 1
+    socket.write(answerOf(correlationId, 'x'))
+  })
+  const broker = new Broker({ connectionPool: pool, logger: quiet })
+  await expect(broker.connect()).rejects.toThrow()
+  expect(broker.isConnected()).toBe(true)
+  const askedOnce = asked
+  await expect(broker.connect()).rejects.toThrow()
+  expect(asked).toBeGreaterThan(askedOnce)
 })

@@ -191,32 +191,6 @@ describe('secrets', () => {
   })
 })
 
-describe('the URL of the database', () => {
-  const faultsOfUrl = (url: string) => faultsOf({ env: { DATABASE_URL: url } })
-
-  test.each([
-    'postgres://db/dlq',
-    'postgresql://app:p%23a%2Fs%3Fs%25@db:5432/dlq?sslmode=require',
-    'postgres://app:p@ss:word@db/dlq',
-    'postgres://app@[fd00::1]:5432/dlq',
-  ])('%s is taken', (url) => expect(faultsOfUrl(url)).toEqual([]))
-
-  test.each(['p#ss', '12#s', 'p/ss', '12/s', 'p?s', '12?s', 'p%s', '100%'])(
-    'with the password %s as it is says how to write it',
-    (password) => {
-      const faults = faultsOfUrl(`postgres://app:${password}@db:5432/dlq`)
-      expect(faults).toEqual([expect.stringMatching(/^database\.url \(DATABASE_URL\): cannot be read: write %25, /)])
-      expect(faults.join()).not.toContain(password)
-    },
-  )
-
-  test.each(['a:5432,b:5432', 'a,b'])('with the hosts %s says that it wants one', (hosts) => {
-    expect(faultsOfUrl(`postgres://app:p,w@${hosts}/dlq?target_session_attrs=read-write`)).toEqual([
-      expect.stringMatching(/^database\.url \(DATABASE_URL\): must name one host/),
-    ])
-  })
-})
-
 describe('faults', () => {
   test('are all named at once, each by its path and its variable', () => {
     const yaml = `

@@ -38,7 +38,7 @@ const lookedInto = { partitions: 2000, perPartition: 1000 }
 /** Reads it over one connection, whose statements are sent together, so that it takes nothing from requests. */
 export async function readFleet(sql: Database): Promise<FleetReading> {
   return sql.begin('read only', async (sql) => {
-    const [summary, counts, dueTopics, lags, status, unread, readerLags] = await Promise.all([
+    const [summary, { counts }, dueTopics, lags, status, unread, readerLags] = await Promise.all([
       getSummaryState(sql),
       countByConsumer(sql, { scope: null, limit: maxConsumers }),
       listDueTopics(sql),

@@ -214,7 +214,7 @@ describe('the full count', () => {
     await insertMany(5)
     await foldSummary(service.sql, { limit: 10 })
     await service.sql`update dlq.dlq_summary_totals set count = 7`
-    const countTotal = async () => (await countByConsumer(service.sql, { scope: null, limit: 10 }))[0]!.PENDING
+    const countTotal = async () => (await countByConsumer(service.sql, { scope: null, limit: 10 })).counts[0]!.PENDING
     expect([await countTotal(), await counts()]).toEqual([7, { 'orders PENDING': 5 }])
 
     expect(await reconcile()).toBe(2)

@@ -102,19 +102,31 @@ function byStatus(sql: Sql) {
 
 export type ConsumerCounts = StatusCounts & { original_topic: string; consumer_group: string | null }
 
-/** The counts by status of each original topic and consumer group; at most `limit`, most waiting and DEAD ones first. */
+/**
+ * The counts by status of each original topic and consumer group; at most `limit`, most waiting and DEAD ones first.
+ * `totals`: of all of them, of the same snapshot.
+ */
 export async function countByConsumer(
   sql: Sql,
   { scope, limit }: { scope: TopicScope; limit: number },
-): Promise<ConsumerCounts[]> {
-  return sql<ConsumerCounts[]>`
-    select original_topic, consumer_group, ${byStatus(sql)}
-    from ${lines(sql)}
-    where ${countInScope(sql, scope, 'line')}
-    group by original_topic, consumer_group
-    having sum(count) > 0
-    order by sum(count) filter (where status <> 'RESOLVED') desc nulls last, original_topic collate "C", consumer_group collate "C"
+): Promise<{ counts: ConsumerCounts[]; totals: StatusCounts }> {
+  const rows = await sql<(ConsumerCounts & { totals: StatusCounts[Status][] })[]>`
+    select original_topic, consumer_group, "PENDING", "RETRYING", "RESOLVED", "DEAD",
+           array[sum("PENDING") over (), sum("RETRYING") over (), sum("RESOLVED") over (), sum("DEAD") over ()] as totals
+    from (
+      select original_topic, consumer_group, ${byStatus(sql)}
+      from ${lines(sql)}
+      where ${countInScope(sql, scope, 'line')}
+      group by original_topic, consumer_group
+      having sum(count) > 0
+    ) counted
+    order by "PENDING" + "RETRYING" + "DEAD" desc, original_topic collate "C", consumer_group collate "C"
     limit ${limit}`
+  const [PENDING = 0, RETRYING = 0, RESOLVED = 0, DEAD = 0] = rows[0]?.totals ?? []
+  return {
+    counts: rows.map(({ totals: _, ...counts }) => counts),
+    totals: { PENDING, RETRYING, RESOLVED, DEAD },
+  }
 }
 
 export type ConsumerGroupCounts = StatusCounts & { consumer_group: string | null; original_topics: string[] }

@@ -62,6 +62,21 @@ test('the status has the number of messages, and the processes that handle them'
   })
 })
 
+test('the counts and the oldest message are those of all topics, also of more than are listed', async () => {
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, error_message, status, created_at)
+    select 'orders-' || n, 'down', 'PENDING', '2026-06-01T12:00:00Z' from generate_series(1, 1100) n, generate_series(1, 2)`
+  await insert({ original_topic: 'quiet', created_at: '2026-06-01T11:00:00Z' })
+  await insert({ original_topic: 'pay.in', status: 'DEAD' })
+  const status = await bodyOf('status')
+  expect(status.topics).toHaveLength(1000)
+  expect(status).toMatchObject({
+    counts: { PENDING: 2201, RETRYING: 0, RESOLVED: 0, DEAD: 1 },
+    oldest_pending_at: '2026-06-01T11:00:00.000+00:00',
+  })
+  expect(await bodyOf('status', limited)).toMatchObject({ counts: { PENDING: 0, DEAD: 1 }, oldest_pending_at: null })
+})
+
 test('the consumer groups are listed with their topics, those with most open messages first', async () => {
   for (const original_topic of ['a', 'b', 'a']) await insert({ original_topic, consumer_group: 'billing' })
   await insert({ original_topic: 'b', consumer_group: 'billing', status: 'RESOLVED' })

@@ -8,13 +8,15 @@ import { pausables } from 'dlq-core/queries/retry/topic-pauses.ts'
 import * as v from 'valibot'
 import { requireExactCounts } from '../../fleet/exact-counts.ts'
 import { exampleLossClock, lossClockJson, lossClockSchema } from '../../fleet/loss-clock.ts'
-import { exampleStatusCounts, noMessages, statusCountsSchema } from '../../fleet/totals-json.ts'
+import { exampleStatusCounts, statusCountsSchema } from '../../fleet/totals-json.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { exampleTopicPause, topicPauseJson, topicPauseSchema } from '../../pauses/pause-json.ts'
 
 const maxLines = 1000
+/** Of the topics with most open messages, in which the oldest one is looked for. */
+const maxLookedInto = 5000
 
 const timeSchema = v.nullable(timestampText)
 
@@ -101,7 +103,7 @@ export const statusRoutes = [
       path: '/api/v1/status',
       summary: 'Counts by topic, consumer group and status; ages and rates',
       description: [
-        `At most ${maxLines} topics and consumer groups, those with most open messages first; \`counts\` adds these up.`,
+        `At most ${maxLines} topics and consumer groups, those with most open messages first. \`counts\` are those of all.`,
         '`oldest_pending_at` is the time of the oldest record of the topic that waits, whatever its consumer group.',
         '`success_rate`: of the retries of the last five minutes, the share that was not refused and has not failed again',
         'so far. Rates look at 100,000 rows at most.',
@@ -165,14 +167,18 @@ export const statusRoutes = [
     async (call) => {
       const { c, sql, access } = call
       const state = await requireExactCounts(call)
-      const [lines, activity, lags, { retriers, ingesters, stored_at, paused_topics, held_topics, ...fleet }] =
-        await Promise.all([
-          countByConsumer(sql, { scope: access.topics, limit: maxLines }),
-          countActivity(sql, { scope: access.topics }),
-          listIngestLag(sql, { scope: access.topics }),
-          readFleetStatus(sql, { scope: access.topics }),
-        ])
-      const waiting = lines.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
+      const [
+        { counts, totals },
+        activity,
+        lags,
+        { retriers, ingesters, stored_at, paused_topics, held_topics, ...fleet },
+      ] = await Promise.all([
+        countByConsumer(sql, { scope: access.topics, limit: maxLookedInto }),
+        countActivity(sql, { scope: access.topics }),
+        listIngestLag(sql, { scope: access.topics }),
+        readFleetStatus(sql, { scope: access.topics }),
+      ])
+      const waiting = counts.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
       const oldest = await oldestWaiting(sql, {
         status: 'PENDING',
         topics: [...new Set(waiting)],
@@ -180,9 +186,9 @@ export const statusRoutes = [
       })
       const tried = activity.published + activity.resolved + activity.failed
       return c.json({
-        counts: addUp(lines),
+        counts: totals,
         oldest_pending_at: earliest([...oldest.values()]),
-        topics: lines.map(({ original_topic, consumer_group, ...counts }) => ({
+        topics: counts.slice(0, maxLines).map(({ original_topic, consumer_group, ...counts }) => ({
           original_topic,
           consumer_group,
           counts,
@@ -231,16 +237,6 @@ function lossClocks(lags: readonly IngestLag[], now: Date) {
     .toSorted((a, b) => +(a.expires_at ?? never) - +(b.expires_at ?? never) || Number(b.lag - a.lag))
     .slice(0, maxLines)
     .map((line) => ({ cluster: line.cluster, topic: line.topic, ...lossClockJson(line, now) }))
-}
-
-type Counts = v.InferOutput<typeof statusCountsSchema>
-
-function addUp(lines: readonly Counts[]): Counts {
-  const sum = { ...noMessages }
-  for (const line of lines) {
-    for (const status of Object.keys(sum) as (keyof Counts)[]) sum[status] += line[status]
-  }
-  return sum
 }
 
 function earliest(times: readonly Date[]): string | null {

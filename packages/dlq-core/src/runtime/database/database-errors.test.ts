@@ -26,3 +26,10 @@ test('a login that is refused is told from a database that is away, and from a v
   expect(isLoginRefused(fault('57P01'))).toBe(false)
   expect(isDataError(fault('28P01'))).toBe(false)
 })
+
+test('a name is away where all its addresses are', () => {
+  const refused = Object.assign(fault('ECONNREFUSED'), { syscall: 'connect' })
+  expect(isDatabaseAway(new AggregateError([refused, refused]))).toBe(true)
+  expect(isDatabaseAway(new AggregateError([refused, fault('22021')]))).toBe(false)
+  expect(isDatabaseAway(new AggregateError([]))).toBe(false)
+})

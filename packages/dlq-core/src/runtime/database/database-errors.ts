@@ -40,7 +40,13 @@ export function isDatabaseAway(error: unknown): boolean {
   // Class 08 (connection), 57P (shutdown), 53 (resources), 57014 (statement_timeout); the driver's and Node's own codes.
   if (/^(08...|57P..|53...|57014)$/.test(code)) return true
   if (/^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code)) return true
-  // Whatever the network says: refused, no route, no name, no port or file descriptor left for a socket.
+  return isNetworkFault(error)
+}
+
+/** Whatever the network says: refused, no route, no name, no port or file descriptor left for a socket. */
+function isNetworkFault(error: unknown): boolean {
+  // Of a name with several addresses, each of which failed.
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isNetworkFault)
   return (
     error instanceof Error && 'syscall' in error && /^(connect|getaddrinfo|read|write)$/.test(String(error.syscall))
   )

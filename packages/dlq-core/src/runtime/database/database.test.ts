@@ -1,3 +1,4 @@
+import { freePort } from 'dlq-testing/process/free-port.ts'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../config/config.ts'
 import { createLog } from '../log.ts'
@@ -65,17 +66,27 @@ test('sizes and times are those of the configuration, in seconds where the drive
   })
 })
 
-// Of an address that no route leads to, Linux says so before connect() has returned.
-test('a network without a route fails the queries, and not the process', async () => {
-  const { config } = loadConfig({ env: { DATABASE_URL: 'postgres://app@255.255.255.255/dlq' }, yaml: null, needs: [] })
+/** What a query fails with. It is asked in a timer, as the driver connects again. */
+async function failureOf(url: string): Promise<unknown> {
+  const { config } = loadConfig({ env: { DATABASE_URL: url }, yaml: null, needs: [] })
   const log = createLog({ service: 'test', level: 'silent' })
   const sql = connectDatabase(config.database, { applicationName: 'test', log })
-  // In a timer, as the driver connects again.
-  const failure = () => new Promise((resolve) => setTimeout(() => sql`select 1`.catch(resolve), 1))
+  const error = await new Promise((resolve) => setTimeout(() => sql`select 1`.catch(resolve), 1))
+  await sql.end({ timeout: 1 })
+  return error
+}
+
+// Of an address that no route leads to, Linux says so before connect() has returned.
+test('a network without a route fails the queries, and not the process', async () => {
   for (let round = 0; round < 2; round += 1) {
-    const error = await failure()
+    const error = await failureOf('postgres://app@255.255.255.255/dlq')
     expect(error).toMatchObject({ code: 'ENETUNREACH' })
     expect(isDatabaseAway(error)).toBe(true)
   }
-  await sql.end({ timeout: 1 })
+})
+
+test('a name of several addresses at which nobody listens is a database that is away', async () => {
+  const error = await failureOf(`postgres://app@localhost:${await freePort()}/dlq`)
+  expect(error).toMatchObject({ code: 'ECONNREFUSED' })
+  expect(isDatabaseAway(error)).toBe(true)
 })

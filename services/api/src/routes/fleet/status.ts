@@ -168,7 +168,7 @@ export const statusRoutes = [
       const { c, sql, access } = call
       const state = await requireExactCounts(call)
       const [
-        { counts, totals },
+        { counts: lines, totals },
         activity,
         lags,
         { retriers, ingesters, stored_at, paused_topics, held_topics, ...fleet },
@@ -178,7 +178,7 @@ export const statusRoutes = [
         listIngestLag(sql, { scope: access.topics }),
         readFleetStatus(sql, { scope: access.topics }),
       ])
-      const waiting = counts.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
+      const waiting = lines.filter(({ PENDING }) => PENDING > 0).map(({ original_topic }) => original_topic)
       const oldest = await oldestWaiting(sql, {
         status: 'PENDING',
         topics: [...new Set(waiting)],
@@ -188,7 +188,7 @@ export const statusRoutes = [
       return c.json({
         counts: totals,
         oldest_pending_at: earliest([...oldest.values()]),
-        topics: counts.slice(0, maxLines).map(({ original_topic, consumer_group, ...counts }) => ({
+        topics: lines.slice(0, maxLines).map(({ original_topic, consumer_group, ...counts }) => ({
           original_topic,
           consumer_group,
           counts,

@@ -18,7 +18,7 @@ beforeAll(async () => {
     insert into dlq.dlq_messages (original_topic, dlq_topic, error_message, status, next_retry_at)
     select 'topic-' || n % 5, case when n % 5 < 3 then 'dlq-' || n % 5 end, n::text,
            case when n % 5 < 2 then 'PENDING' else 'DEAD' end,
-           case when n % 5 < 2 then timestamptz '2031-01-01' + n % 1000 * interval '1 minute' end
+           case when n % 5 < 2 then timestamptz '2031-01-01T00:00:00Z' + n % 1000 * interval '1 minute' end
     from generate_series(1, 30000) n`
   await database.sql`vacuum analyze dlq.dlq_messages`
 })

@@ -156,7 +156,7 @@ test('an empty month is dropped ninety days after its end, and one in which a me
 test('an archived message can be restored after its month was dropped', async () => {
   await insertInto('2036-03-01')
   const [{ id }] = await database.sql<[{ id: string }]>`update dlq.dlq_messages set status = 'DEAD' returning id`
-  await database.sql`select dlq.create_archive_partition('2036-04-01')`
+  await database.sql`select dlq.create_archive_partition('2036-04-01T00:00:00Z')`
   await archiveMessages(service.sql, { ids: [id], now: new Date('2036-04-01') })
   expect((await drop('2036-08-01')).months).toContain('dlq_messages_2036_03')
   expect(await restoreArchived(service.sql, [id])).toEqual([id])

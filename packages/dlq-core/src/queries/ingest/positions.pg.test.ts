@@ -125,7 +125,7 @@ describe('the topics', () => {
 
   test('keep the time of their discovery and their display name when they disappear and return', async () => {
     await record('a', 'b')
-    await database.sql`update dlq.dlq_topics set display_name = 'Orders', found_at = '2020-01-01' where topic = 'a'`
+    await database.sql`update dlq.dlq_topics set display_name = 'Orders', found_at = '2020-01-01T00:00:00Z' where topic = 'a'`
     await record('b')
     expect(await list()).toEqual(['b'])
     expect(await isDlqTopic(service.sql, 'a')).toBe(true)

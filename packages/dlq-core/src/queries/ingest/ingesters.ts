@@ -6,7 +6,7 @@ import { type TopicScope, topicInScope } from '../topic-scope.ts'
 export type Assignment = readonly { topic: string; partitions: readonly number[] }[]
 
 /** The topics and the partitions that an ingester names at most, and the characters of a fault. */
-const maxTopics = 1000
+const maxTopics = 5000
 const maxPartitions = 1000
 const maxFault = 500
 

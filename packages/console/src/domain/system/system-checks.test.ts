@@ -26,6 +26,11 @@ test('a calm installation is fine in every check, without advice', () => {
   expect(checks.filter(({ level, advice }) => level !== 'fine' || advice !== null)).toEqual([])
   expect(systemVerdict(checks)).toBe('All 8 checks are fine.')
   expect(check(calm, 'ingesters').text).toBe('1 ingester reads 2 partitions; 3 records are not stored yet.')
+  const many = {
+    ...calm,
+    ingesters: [{ ...calm.ingesters[0]!, partitions: Array.from({ length: 1000 }, (_, n) => n) }],
+  }
+  expect(check(many, 'ingesters').text).toMatch(/^1 ingester reads at least 1,000 partitions;/)
 })
 
 test('what needs somebody now comes first, and the sentence names it', () => {

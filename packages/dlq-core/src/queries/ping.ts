@@ -2,10 +2,13 @@
 
 import type { Sql } from './sql.ts'
 
+/** What a database does that only answers reads. */
+export const takesNoChanges = 'takes no changes: it is a standby, or was made read-only'
+
 /** Throws where the database takes no changes: after a failover, the address may still lead to a standby. */
 export async function pingForChanges(sql: Sql): Promise<void> {
   const [row] = await sql<[{ mode: string }]>`select current_setting('transaction_read_only') as mode`
-  if (row.mode === 'on') throw new Error('takes no changes: it is a standby, or was made read-only')
+  if (row.mode === 'on') throw new Error(takesNoChanges)
 }
 
 /**

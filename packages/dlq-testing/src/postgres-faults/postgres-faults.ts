@@ -16,8 +16,10 @@ export type PostgresFault = {
   forgets: boolean
   /** Whether no record comes any more once the standby takes over: then nothing but a look finds what was forgotten. */
   thenNothingNew?: boolean
-  /** Returns what it has done, for the table. Calls `beforeTakeOver` before its standby takes over, or is taken
-   * for the primary. */
+  /**
+   * Returns what it has done, for the table. Calls `beforeTakeOver` before the standby takes over, or is taken for the
+   * primary.
+   */
   happen(fleet: PostgresFleet, beforeTakeOver: () => Promise<void>): Promise<string>
 }
 

@@ -1,5 +1,6 @@
 // The HTTP application: it mounts every declared route, each behind its own checks. It does not listen, so tests call app.request().
 
+import { takesNoChanges } from 'dlq-core/queries/ping.ts'
 import { AsideFault } from 'dlq-core/runtime/aside/aside.ts'
 import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
@@ -121,7 +122,7 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
     if (error instanceof AsideFault) return sendError(c, faultOfAside(error))
     if (isDatabaseAway(error)) {
       log.warn({ error, requestId: c.get('requestId') }, 'database_away')
-      const what = isReadOnly(error) ? 'takes no changes: it is a standby, or was made read-only' : 'does not answer'
+      const what = isReadOnly(error) ? takesNoChanges : 'does not answer'
       return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', `the database ${what}; try again in a moment`))
     }
     log.error({ error, requestId: c.get('requestId'), method: c.req.method, path: c.req.path }, 'request_failed')

@@ -15,6 +15,7 @@ import {
   touchGroups,
   type WantedGroup,
 } from 'dlq-core/queries/groups/admit-groups.ts'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 
 export type GroupRegister = {
@@ -31,11 +32,11 @@ const maxRemembered = 50_000
 /** `failed`: when its messages failed that `assignKnown` has seen, and nobody was told of yet. In milliseconds. */
 type Remembered = { topic: string; id: string; usedAt: number; failed: { first: number; last: number } | null }
 
-export function createGroupRegister(sql: Database, { now }: { now: () => number }): GroupRegister {
+export function createGroupRegister(sql: Database): GroupRegister {
   /** "topic group" → the group to use, itself or the overflow group of a topic that has too many, and its last use. */
   const known = new Map<string, Remembered>()
   const seen = new Map<string, GroupOfTopic>()
-  let touchedAt = now()
+  let touchedAt = monotonicNow()
 
   async function admit(unknown: ReadonlyMap<string, WantedGroup>): Promise<void> {
     const groupIds = await admitGroups(sql, [...unknown.values()])
@@ -46,7 +47,7 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
     }
     for (const [index, [key, { topic }]] of [...unknown].entries()) {
       const failed = known.get(key)?.failed ?? null
-      known.set(key, { topic, id: groupIds[index]!, usedAt: now(), failed })
+      known.set(key, { topic, id: groupIds[index]!, usedAt: monotonicNow(), failed })
     }
   }
 
@@ -66,9 +67,8 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
   }
 
   async function touch(): Promise<void> {
-    // Where the clock was set back, this is below zero.
-    if (Math.abs(now() - touchedAt) < touchEveryMs) return
-    touchedAt = now()
+    if (monotonicNow() - touchedAt < touchEveryMs) return
+    touchedAt = monotonicNow()
     seeKnown()
     await touchGroups(sql, [...seen.values()])
     seen.clear()
@@ -82,20 +82,20 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
     async assign(letters) {
       const ids = letters.map(groupIdOf)
       const keys = letters.map(({ message }, index) => keyOf(message.dlq_topic, ids[index]!))
-      const spans = spansOf(letters, keys, new Date(now()))
+      const spans = spansOf(letters, keys, new Date())
       const unknown = new Map<string, WantedGroup>()
       letters.forEach((letter, index) => {
         const { message } = letter
         const key = keys[index]!
         const admitted = known.get(key)
-        if ((admitted && now() - admitted.usedAt < admittedForMs) || unknown.has(key)) return
+        if ((admitted && monotonicNow() - admitted.usedAt < admittedForMs) || unknown.has(key)) return
         const group = fingerprint(readableFailure(letter))
         unknown.set(key, { topic: message.dlq_topic, group, failed: spans.get(key) })
       })
       if (unknown.size > 0) await admit(unknown)
       letters.forEach(({ message }, index) => {
         const admitted = known.get(keys[index]!)
-        if (admitted) admitted.usedAt = now()
+        if (admitted) admitted.usedAt = monotonicNow()
         message.group_id = admitted?.id ?? overflowGroup.id
       })
       for (const failed of spans.values()) {
@@ -107,11 +107,11 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
     assignKnown(letter) {
       const { message } = letter
       const one = known.get(keyOf(message.dlq_topic, groupIdOf(letter)))
-      const at = now()
+      const at = monotonicNow()
       if (one === undefined || at - one.usedAt >= admittedForMs) return false
       one.usedAt = at
       message.group_id = one.id
-      const time = message.record_timestamp?.getTime() ?? at
+      const time = message.record_timestamp?.getTime() ?? Date.now()
       if (one.failed === null) one.failed = { first: time, last: time }
       else if (time < one.failed.first) one.failed.first = time
       else if (time > one.failed.last) one.failed.last = time

@@ -9,7 +9,7 @@ export async function readDatabaseClock(sql: Sql): Promise<number> {
   return row.ms
 }
 
-/** How many rows of which table and column were changed; those without any are missing. */
+/** "table.column" → how many of its rows were changed, where there were any. */
 export type MendedTimes = Record<string, number>
 
 /**

@@ -140,8 +140,11 @@ export const boolean = v.pipe(
 
 export const text = v.pipe(v.string('must be text'), v.minLength(1, 'must not be empty'))
 
-/** Between "postgres://" and the path. Of "user:pa/ss@host" what stands behind the slash is not looked at. */
-const placeOf = (url: string) => /^[^/]*:\/\/([^/?#]*)/.exec(url)?.[1] ?? ''
+/** Whether several hosts stand before the path. Of "user:pa/ss@host" what stands behind the slash is not looked at. */
+function namesSeveralHosts(url: string): boolean {
+  const place = /^[^/]*:\/\/([^/?#]*)/.exec(url)?.[1] ?? ''
+  return place.split('@').at(-1)!.includes(',')
+}
 
 /** Characters of a password that end it, where they stand as they are. */
 function isReadable(url: string): boolean {
@@ -159,11 +162,11 @@ export const databaseUrl = v.pipe(
   text,
   v.regex(/^postgres(ql)?:\/\//, 'must start with postgres://'),
   v.check(
-    (url) => !placeOf(url).split('@').at(-1)!.includes(','),
+    (url) => !namesSeveralHosts(url),
     'must name one host: one whose address follows the primary, such as a service or a proxy',
   ),
   v.check(
-    (url) => placeOf(url).split('@').at(-1)!.includes(',') || isReadable(url),
+    (url) => namesSeveralHosts(url) || isReadable(url),
     'cannot be read: write %25, %2F, %23 and %3F for %, /, # and ? in a user and a password, or set them apart, as user and password',
   ),
 )

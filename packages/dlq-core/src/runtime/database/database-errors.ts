@@ -45,7 +45,7 @@ export function isDatabaseAway(error: unknown): boolean {
 
 /** Whatever the network says: refused, no route, no name, no port or file descriptor left for a socket. */
 function isNetworkFault(error: unknown): boolean {
-  // Of a name with several addresses, each of which failed.
+  // A name may have several addresses: then each of them has failed.
   if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isNetworkFault)
   return (
     error instanceof Error && 'syscall' in error && /^(connect|getaddrinfo|read|write)$/.test(String(error.syscall))

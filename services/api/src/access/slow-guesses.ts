@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import { ApiError } from '../http/api-error.ts'
 import { WrongToken } from './authenticate.ts'
 
@@ -19,7 +20,7 @@ export type SlowGuesses = <T>(
 ) => Promise<T>
 
 /** The returned function authenticates. @throws {ApiError} 429 before it looks at the credentials, else as `authenticate` */
-export function createSlowGuesses({ now = performance.now.bind(performance) } = {}): SlowGuesses {
+export function createSlowGuesses({ now = monotonicNow } = {}): SlowGuesses {
   const buckets = new Map<string, { left: number; at: number }>()
   const right = new Set<string>()
 

@@ -1,15 +1,13 @@
 // Limits the requests per second of each actor, in this process: a token bucket that holds two seconds' worth.
 
+import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import { ApiError } from './api-error.ts'
 
 /** Bounds the memory. A forgotten actor begins with a full bucket. */
 const maxRemembered = 10_000
 
 /** The returned function throws 429 when the actor's bucket is empty. */
-export function createRateLimit(
-  perSecond: number,
-  { now = performance.now.bind(performance) } = {},
-): (actor: string) => void {
+export function createRateLimit(perSecond: number, { now = monotonicNow } = {}): (actor: string) => void {
   const capacity = Math.max(1, perSecond * 2)
   const buckets = new Map<string, { tokens: number; at: number }>()
   return (actor) => {

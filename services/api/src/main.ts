@@ -85,9 +85,8 @@ await runService(
       corsOrigins: config.server.cors_origins ?? [],
     })
 
-    const server = stack.adopt(
-      await listen(app, { host: config.server.host, port: config.server.port ?? 8080 }),
-      (server) => server.close(),
+    const server = stack.adopt(await listen(app, { ...config.server, port: config.server.port ?? 8080 }), (server) =>
+      server.close(),
     )
     log.info({ url: server.url }, 'listening')
 

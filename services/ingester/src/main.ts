@@ -40,9 +40,8 @@ await runService(
     const readiness = createReadiness({ database: () => pingForChanges(sql), kafka: () => admin.describeCluster() })
 
     const app = operationsRoutes({ registry, readiness })
-    const server = stack.adopt(
-      await listen(app, { host: config.server.host, port: config.server.port ?? 8081 }),
-      (server) => server.close(),
+    const server = stack.adopt(await listen(app, { ...config.server, port: config.server.port ?? 8081 }), (server) =>
+      server.close(),
     )
     log.info({ url: server.url }, 'listening')
 

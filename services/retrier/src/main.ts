@@ -105,9 +105,8 @@ await runService(
         ratePerSecond: config.staleness.rate,
       })
     const app = operationsRoutes({ registry, readiness })
-    const server = stack.adopt(
-      await listen(app, { host: config.server.host, port: config.server.port ?? 8082 }),
-      (server) => server.close(),
+    const server = stack.adopt(await listen(app, { ...config.server, port: config.server.port ?? 8082 }), (server) =>
+      server.close(),
     )
     log.info({ url: server.url }, 'listening')
 

@@ -22,13 +22,23 @@ export function operationsRoutes({ registry, readiness }: OperationsDeps): Hono 
 
 export type ListeningServer = { url: string; close(): Promise<void> }
 
-/** Listens; port 0 takes a free one. close() lets requests finish and ends idle connections. */
-export function listen(
-  app: Pick<Hono, 'fetch'>,
-  { host, port }: { host: string; port: number },
-): Promise<ListeningServer> {
+export type ListenOptions = {
+  host: string
+  /** 0 takes a free one. */
+  port: number
+  /**
+   * How long a connection may be idle, in milliseconds. Proxies send requests by connections that they have; if the one
+   * that they take is closed in this moment, they answer 502. So it is the proxy who should end them first, and Node's
+   * five seconds are too short for any.
+   */
+  keep_alive: number
+}
+
+/** close() lets requests finish and ends idle connections. */
+export function listen(app: Pick<Hono, 'fetch'>, { host, port, keep_alive }: ListenOptions): Promise<ListeningServer> {
   return new Promise((resolve, reject) => {
-    const server = serve({ fetch: app.fetch, hostname: host, port }, (address) => {
+    const serverOptions = { keepAliveTimeout: keep_alive }
+    const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }, (address) => {
       resolve({
         url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
         close: () =>

@@ -106,7 +106,7 @@ function createVerify(
   const { issuer, jwks_url, clock_skew } = jwt
   if (jwks_url === undefined || issuer === undefined || audience === undefined) return null
   // A key that is not known makes it ask for the set again, at most every few seconds: that is how keys rotate.
-  const keys = createRemoteJWKSet(new URL(jwks_url), { cooldownDuration: keysCooldownMs, timeoutDuration: 5_000 })
+  const keys = createRemoteJWKSet(new URL(jwks_url), { cooldownDuration: keysCooldownMs, timeoutDuration: 10_000 })
   const options = {
     issuer,
     audience,

@@ -213,7 +213,7 @@ test('over a real connection a file arrives with its length and once compressed'
   const app = withConsole()
   const server = await listen(
     { fetch: (request: Request) => app(`GET ${new URL(request.url).pathname}`, { headers: request.headers }) },
-    { host: '127.0.0.1', port: 0 },
+    { host: '127.0.0.1', port: 0, keep_alive: 1000 },
   )
   try {
     const answer = await fetch(`${server.url}${script}`, { headers: { 'accept-encoding': 'br' } })

@@ -1,12 +1,14 @@
 // The connections of graphile-worker, which needs the driver pg. They are few, and every wait has a limit. Jobs do their
 // work on the service's own pool.
 
+import { Socket } from 'node:net'
 import { isEncrypted } from 'dlq-core/queries/upkeep/workers.ts'
 import type { Config, DatabaseConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { DatabaseLogin } from 'dlq-core/runtime/database/database-login.ts'
 import { databaseTls } from 'dlq-core/runtime/database/database-tls.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
+import { sharedLookup } from 'dlq-core/runtime/outgoing/shared-lookup.ts'
 import pg from 'pg'
 
 const statementMs = 10_000
@@ -38,6 +40,7 @@ export async function openWorkerPool({ sql, database, login, settings, log }: Wo
     max: settings.concurrency + 2,
     maxLifetimeSeconds: database.conn_max_lifetime / 1000,
     connectionTimeoutMillis: 5000,
+    stream: openSocket,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // A pooler in transaction mode refuses these settings; there they belong to the role.
@@ -49,6 +52,17 @@ export async function openWorkerPool({ sql, database, login, settings, log }: Wo
   // Without this listener, a connection that is lost while in use would end the process.
   pool.on('connect', (client) => client.on('error', (error) => log.debug({ error }, 'worker_connection_lost')))
   return pool
+}
+
+/** As the driver would make it, but that it shares what other sockets found out about the host. */
+function openSocket(): Socket {
+  const socket = new Socket()
+  const connect = socket.connect.bind(socket)
+  return Object.assign(socket, {
+    // The driver gives a port and a host, or the path of a socket in the file system.
+    connect: (...[place, host]: [port: number, host: string] | [path: string]) =>
+      typeof place === 'string' ? connect(place) : connect({ port: place, host, lookup: sharedLookup }),
+  })
 }
 
 function placeOf(url: URL): { host: string; port: number; database: string } {

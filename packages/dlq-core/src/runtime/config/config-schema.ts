@@ -44,6 +44,8 @@ const server = v.strictObject({
   request_timeout: v.optional(duration, '15s'),
   /** Requests that take longer are logged. */
   slow_request: v.optional(duration, '1s'),
+  /** How long a connection may be idle. */
+  keep_alive: v.optional(duration, '620s'),
   /** How long /readyz answers 503 after SIGTERM before the service stops listening, so that load balancers notice. */
   drain_delay: v.optional(duration, '1s'),
   /** The URL under which browsers reach the API, where that is not what it listens on. Proxies strip its path. */

@@ -26,6 +26,7 @@ describe('the values', () => {
       host: '127.0.0.1',
       request_timeout: 15_000,
       slow_request: 1000,
+      keep_alive: 620_000,
       drain_delay: 1000,
     })
     expect(config.kafka).toMatchObject({ consumer_group: 'dlq-manager.default', dlq_topic_pattern: ['*.dlq.v1'] })
@@ -214,7 +215,7 @@ rety: { max_retries: 3 }
       'retry.max_retries (DLQ_RETRY_MAX_RETRIES): "1.5" is not a number of attempts (1 to 1000)',
       'retry.multiplier: 0.5 is not a factor (1 to 100)',
       expect.stringMatching(/^rety: unknown key; known here: app, server, database, kafka, ingest, retry, /),
-      'server.hots: unknown key; known here: host, port, request_timeout, slow_request, drain_delay, public_url, console, allowed_hosts, trusted_proxies, cors_origins',
+      'server.hots: unknown key; known here: host, port, request_timeout, slow_request, keep_alive, drain_delay, public_url, console, allowed_hosts, trusted_proxies, cors_origins',
       'server.port: "x" is not a port number (0 to 65535)',
     ])
   })

@@ -9,6 +9,7 @@ import type { Registry } from 'prom-client'
 import { pingSchema } from '../../queries/ping.ts'
 import type { DatabaseConfig } from '../config/config-schema.ts'
 import { createLog, type Log } from '../log.ts'
+import { sharedLookup } from '../outgoing/shared-lookup.ts'
 import { type DatabaseLogin, loginOf } from './database-login.ts'
 import { createDatabaseMetrics, type ObserveSockets } from './database-metrics.ts'
 import { databaseTls } from './database-tls.ts'
@@ -190,7 +191,8 @@ function socketOptions({ silenceMs, observe }: SocketOptions) {
       // The driver listens when this promise is kept. Node says of a network without a route in the next tick, before
       // promises are kept; but where it is asked in a promise's turn, after them.
       await null
-      const socket = path ? net.connect({ path }) : net.connect({ host: host[0]!, port: port[0]! })
+      const place = path ? { path } : { host: host[0]!, port: port[0]!, lookup: sharedLookup }
+      const socket = net.connect(place)
       socket.setNoDelay(true)
       observe?.opened(socket)
       watch(socket)

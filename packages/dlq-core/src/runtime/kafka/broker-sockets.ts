@@ -6,6 +6,7 @@ import { connect as connectTls } from 'node:tls'
 import type { ISocketFactory } from 'kafkajs'
 import { monotonicNow } from '../clock/monotonic-now.ts'
 import type { Log } from '../log.ts'
+import { sharedLookup } from '../outgoing/shared-lookup.ts'
 
 export type BrokerSocketsDeps = {
   log: Log
@@ -75,9 +76,10 @@ export function createBrokerSockets({
         return true
       },
     }
+    const options = { host, port, onread, lookup: sharedLookup }
     const socket: Socket = ssl
-      ? connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...ssl, ...{ onread } }, whenReached)
-      : connect({ host, port, onread }, whenReached)
+      ? connectTls({ ...(isIP(host) ? {} : { servername: host }), ...ssl, ...options }, whenReached)
+      : connect(options, whenReached)
     socket.setKeepAlive(true, keepAliveMs)
     socket.on('error', (error) => {
       if (!isReached) failed(broker, error)

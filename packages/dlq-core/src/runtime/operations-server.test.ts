@@ -1,0 +1,42 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Hono } from 'hono'
+import { expect, onTestFinished, test } from 'vitest'
+import { listen } from './operations-server.ts'
+
+async function serve({ keep_alive }: { keep_alive: number }) {
+  const app = new Hono().get('/healthz', (c) => c.text('ok'))
+  const server = await listen(app, { host: '127.0.0.1', port: 0, keep_alive })
+  onTestFinished(() => server.close())
+  return server
+}
+
+/** One request by a connection that stays open, as a proxy makes them. */
+async function request(url: string) {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  await once(socket, 'data')
+  return socket
+}
+
+test('a connection may be idle for as long as server.keep_alive says, which a client is told', async () => {
+  const { url } = await serve({ keep_alive: 620_000 })
+  const answer = await fetch(`${url}/healthz`)
+  expect(answer.headers.get('keep-alive')).toBe('timeout=620')
+})
+
+test('after that it is closed', async () => {
+  const { url } = await serve({ keep_alive: 1 })
+  const socket = await request(url)
+  await once(socket.resume(), 'end', { signal: AbortSignal.timeout(10_000) })
+})
+
+test('a server that ends closes idle connections at once', async () => {
+  const server = await serve({ keep_alive: 620_000 })
+  const socket = await request(server.url)
+  const ended = once(socket.resume(), 'end')
+  await Promise.race([server.close(), sleep(5000).then(() => expect.fail('still open'))])
+  await ended
+})

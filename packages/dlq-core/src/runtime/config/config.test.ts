@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { compilePolicies } from '../../domain/retry/effective-policy.ts'
 import { ConfigError, type ConfigSource, loadConfig, policyLayersOf } from './config.ts'
@@ -131,64 +128,6 @@ kafka:
       multiplier: 3,
       maxDelayMs: 60_000,
     })
-  })
-})
-
-describe('secrets', () => {
-  const readSecret = (path: string) => {
-    if (path === '/run/secrets/url') return 'postgres://app:s3cret@db/dlq'
-    if (path === '/run/secrets/password') return 's3cret'
-    throw new Error('ENOENT: no such file')
-  }
-
-  test('are read from the file that a variable with _FILE names', () => {
-    const env = { DATABASE_URL_FILE: '/run/secrets/url', DLQ_DATABASE_PASSWORD_FILE: '/run/secrets/password' }
-    const { config, warnings } = load({ env, readSecret, needs: ['database'] })
-    expect(config.database).toMatchObject({ url: 'postgres://app:s3cret@db/dlq', password: 's3cret' })
-    expect(warnings).toEqual([])
-  })
-
-  test('are read from the file that database.password_file names', () => {
-    const { config } = load({ yaml: 'database: { password_file: /run/secrets/password }', readSecret })
-    expect(config.database.password).toBe('s3cret')
-    expect(config.database).not.toHaveProperty('password_file')
-  })
-
-  test.each(['url', 'user', 'password'])('may stand in a file, which database.%s_file names', (key) => {
-    const read = () => 'postgres://from-file'
-    const { config, files } = load({ yaml: `database: { ${key}_file: /run/secrets/one }`, readSecret: read })
-    expect(config.database).toMatchObject({ [key]: 'postgres://from-file' })
-    expect([...files]).toEqual([['/run/secrets/one', 'postgres://from-file']])
-  })
-
-  test('that cannot be read are faults, each with its file', () => {
-    const faults = faultsOf({
-      yaml: 'database: { password_file: /gone }',
-      env: { DATABASE_URL_FILE: '/gone too' },
-      readSecret,
-    })
-    expect(faults).toEqual([
-      'DATABASE_URL_FILE: cannot read the file /gone too: ENOENT: no such file',
-      'database.password_file: cannot read the file /gone: ENOENT: no such file',
-    ])
-  })
-
-  test('lose the line feed at the end of their file', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'dlq-secret-'))
-    try {
-      writeFileSync(join(folder, 'password'), 's3cret\n')
-      const env = { DLQ_DATABASE_PASSWORD_FILE: join(folder, 'password') }
-      expect(load({ env }).config.database.password).toBe('s3cret')
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
-  })
-
-  test('are not repeated in faults', () => {
-    const env = { DATABASE_URL: 'mysql://app:s3cret@db/dlq', DLQ_DATABASE_PORT: '0' }
-    const faults = faultsOf({ env })
-    expect(faults).toHaveLength(2)
-    expect(faults.join()).not.toContain('s3cret')
   })
 })
 

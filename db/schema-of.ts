@@ -1,7 +1,7 @@
 // Describes the migrated schemas as lines of text that tests can compare.
 import type postgres from 'postgres'
 
-/** Tables, partitions, columns, constraints, indexes, functions, triggers and rights of the schemas dlq, saga and graphile_worker; sorted. */
+/** Tables, partitions, columns, what names a row to a subscriber, constraints, indexes, functions, triggers and rights of the schemas dlq, saga and graphile_worker; sorted. */
 export async function schemaOf(sql: postgres.Sql): Promise<string[]> {
   const rows = await sql<{ line: string }[]>`
     with ours as (
@@ -11,6 +11,9 @@ export async function schemaOf(sql: postgres.Sql): Promise<string[]> {
     union all
     select format('%s %s.%s %s', c.relkind, nspname, relname, pg_get_expr(relpartbound, c.oid))
     from pg_class c join ours on ours.oid = relnamespace
+    union all
+    select format('identity %s.%s %s', nspname, relname, relreplident)
+    from pg_class c join ours on ours.oid = relnamespace where relkind in ('r', 'p')
     union all
     select format('column %s.%s %s. %s %s %s default %s', nspname, relname,
                   row_number() over (partition by attrelid order by attnum), attname, format_type(atttypid, atttypmod),

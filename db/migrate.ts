@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ConfigError } from 'dlq-core/runtime/config/config.ts'
-import { versionFault, versionQuery } from 'dlq-core/runtime/database/server-version.ts'
+import { type ServerFacts, serverFault, serverQuery } from 'dlq-core/runtime/database/server-support.ts'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
@@ -170,8 +170,8 @@ async function withLock<T>(options: MigrateOptions, work: (client: pg.Client) =>
   await client.connect()
   try {
     await useOwnSettings(client)
-    const { rows } = await client.query(versionQuery)
-    const fault = versionFault(rows[0].version)
+    const { rows } = await client.query<ServerFacts>(serverQuery)
+    const fault = serverFault(rows[0]!)
     if (fault?.level === 'error') throw new Error(fault.message)
     if (fault) log?.(`warning: ${fault.message}`)
     const deadline = Date.now() + lockTimeoutMs

@@ -147,7 +147,7 @@ kafka: { brokers: ["kafka:9092"], security_protocol: SASL_SSL, sasl: { mechanism
       code: 0,
       stderr: [
         'warning: DLQ_SERVER_PROT: no such setting; ignored\n',
-        'note: database: it does not answer from here, so its version was not looked at\n',
+        'note: database: it does not answer from here, so its version and its encoding were not looked at\n',
       ].join(''),
     })
     expect(stdout).not.toContain(secret)

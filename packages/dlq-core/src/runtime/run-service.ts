@@ -15,7 +15,7 @@ import { describeConfig } from './config/effective-config.ts'
 import { connectDatabase, proveLogin } from './database/database.ts'
 import { type DatabaseLogin, followLogin } from './database/database-login.ts'
 import { joinEmbeddedDatabase } from './database/embedded-database.ts'
-import { versionFault, versionQuery } from './database/server-version.ts'
+import { type ServerFacts, serverFault, serverQuery } from './database/server-support.ts'
 import { createLog, type Log } from './log.ts'
 import { runLoop } from './run-loop.ts'
 import { startTracing } from './start-tracing.ts'
@@ -183,14 +183,14 @@ async function lookAtDatabase({ database }: Config): Promise<{ level: string; me
   const sql = connectDatabase({ ...database, max_open_conns: 1 }, { applicationName: 'dlq-check-config', log })
   try {
     const late = sleep(databaseWaitMs, null, { ref: false })
-    const rows = await Promise.race([sql.unsafe<{ version: number }[]>(versionQuery), late])
-    if (rows) return versionFault(rows[0]!.version)
+    const rows = await Promise.race([sql.unsafe<ServerFacts[]>(serverQuery), late])
+    if (rows) return serverFault(rows[0]!)
   } catch {
     // As when it does not answer in time.
   } finally {
     void sql.end({ timeout: 0 }).catch(() => {})
   }
-  return { level: 'note', message: 'it does not answer from here, so its version was not looked at' }
+  return { level: 'note', message: 'it does not answer from here, so its version and its encoding were not looked at' }
 }
 
 // Strict: with a mistyped argument ignored, the service would run with unintended settings.

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import type { Reaper } from '../process/reaper.ts'
 import { startWatchedProcess, type WatchedProcess } from '../process/watched-process.ts'
 import { kafkaJars } from './kafka-jars.ts'
-import { jvmFlags } from './kafka-settings.ts'
+import { javaEnvironment, jvmFlags } from './kafka-settings.ts'
 
 const run = promisify(execFile)
 
@@ -51,12 +51,16 @@ export async function startJavaBroker(options: JavaBrokerOptions): Promise<Watch
   const jvm = [java, ...flags, '-cp', classPath.join(':')]
   await formatOnce(options, { jvm, properties, jars })
   const command = [...jvm, 'kafka.Kafka', properties]
-  return startWatchedProcess({ command, logFile: `${dataDir}.log`, reaper, cwd: dataDir })
+  return startWatchedProcess({ command, logFile: `${dataDir}.log`, reaper, cwd: dataDir, env: javaEnvironment() })
 }
 
-/** As java.util.Properties reads it back. */
+/** As java.util.Properties reads it back: it takes the file for ISO-8859-1. */
 function escapeProperty(value: string): string {
-  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return value
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\n', '\\n')
+    .replaceAll(/[^\x20-\x7e]/g, escapeUnit)
 }
 
 /**
@@ -99,7 +103,7 @@ async function formatOnce(
     copyFileSync(features, join(log, 'bootstrap.checkpoint'))
   } else {
     const [program = '', ...args] = [...jvm, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties]
-    await run(program, [...args, ...formatArguments], { cwd: dataDir, timeout: formatMs })
+    await run(program, [...args, ...formatArguments], { cwd: dataDir, timeout: formatMs, env: javaEnvironment() })
     if (formatArguments.length === 0) keepFile(join(log, 'bootstrap.checkpoint'), features)
   }
   writeFileSync(marker, `${clusterId}\n`)

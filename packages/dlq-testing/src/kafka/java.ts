@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { kafkaJars, kafkaJarsFolder } from './kafka-jars.ts'
-import { jvmFlags } from './kafka-settings.ts'
+import { javaEnvironment, jvmFlags } from './kafka-settings.ts'
 
 const run = promisify(execFile)
 
 const runMs = 5 * 60_000
 const maxOutputBytes = 256 * 1024 * 1024
+const limits = () => ({ timeout: runMs, env: javaEnvironment() })
 
 /** The java to use: 17 or later, and with it either Maven or jars fetched before. */
 export async function findJava(): Promise<string | undefined> {
@@ -20,7 +21,7 @@ export async function findJava(): Promise<string | undefined> {
     const { stderr } = await run(java, ['-version'], { timeout: 60_000 })
     const major = Number(/version "(\d+)/.exec(stderr)?.[1])
     if (!(major >= 17)) return undefined
-    if (!existsSync(kafkaJarsFolder())) await run('mvn', ['-v'], { timeout: 60_000 })
+    if (!existsSync(kafkaJarsFolder())) await run('mvn', ['-v'], { timeout: 60_000, env: javaEnvironment() })
     return java
   } catch {
     return undefined // Not installed.
@@ -40,7 +41,7 @@ export async function setClientQuota(
   const classes = join(await kafkaJars(() => {}), '*')
   const entity = ['--entity-type', 'clients', '--entity-name', clientId]
   const change = ['--bootstrap-server', brokers.join(','), '--alter', '--add-config', quota, ...entity]
-  await run(java, [...jvmFlags, '-cp', classes, 'kafka.admin.ConfigCommand', ...change], { timeout: runMs })
+  await run(java, [...jvmFlags, '-cp', classes, 'kafka.admin.ConfigCommand', ...change], limits())
   return true
 }
 
@@ -62,16 +63,16 @@ export async function compileJava(source: string, ...more: readonly string[]): P
   const main = ['-cp', join(jars, compiler), 'org.eclipse.jdt.internal.compiler.batch.Main']
   const clients = readdirSync(jars).filter((name) => name.startsWith('kafka-clients-'))
   const options = ['--release', '17', '-nowarn', '-proc:none', '-cp', join(jars, clients[0]!), '-d', classes]
-  await run(java, [...jvmFlags, ...main, ...options, source, ...more], { timeout: runMs })
+  await run(java, [...jvmFlags, ...main, ...options, source, ...more], limits())
   const commandOf = (args: readonly string[]) => [
     ...[...jvmFlags, '-cp', [classes, join(jars, '*')].join(':'), basename(source, '.java')],
     ...args,
   ]
   return {
-    start: (args) => spawn(java, commandOf(args), { stdio: ['pipe', 'pipe', 'inherit'] }),
+    start: (args) => spawn(java, commandOf(args), { stdio: ['pipe', 'pipe', 'inherit'], env: javaEnvironment() }),
     async run(args) {
       const command = commandOf(args)
-      const { stdout } = await run(java, command, { timeout: runMs, maxBuffer: maxOutputBytes })
+      const { stdout } = await run(java, command, { ...limits(), maxBuffer: maxOutputBytes })
       return stdout
     },
     async [Symbol.asyncDispose]() {

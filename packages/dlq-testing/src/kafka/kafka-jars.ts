@@ -7,7 +7,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { kafkaVersion } from './kafka-settings.ts'
+import { javaEnvironment, kafkaVersion } from './kafka-settings.ts'
 
 const run = promisify(execFile)
 
@@ -55,7 +55,8 @@ async function copyWithMaven(folder: string, log: (line: string) => void): Promi
   const args = ['-q', '-B', '-f', pom, ...goal]
   for (let tries = 1; ; tries++) {
     try {
-      await run('mvn', [...args, '-DincludeScope=runtime'], { timeout: downloadMs, maxBuffer: 64 * 1024 * 1024 })
+      const limits = { timeout: downloadMs, maxBuffer: 64 * 1024 * 1024 }
+      await run('mvn', [...args, '-DincludeScope=runtime'], { ...limits, env: javaEnvironment() })
       return
     } catch (cause) {
       const { stdout = '', message = '' } = cause as { stdout?: string; message?: string }

@@ -64,4 +64,9 @@ export function kafkaSettings({
   }
 }
 
+/** Java reads the names of files by the locale. Where none is set (a cron job, some images), they may have ASCII letters only. */
+export function javaEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  return { ...env, LC_ALL: env.LC_ALL || env.LC_CTYPE || env.LANG || 'C.UTF-8' }
+}
+
 export const jvmFlags = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1']

@@ -54,7 +54,8 @@ test('a record that is sent can be read', async () => {
 })
 
 test('a broker killed by SIGKILL starts again on the same port and has kept its records', async () => {
-  const dataDir = join(folder, 'kafka')
+  // As in the home of somebody with such a name.
+  const dataDir = join(folder, "José's kafka")
   const first = await startKafka({ dataDir, reaper })
   const kafka = createTestKafka(first.brokers)
   const producer = kafka.producer()

@@ -45,7 +45,8 @@ export type Activity = { dials: number; requests: number; byApi: Record<number, 
 export const retryDelayMs = 1000
 const diskMebibytes = 400
 const group = 'cluster'
-const counter = fileURLToPath(new URL('count-requests.ts', import.meta.url))
+/** A URL has no spaces, at which NODE_OPTIONS are split. */
+const counter = new URL('count-requests.ts', import.meta.url).href
 
 /** Everything it opens is adopted by `opened`. `dataDir` holds the servers' files and the logs. */
 export async function openClusterFleet(opened: AsyncDisposableStack, dataDir: string): Promise<ClusterFleet> {

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { findJava } from '../kafka/java.ts'
+import { javaEnvironment } from '../kafka/kafka-settings.ts'
 import { freePort } from '../process/free-port.ts'
 import type { Reaper } from '../process/reaper.ts'
 import { startWatchedProcess, type WatchedProcess } from '../process/watched-process.ts'
@@ -62,8 +63,7 @@ export async function startApicurio({
       ...['-Dapicurio.rest.deletion.artifact-version.enabled=true', '-Dapicurio.rest.deletion.artifact.enabled=true'],
       ...['-jar', join(folder, `apicurio-registry-app-${version}-runner.jar`)],
     ],
-    logFile,
-    reaper,
+    ...{ logFile, reaper, env: javaEnvironment() },
   })
   const confluentUrl = `http://127.0.0.1:${port}/apis/ccompat/v7`
   await untilReady(process, `${confluentUrl}/schemas/types`)
@@ -106,7 +106,8 @@ async function apicurioFolder(say: (line: string) => void): Promise<string> {
   mkdirSync(fresh, { recursive: true })
   try {
     const copy = ['-q', '-B', 'dependency:copy', `-Dartifact=${artifact}`, `-DoutputDirectory=${fresh}`]
-    await run('mvn', copy, { cwd: dirname(folder), timeout: downloadMs, maxBuffer: 64 * 1024 * 1024 })
+    const limits = { timeout: downloadMs, maxBuffer: 64 * 1024 * 1024 }
+    await run('mvn', copy, { ...limits, cwd: dirname(folder), env: javaEnvironment() })
     const archive = join(fresh, `apicurio-registry-app-${version}-all.tar.gz`)
     await run('tar', ['xzf', archive, '-C', fresh], { timeout: downloadMs })
     rmSync(archive)

@@ -1,7 +1,6 @@
 // The ticks of hours over several retriers, one of which is killed.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
 import { type ServiceProcess, startService } from 'dlq-testing/fleet/service-process.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -22,7 +21,8 @@ const minuteMs = 60_000
 /** All ticks are in the past, because PostgreSQL's clock decides which are due. */
 const to = Math.floor(Date.now() / hourMs) * hourMs - hourMs
 const from = to - 4 * hourMs - minuteMs / 2
-const fastClock = fileURLToPath(import.meta.resolve('dlq-testing/fleet/fast-clock.ts'))
+// A URL has no spaces, at which NODE_OPTIONS are split.
+const fastClock = import.meta.resolve('dlq-testing/fleet/fast-clock.ts')
 
 async function startRetrier(): Promise<ServiceProcess> {
   const service = await startService({

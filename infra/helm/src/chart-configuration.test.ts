@@ -29,7 +29,7 @@ describeChart('the chart’s configuration', () => {
           /url$/.test(path) ? 'postgres://app@db/dlq' : 'a-secret-of-more-than-thirty-two-characters',
       })
       expect(warnings).toEqual([])
-      expect(config.server).toMatchObject({ host: '0.0.0.0', port: 8080 })
+      expect(config.server).toMatchObject({ host: '::', port: 8080 })
     }
   })
 

@@ -104,7 +104,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{/* JSON of config.yaml, without the generated token. */}}
 {{- define "dlq.config" -}}
 {{- $config := deepCopy .Values.config -}}
-{{- $_ := set $config "server" (mergeOverwrite (dict "host" "0.0.0.0") ($config.server | default dict) (dict "port" .Values.container.port)) -}}
+{{- $_ := set $config "server" (mergeOverwrite (dict "host" "::") ($config.server | default dict) (dict "port" .Values.container.port)) -}}
 {{- $kafka := $config.kafka | default dict -}}
 {{- if not .Values.kafka.enabled -}}
 {{- $kafka = omit $kafka "brokers" -}}

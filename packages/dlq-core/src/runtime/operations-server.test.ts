@@ -1,13 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { expect, onTestFinished, test } from 'vitest'
 import { listen } from './operations-server.ts'
 
-async function serve({ keep_alive }: { keep_alive: number }) {
+async function serve({ keep_alive, host = '127.0.0.1' }: { keep_alive: number; host?: string }) {
   const app = new Hono().get('/healthz', (c) => c.text('ok'))
-  const server = await listen(app, { host: '127.0.0.1', port: 0, keep_alive })
+  const server = await listen(app, { host, port: 0, keep_alive })
   onTestFinished(() => server.close())
   return server
 }
@@ -39,4 +40,16 @@ test('a server that ends closes idle connections at once', async () => {
   const ended = once(socket.resume(), 'end')
   await Promise.race([server.close(), sleep(5000).then(() => expect.fail('still open'))])
   await ended
+})
+
+const hasIpv6 = Object.values(networkInterfaces())
+  .flat()
+  .some((one) => one?.address === '::1')
+if (!hasIpv6) console.log('asked by IPv4 only: this machine has no IPv6')
+
+test('a server on every address answers by IPv4 and by IPv6', async () => {
+  const { url } = await serve({ host: '::', keep_alive: 1000 })
+  const { port } = new URL(url)
+  for (const address of ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])])
+    expect(await (await fetch(`http://${address}:${port}/healthz`)).text()).toBe('ok')
 })

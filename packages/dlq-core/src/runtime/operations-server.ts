@@ -23,6 +23,7 @@ export function operationsRoutes({ registry, readiness }: OperationsDeps): Hono 
 export type ListeningServer = { url: string; close(): Promise<void> }
 
 export type ListenOptions = {
+  /** `::` is every address of the machine, of IPv6 and IPv4. */
   host: string
   /** 0 takes a free one. */
   port: number
@@ -38,7 +39,9 @@ export type ListenOptions = {
 export function listen(app: Pick<Hono, 'fetch'>, { host, port, keep_alive }: ListenOptions): Promise<ListeningServer> {
   return new Promise((resolve, reject) => {
     const serverOptions = { keepAliveTimeout: keep_alive }
-    const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }, (address) => {
+    // Without a name Node takes every address as well, and those of IPv4 alone where the kernel has no IPv6.
+    const hostname = host === '::' ? undefined : host
+    const server = serve({ fetch: app.fetch, ...(hostname && { hostname }), port, serverOptions }, (address) => {
       resolve({
         url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
         close: () =>

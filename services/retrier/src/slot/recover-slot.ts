@@ -11,30 +11,26 @@ import {
   listOutstandingMessages,
   type OutstandingBatch,
   type OutstandingMessage,
-  releaseBatch,
 } from 'dlq-core/queries/retry/batches.ts'
 import { returnWindowTokens } from 'dlq-core/queries/retry/rate-limits.ts'
 import { lastBatchNumber, nextBatchNumbers, type Slot } from 'dlq-core/queries/retry/slots.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
-import type { Log } from 'dlq-core/runtime/log.ts'
 import { asPublished, settleBatch } from '../publish/settle-batch.ts'
 import type { Sent, SlotProducer } from '../publish/slot-producer.ts'
 import type { RetrierMetrics } from '../retrier-metrics.ts'
 import { judgeBatch, type LedgerEntry, type Verdict } from './ledger.ts'
+import { type Fate, type LookUpDeps, lookUpSent } from './look-up-sent.ts'
 
-export type RecoverDeps = {
+export type RecoverDeps = LookUpDeps & {
   sql: Database
-  log: Log
   metrics: RetrierMetrics
   policyOf: PolicyOf
 }
 
-export type Recovered = Record<Verdict, number>
-
 /**
  * Connects the slot's producer and settles what the slot still holds. Afterwards the slot holds nothing,
- * and the ledger has an entry that is above every number used so far. Returns messages by verdict.
+ * and the ledger has an entry that is above every number used so far.
  *
  * @param sent where the records stand of a batch whose commit is unknown, if they were published
  * @throws {DlqError} where Kafka is away or forbids it, or the slot was lost
@@ -42,19 +38,17 @@ export type Recovered = Record<Verdict, number>
 export async function connectAndRecover(
   deps: RecoverDeps,
   { slot, producer, sent = [] }: { slot: Slot; producer: SlotProducer; sent?: readonly Sent[] },
-): Promise<Recovered> {
+): Promise<void> {
   const ledger = await producer.connect()
-  const recovered: Recovered = { published: 0, unpublished: 0, unknown: 0 }
+  const fates = await lookUpSent(deps, sent)
   for (const outstanding of await listOutstanding(deps.sql, slot)) {
     const verdict = judgeBatch(outstanding, ledger ?? { batchNumber: null, token: null })
-    recovered[verdict] += await settleOutstanding(deps, { slot, outstanding, verdict, sent })
-    report(deps, { slot, outstanding, verdict, ledger })
+    await settleOutstanding(deps, { slot, outstanding, verdict, ledger, sent, fates })
   }
   await reportLostBatches(deps, { slot, ledger })
   const batchNumber = await nextBatchNumbers(deps.sql, { ...slot, floor: ledger?.batchNumber ?? 0n })
   if (batchNumber === null) throw new DlqError('SLOT_LOST', `slot ${slot.slot} was taken over by another retrier`)
   await producer.begin({ batchNumber, token: randomUUID() })
-  return recovered
 }
 
 /**
@@ -72,26 +66,34 @@ async function reportLostBatches(
   log.warn({ slot: slot.slot, known: String(known), ledger: String(published) }, 'database_behind_kafka')
 }
 
-type Settling = { slot: Slot; outstanding: OutstandingBatch; verdict: Verdict; sent: readonly Sent[] }
+type Settling = {
+  slot: Slot
+  outstanding: OutstandingBatch
+  /** The ledger's. */
+  verdict: Verdict
+  ledger: LedgerEntry | null
+  sent: readonly Sent[]
+  fates: ReadonlyMap<string, Fate>
+}
 
-async function settleOutstanding(
-  { sql, policyOf }: RecoverDeps,
-  { slot, outstanding, verdict, sent }: Settling,
-): Promise<number> {
+const verdictOf = { committed: 'published', aborted: 'unpublished' } satisfies Record<Fate, Verdict>
+
+async function settleOutstanding(deps: RecoverDeps, settling: Settling): Promise<void> {
+  const { sql, policyOf } = deps
+  const { slot, outstanding, verdict, sent, fates } = settling
   const { batch } = outstanding
   const held = await listOutstandingMessages(sql, { slot: slot.slot, batch })
-  if (verdict === 'unpublished') {
-    // It was certainly not published: its messages are as before the claim, and take nothing off the window of their topics.
-    const released = await releaseBatch(sql, { ...slot, batch })
-    if (released > 0) await returnClaimed(sql, held)
-    return released
-  }
+  const judged = Map.groupBy(held, ({ id }) => {
+    const fate = fates.get(id)
+    return fate === undefined ? verdict : verdictOf[fate]
+  })
+  const { published = [], unpublished = [], unknown = [] } = Object.fromEntries(judged)
   const places = new Map(sent.map((place) => [place.id, place]))
-  const toAttempt = (message: OutstandingMessage): SettledAttempt => ({
+  const toAttempt = (message: OutstandingMessage, outcome: 'published' | 'unknown'): SettledAttempt => ({
     message_id: message.id,
     number: message.retry_count,
     attempt_id: deriveAttemptId(message.id, message.retry_count),
-    outcome: verdict,
+    outcome,
     slot: slot.slot,
     run_id: message.run_id,
     target_topic: places.get(message.id)?.topic ?? targetOf(message, policyOf(message)),
@@ -99,13 +101,17 @@ async function settleOutstanding(
     target_offset: places.get(message.id)?.offset ?? null,
     error: null,
   })
-  const isKnown = verdict === 'published'
-  const counts = await settleBatch(sql, {
-    ...{ ...slot, batch, attempts: held.map(toAttempt) },
-    messages: isKnown ? held.map(asPublished) : [],
-    released: isKnown ? [] : held.map(({ id }) => id),
+  const { released } = await settleBatch(sql, {
+    ...{ ...slot, batch, messages: published.map(asPublished) },
+    attempts: [
+      ...published.map((message) => toAttempt(message, 'published')),
+      ...unknown.map((message) => toAttempt(message, 'unknown')),
+    ],
+    released: [...unpublished, ...unknown].map(({ id }) => id),
   })
-  return counts.settled + counts.released
+  // What was certainly not published takes nothing off the window of its topic.
+  if (released > 0 && unpublished.length > 0) await returnClaimed(sql, unpublished)
+  report(deps, settling, judged)
 }
 
 async function returnClaimed(sql: Database, messages: readonly OutstandingMessage[]): Promise<void> {
@@ -115,15 +121,21 @@ async function returnClaimed(sql: Database, messages: readonly OutstandingMessag
   await returnWindowTokens(sql, { claimedAt: messages[0]!.claimed_at, unused })
 }
 
-type Reporting = Omit<Settling, 'sent'> & { ledger: LedgerEntry | null }
-
-function report({ log, metrics }: RecoverDeps, { slot, outstanding, verdict, ledger }: Reporting): void {
-  metrics.recovered.inc({ verdict }, outstanding.messages)
+function report(
+  { log, metrics }: RecoverDeps,
+  { slot, outstanding, verdict, ledger }: Settling,
+  judged: ReadonlyMap<Verdict, readonly OutstandingMessage[]>,
+): void {
+  const counts = Object.fromEntries([...judged].map(([verdict, messages]) => [verdict, messages.length]))
+  for (const [verdict, count] of Object.entries(counts)) metrics.recovered.inc({ verdict: verdict as Verdict }, count)
+  const batch = { slot: slot.slot, batch: String(outstanding.batch) }
   log[verdict === 'unknown' ? 'warn' : 'info'](
     {
-      ...{ slot: slot.slot, batch: String(outstanding.batch), messages: outstanding.messages, verdict },
+      ...{ ...batch, messages: outstanding.messages, verdict },
       ledger: ledger?.batchNumber == null ? null : String(ledger.batchNumber),
     },
     'batch_recovered',
   )
+  const isTorn = verdict !== 'unknown' && [...judged.keys()].some((other) => other !== verdict)
+  if (isTorn) log.warn({ ...batch, ledger: verdict, ...counts }, 'transaction_torn')
 }

@@ -24,7 +24,9 @@ test('whoever waits for what stands behind it is told that it is not known; thos
     {
       // Nothing here was sent by us.
       sql: null as unknown as Database,
-      reader: { fetchRecords: async () => ({ kind: 'records', messages, nextOffset: 7n, highWatermark: 7n }) },
+      reader: {
+        fetchRecords: async () => ({ kind: 'records', messages, nextOffset: 7n, highWatermark: 7n, isAborted: false }),
+      },
     },
     { topic: 'orders', partition: 0 },
   )

@@ -51,7 +51,7 @@ export type Batch = {
   /** The committed messages at or after the offset asked for. */
   messages: KafkaMessage[]
   /** These, those before the offset, aborted ones, and markers of transactions. */
-  rawMessages: readonly unknown[]
+  rawMessages: readonly { offset: string; isControlRecord: boolean }[]
   highWatermark: string
   lastOffset(): string
 }

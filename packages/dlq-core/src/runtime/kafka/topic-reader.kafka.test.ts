@@ -69,15 +69,19 @@ test('a log ends after the records of an open transaction, which a fetch does no
     { topic, partition: 0, log_start_offset: 0n, log_end_offset: 2n },
   ])
   expect(await reader.fetchRecords({ topic, partition: 0, offset: 1n, maxBytes: 1 })).toEqual({
-    ...{ kind: 'records', messages: [], nextOffset: 1n, highWatermark: 2n },
+    ...{ kind: 'records', messages: [], nextOffset: 1n, highWatermark: 2n, isAborted: false },
   })
   await transaction.abort()
   // The record that was aborted is passed over, and the marker after it.
   await eventually(async () =>
     expect(await reader.fetchRecords({ topic, partition: 0, offset: 1n, maxBytes: 10_000 })).toMatchObject({
-      ...{ kind: 'records', messages: [], nextOffset: 3n },
+      ...{ kind: 'records', messages: [], nextOffset: 3n, isAborted: true },
     }),
   )
+  // The marker itself.
+  expect(await reader.fetchRecords({ topic, partition: 0, offset: 2n, maxBytes: 10_000 })).toMatchObject({
+    isAborted: false,
+  })
 })
 
 test('a fetch tells records, deleted offsets, offsets that are not there yet and missing partitions apart', async () => {
@@ -90,7 +94,7 @@ test('a fetch tells records, deleted offsets, offsets that are not there yet and
   const fetched = await fetch(0, 1n)
   // One batch, without the record before the offset.
   expect(fetched.kind === 'records' && valuesOf(fetched.messages)).toEqual(['b'])
-  expect(fetched).toMatchObject({ nextOffset: 2n, highWatermark: 3n })
+  expect(fetched).toMatchObject({ nextOffset: 2n, highWatermark: 3n, isAborted: false })
   expect(await fetch(0, 3n)).toMatchObject({ kind: 'records', messages: [], nextOffset: 3n })
   expect(await fetch(0, 0n)).toEqual({ kind: 'out-of-range', lowOffset: 1n })
   expect(await fetch(0, 4n)).toEqual({ kind: 'out-of-range', lowOffset: 1n })

@@ -17,12 +17,13 @@ export type FetchPlace = {
 /**
  * `records`: the committed messages of one fetch, none where the offset is the log's end or in an open
  * transaction. `nextOffset` is the offset after all that was fetched, aborted records and markers included;
- * it is the requested one where nothing was.
+ * it is the requested one where nothing was. `isAborted`: a record stands at the requested offset, and its transaction was
+ * aborted.
  * `out-of-range`: the offset is deleted, or not there yet; the log begins at `lowOffset`.
  * `no-partition`: the topic or the partition does not exist.
  */
 export type FetchedRecords =
-  | { kind: 'records'; messages: KafkaMessage[]; nextOffset: bigint; highWatermark: bigint }
+  | { kind: 'records'; messages: KafkaMessage[]; nextOffset: bigint; highWatermark: bigint; isAborted: boolean }
   | { kind: 'out-of-range'; lowOffset: bigint }
   | { kind: 'no-partition' }
 
@@ -64,11 +65,17 @@ async function fetchOnce(cluster: Cluster, place: FetchPlace): Promise<FetchedRe
       messages: batch.messages,
       nextOffset: batch.rawMessages.length > 0 ? BigInt(batch.lastOffset()) + 1n : offset,
       highWatermark: BigInt(batch.highWatermark),
+      isAborted: isAborted(batch, String(offset)),
     }
   } catch (error) {
     if (!(error instanceof kafkajs.KafkaJSOffsetOutOfRange)) throw error
     return { kind: 'out-of-range', lowOffset: await findLowOffset(leader, place) }
   }
+}
+
+function isAborted({ rawMessages, messages }: Batch, offset: string): boolean {
+  const record = rawMessages.find((raw) => raw.offset === offset)
+  return record !== undefined && !record.isControlRecord && messages[0]?.offset !== offset
 }
 
 async function findLowOffset(leader: Broker, { topic, partition }: FetchPlace): Promise<bigint> {

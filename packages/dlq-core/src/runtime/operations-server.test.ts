@@ -42,6 +42,16 @@ test('a server that ends closes idle connections at once', async () => {
   await ended
 })
 
+test('with a thousand connections open, further ones end with their answer', async () => {
+  const { url } = await serve({ keep_alive: 620_000 })
+  const { port } = new URL(url)
+  const idle = Array.from({ length: 1000 }, () => connect(Number(port), '127.0.0.1'))
+  onTestFinished(() => idle.forEach((socket) => void socket.destroy()))
+  await Promise.all(idle.map((socket) => once(socket, 'connect')))
+  const socket = await request(url)
+  await once(socket.resume(), 'end', { signal: AbortSignal.timeout(5000) })
+})
+
 const hasIpv6 = Object.values(networkInterfaces())
   .flat()
   .some((one) => one?.address === '::1')

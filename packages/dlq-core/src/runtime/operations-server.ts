@@ -1,6 +1,7 @@
 // The answers of every service to its platform: /healthz (the process lives), /readyz (it can do its
 // work now), /metrics (Prometheus).
 
+import type { Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Registry } from 'prom-client'
@@ -19,6 +20,9 @@ export function operationsRoutes({ registry, readiness }: OperationsDeps): Hono 
   app.get('/metrics', async (c) => c.text(await registry.metrics(), 200, { 'content-type': registry.contentType }))
   return app
 }
+
+/** With more connections than this, each answer ends its own: one that is idle takes 11 KB. */
+const manyConnections = 1000
 
 export type ListeningServer = { url: string; close(): Promise<void> }
 
@@ -59,5 +63,17 @@ export function listen(app: Pick<Hono, 'fetch'>, { host, port, keep_alive }: Lis
       })
     })
     server.on('error', reject)
+    endWhereMany(server as Server)
+  })
+}
+
+function endWhereMany(server: Server): void {
+  let open = 0
+  server.on('connection', (socket) => {
+    open += 1
+    socket.once('close', () => (open -= 1))
+  })
+  server.prependListener('request', (_, response) => {
+    if (open > manyConnections) response.setHeader('connection', 'close')
   })
 }

@@ -20,7 +20,7 @@ import { createRetrierMetrics } from './retrier-metrics.ts'
 import { createBreaker } from './slot/breaker.ts'
 import { createCooldown } from './slot/cooldown.ts'
 import type { PassFaultPoint } from './slot/fault-points.ts'
-import type { SlotDeps } from './slot/run-slot.ts'
+import { createSlotWorker, type SlotDeps } from './slot/run-slot.ts'
 import { createTopicHolds } from './targets/topic-holds.ts'
 
 export type TestRetrierOptions = {
@@ -85,6 +85,17 @@ export function pretendingSlotDeps(sql: Database, more: Partial<SlotDeps> = {}):
     now: () => new Date(),
     random: () => 0,
     ...more,
+  }
+}
+
+/** Retries all due messages with a new slot, and closes the `targets`. */
+export async function retryAll(deps: SlotDeps): Promise<void> {
+  const worker = createSlotWorker(deps)
+  try {
+    while ((await worker.pass()).more);
+  } finally {
+    await worker.close()
+    await deps.targets.close()
   }
 }
 

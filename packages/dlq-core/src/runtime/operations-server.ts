@@ -51,19 +51,17 @@ export function listen(app: Pick<Hono, 'fetch'>, { host, port, keep_alive }: Lis
         close: () =>
           new Promise((resolve) => {
             // A connection whose last request still runs is idle only afterwards, so this asks until all are gone.
-            const closing = setInterval(() => {
-              if ('closeIdleConnections' in server) server.closeIdleConnections()
-            }, 50)
+            const closing = setInterval(() => server.closeIdleConnections(), 50)
             server.close(() => {
               clearInterval(closing)
               resolve()
             })
-            if ('closeIdleConnections' in server) server.closeIdleConnections()
+            server.closeIdleConnections()
           }),
       })
-    })
+    }) as Server
     server.on('error', reject)
-    endWhereMany(server as Server)
+    endWhereMany(server)
   })
 }
 

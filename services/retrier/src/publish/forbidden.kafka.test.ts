@@ -16,7 +16,7 @@ import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createSlotWorker } from '../slot/run-slot.ts'
-import { type TestRetrierOptions, testSlotDeps } from '../test-retrier.ts'
+import { retryAll, type TestRetrierOptions, testSlotDeps } from '../test-retrier.ts'
 import { createIdempotentProducer } from './idempotent-producer.ts'
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs
@@ -76,16 +76,8 @@ async function forbid({
   }
 }
 
-async function retryAll(options: Partial<TestRetrierOptions> = {}, more: Parameters<typeof testSlotDeps>[1] = {}) {
-  const deps = testSlotDeps({ sql: service.sql, kafka, prefix: 'forbidden', ...options }, more)
-  const worker = createSlotWorker(deps)
-  try {
-    while ((await worker.pass()).more);
-  } finally {
-    await worker.close()
-    await deps.targets.close()
-  }
-}
+const retryWith = (options: Partial<TestRetrierOptions> = {}, more: Parameters<typeof testSlotDeps>[1] = {}) =>
+  retryAll(testSlotDeps({ sql: service.sql, kafka, prefix: 'forbidden', ...options }, more))
 
 const states = () =>
   database.sql`select original_topic, status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2, 3 order by 1`
@@ -93,7 +85,7 @@ const states = () =>
 test('messages for a topic that may not be written to are refused with the missing ACL, and the others are sent', async () => {
   await insertDueRows(database.sql, { count: 100, topics: ['orders', 'payments'], partitions: 2 })
   await using _ = await forbid({ type: AclResourceTypes.TOPIC, name: 'payments', operation: AclOperationTypes.WRITE })
-  await retryAll()
+  await retryWith()
   expect([...(await states())]).toEqual([
     { original_topic: 'orders', status: 'RESOLVED', retry_count: 1, count: 50 },
     { original_topic: 'payments', status: 'PENDING', retry_count: 1, count: 50 },
@@ -160,7 +152,7 @@ test.each<[what: string, forbidden: Forbidden, advice: string]>([
   async (_what, forbidden, advice) => {
     await insertDueRows(database.sql, { count: 10, topics: ['orders'] })
     await using _ = await forbid(forbidden)
-    await expect(retryAll()).rejects.toMatchObject({
+    await expect(retryWith()).rejects.toMatchObject({
       code: 'KAFKA_FORBIDDEN',
       message: expect.stringContaining(advice),
     })
@@ -173,6 +165,6 @@ test('where the cluster forbids transactional ids, at-least-once delivers', asyn
   const name = 'forbidden-'
   await using _ = await forbid({ type: TRANSACTIONAL_ID, name, operation: AclOperationTypes.WRITE, pattern: prefixed })
   const { log } = testSlotDeps({ sql: service.sql, kafka, prefix: 'forbidden' })
-  await retryAll({}, { createProducer: () => createIdempotentProducer({ kafka, log, passFaultPoint: () => {} }) })
+  await retryWith({}, { createProducer: () => createIdempotentProducer({ kafka, log, passFaultPoint: () => {} }) })
   expect([...(await states())]).toEqual([{ original_topic: 'orders', status: 'RESOLVED', retry_count: 1, count: 10 }])
 })

@@ -26,8 +26,9 @@ const askAgainMs = 100
 const maxBytes = 1
 
 /**
- * The fates of the records, by message; those are absent of which nothing is known. The producers must be fenced before.
- * Records of one partition share their fate, because they are of one transaction, so one of each is read.
+ * The fate of each record, by the id of its message. A record of which nothing is known has no entry. The slot's producers
+ * must be fenced before. Records of one partition share their fate, because they are of one transaction, so one of each is
+ * read.
  */
 export async function lookUpSent({ reader, log }: LookUpDeps, sent: readonly Sent[]): Promise<Map<string, Fate>> {
   const fates = new Map<string, Fate>()

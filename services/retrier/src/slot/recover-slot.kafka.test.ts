@@ -1,4 +1,4 @@
-// Retriers that died at some point of a batch, and the recovery by their successor.
+// Retriers that died at some point of a batch, and the recovery by their successor; and commits that Kafka never answered.
 
 import { randomUUID } from 'node:crypto'
 import { findTopicsOfUnplaced } from 'dlq-core/queries/ingest/message-correlate.ts'
@@ -13,8 +13,11 @@ import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { enterRun } from 'dlq-testing/rows/enter-run.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { prepareOutgoing } from '../publish/outgoing.ts'
-import { type TestRetrierOptions, testProducer, testSlotDeps } from '../test-retrier.ts'
+import type { Sent } from '../publish/slot-producer.ts'
+import { toMessages, toSent } from '../publish/transactional-producer.ts'
+import { retryAll, type TestRetrierOptions, testProducer, testSlotDeps } from '../test-retrier.ts'
 import { ledgerGroup } from './ledger.ts'
+import { connectAndRecover } from './recover-slot.ts'
 import { createSlotWorker } from './run-slot.ts'
 import { sweepSlots } from './sweep-slots.ts'
 
@@ -32,8 +35,8 @@ beforeEach(async () => {
   await insertDueRows(database.sql, { count, topics: [topic], partitions: 2 })
 })
 
-/** A retrier that claims a batch, does `until`, and then dies. Its slot's lease has expired. */
-async function dieAfter(until: 'claim' | 'send' | 'commit'): Promise<void> {
+/** A claimed batch, and its records. */
+async function claim() {
   const worker = createSlotWorker(testSlotDeps({ ...options, policies: { [topic]: { paused: true } } }))
   await worker.pass()
   await worker.close()
@@ -42,6 +45,12 @@ async function dieAfter(until: 'claim' | 'send' | 'commit'): Promise<void> {
   const deps = testSlotDeps(options)
   const { outgoing } = await prepareOutgoing(batch.messages, deps)
   await deps.targets.close()
+  return { batch, outgoing }
+}
+
+/** A retrier that claims a batch, does `until`, and then dies. Its slot's lease has expired. */
+async function dieAfter(until: 'claim' | 'send' | 'commit'): Promise<void> {
+  const { batch, outgoing } = await claim()
   const passFaultPoint = (point: string) => {
     if (until === 'send' && point === 'between-send-and-commit') throw new Error('died')
   }
@@ -60,15 +69,6 @@ async function sweep() {
   } finally {
     await deps.targets.close()
   }
-}
-
-/** Retries all due messages with a new slot. */
-async function retryAll(): Promise<void> {
-  const deps = testSlotDeps(options)
-  const worker = createSlotWorker(deps)
-  while ((await worker.pass()).more);
-  await worker.close()
-  await deps.targets.close()
 }
 
 const states = () => database.sql`select status, retry_count, count(*)::int from dlq.dlq_messages group by 1, 2`
@@ -109,7 +109,7 @@ test('committed messages are RESOLVED, with their attempts, and not sent again',
   const attempts =
     await database.sql`select number, outcome, slot, target_topic, count(*)::int from dlq.dlq_attempts group by 1, 2, 3, 4`
   expect([...attempts]).toEqual([{ number: 1, outcome: 'published', slot: 1, target_topic: topic, count }])
-  await retryAll()
+  await retryAll(testSlotDeps(options))
   expect(await seen()).toEqual(each())
   expect(await sweep()).toEqual({ more: false })
 })
@@ -128,7 +128,7 @@ test.each(['claim', 'send'] as const)(
     expect(await sweep()).toEqual({ more: true })
     expect([...(await states())]).toEqual([{ status: 'PENDING', retry_count: 0, count }])
     expect(await outcomes()).toEqual([])
-    await retryAll()
+    await retryAll(testSlotDeps(options))
     expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
     expect(await seen()).toEqual(each())
   },
@@ -136,7 +136,7 @@ test.each(['claim', 'send'] as const)(
 
 test('a taker of the slot recovers it before it claims anything', async () => {
   await dieAfter('commit')
-  await retryAll()
+  await retryAll(testSlotDeps(options))
   expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
   expect(await seen()).toEqual(each())
 })
@@ -155,7 +155,7 @@ test('where Kafka has forgotten the number, the messages are sent again under th
   expect(await outcomes()).toEqual([{ outcome: 'unknown', unknown: true, target_topic: topic, placed: false, count }])
   // Their records may be in Kafka at coordinates that are not stored, so the ingester searches the topic.
   expect(await findTopicsOfUnplaced(service.sql, [topic], () => topic)).toEqual(new Set([topic]))
-  await retryAll()
+  await retryAll(testSlotDeps(options))
   expect(await outcomes()).toEqual([{ outcome: 'published', unknown: true, target_topic: topic, placed: true, count }])
   expect(await findTopicsOfUnplaced(service.sql, [topic], () => topic)).toEqual(new Set([topic]))
   expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
@@ -170,7 +170,7 @@ test('a database restored from a backup continues above the number in the ledger
   // As if the backup were from before: the numbers of the lost batches are given out a second time.
   await database.sql`update dlq.dlq_slots set batch = 0`
   await database.sql`update dlq.dlq_messages set lease_batch = 1, lease_token = ${randomUUID()}`
-  await retryAll()
+  await retryAll(testSlotDeps(options))
   expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
   expect(await seen()).toHaveLength(2 * count)
   const [row] = await database.sql`select batch::int from dlq.dlq_slots`
@@ -185,7 +185,70 @@ test('a batch of another retrier with the same number is not taken for ours', as
   await foreign.connect()
   await foreign.begin({ batchNumber: BigInt(row!.batch), token: randomUUID() })
   await foreign.close()
-  await retryAll()
+  await retryAll(testSlotDeps(options))
   expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
   expect(await seen()).toEqual(each())
+})
+
+type Torn = { committed: number[]; aborted: number[]; ledger: boolean }
+
+/**
+ * A batch that Kafka has ended in one way for the ledger and in another for records, as it may where a coordinator is killed
+ * and comes back (decision 94); then its recovery. Here each half is a transaction of its own.
+ */
+async function recoverTorn({ committed, aborted, ledger }: Torn): Promise<void> {
+  const { batch, outgoing } = await claim()
+  const sent: Sent[] = []
+  for (const [partitions, end] of [
+    [committed, 'commit'],
+    [aborted, 'abort'],
+  ] as const) {
+    const records = outgoing.filter(({ partition }) => partitions.includes(partition))
+    if (records.length === 0) continue
+    const transactionalId = `${topic}-${end}`
+    const producer = topics.kafka.producer({ transactionalId, idempotent: true, maxInFlightRequests: 1 })
+    await producer.connect()
+    const transaction = await producer.transaction()
+    const topicMessages = [{ topic, messages: toMessages(records) }]
+    sent.push(...toSent(records, await transaction.sendBatch({ acks: -1, topicMessages })))
+    await transaction[end]()
+    await producer.disconnect()
+  }
+  const producer = testProducer(options, batch.slot)
+  await producer.connect()
+  if (ledger) await producer.begin({ batchNumber: batch.batch, token: batch.token })
+  await connectAndRecover(testSlotDeps(options, { reader: topics.reader }), { slot: batch, producer, sent })
+  await producer.close()
+}
+
+test.each<[string, Torn]>([
+  ['records were aborted, though the ledger has their number', { committed: [], aborted: [0, 1], ledger: true }],
+  ['records were committed, though the ledger has not their number', { committed: [0, 1], aborted: [], ledger: false }],
+  [
+    'some were committed and some aborted, and the ledger has their number',
+    { committed: [0], aborted: [1], ledger: true },
+  ],
+  ['some were committed and some aborted, and the ledger has it not', { committed: [1], aborted: [0], ledger: false }],
+])('where %s, each message is what consumers see, and in the end each was sent once', async (_, torn) => {
+  const ofEach = count / 2
+  const resolved = { status: 'RESOLVED', retry_count: 1, count: ofEach }
+  const given = { status: 'PENDING', retry_count: 0, count: ofEach }
+  const states = async () => [
+    ...(await database.sql`
+      select status, retry_count, original_partition as partition, count(*)::int from dlq.dlq_messages
+      group by 1, 2, 3 order by 3`),
+  ]
+  await recoverTorn(torn)
+  expect(await states()).toEqual(
+    [0, 1].map((partition) => ({ ...(torn.committed.includes(partition) ? resolved : given), partition })),
+  )
+  const attempts = await database.sql`
+    select outcome, target_partition as partition, count(*)::int, count(target_offset)::int as placed
+    from dlq.dlq_attempts group by 1, 2 order by 2`
+  expect([...attempts]).toEqual(
+    torn.committed.map((partition) => ({ outcome: 'published', partition, count: ofEach, placed: ofEach })),
+  )
+  await retryAll(testSlotDeps(options))
+  expect(await states()).toEqual([0, 1].map((partition) => ({ ...resolved, partition })))
+  await eventually(async () => expect(await seen()).toEqual(each()))
 })

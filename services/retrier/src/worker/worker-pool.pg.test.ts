@@ -1,4 +1,4 @@
-// What a database or a role has set otherwise changes nothing for graphile-worker.
+// What a database or a role has set otherwise changes nothing for graphile-worker, nor does a host that takes long to find.
 import dns from 'node:dns'
 import { loadConfig } from 'dlq-core/runtime/config/config.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'

@@ -124,7 +124,12 @@ const kinds = {
   'exactly-once': () =>
     createTransactionalProducer({
       ...{ kafka: createProxiedKafka(cluster.brokers, proxies), log, slot: 1, passFaultPoint: () => {} },
-      ...{ prefix: `three-brokers-${randomUUID()}`, ledgerTopic: 'three-brokers.ledger', transactionTimeoutMs: 30_000 },
+      ...{
+        noteUnanswered: async () => {},
+        prefix: `three-brokers-${randomUUID()}`,
+        ledgerTopic: 'three-brokers.ledger',
+        transactionTimeoutMs: 30_000,
+      },
     }),
   'at-least-once': () =>
     createIdempotentProducer({ kafka: createProxiedKafka(cluster.brokers, proxies), log, passFaultPoint: () => {} }),

@@ -117,7 +117,7 @@ test('the parts of a batch have rising numbers, none of them twice', async () =>
 })
 
 test('where a commit’s answer never came, the batch stays claimed, its tokens stay taken, and nothing counts as in flight', async () => {
-  const { deps, pass } = passWith((part) => Promise.reject(new CommitUnknownError(part, [], new Error('no answer'))))
+  const { deps, pass } = passWith((part) => Promise.reject(new CommitUnknownError(part, new Error('no answer'))))
   await expect(pass()).rejects.toThrow(CommitUnknownError)
   expect(await countStates()).toEqual({ 'RETRYING 1': 4 })
   expect(await tokensLeft()).toBe(0)

@@ -22,6 +22,7 @@ import { createRetryCounts } from './groups/retry-counts.ts'
 import { listenForDue } from './listen-for-due.ts'
 import { createIdempotentProducer } from './publish/idempotent-producer.ts'
 import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
+import type { NoteUnanswered } from './publish/slot-producer.ts'
 import { createTargetTopics } from './publish/target-topics.ts'
 import { createTransactionalProducer } from './publish/transactional-producer.ts'
 import type { RetrierMetrics } from './retrier-metrics.ts'
@@ -153,7 +154,7 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
     ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds },
     ...{ targets, dueTopics, turns, topicOrder, lags, policyOf, pauses, retryCounts },
     retrierId: deps.retrierId,
-    createProducer: (slot) => createProducer(deps, { publishMode, slot }),
+    createProducer: (slot, noteUnanswered) => createProducer(deps, { publishMode, slot, noteUnanswered }),
     loadPolicies: policies.load,
     cooldown: createCooldown({ now: monotonicNow }),
     leaseMs: settings.lease,
@@ -183,12 +184,14 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
   }
 }
 
-function createProducer(deps: RetryForeverDeps, { publishMode, slot }: { publishMode: Publishes; slot: number }) {
+type OfSlot = { publishMode: Publishes; slot: number; noteUnanswered: NoteUnanswered }
+
+function createProducer(deps: RetryForeverDeps, { publishMode, slot, noteUnanswered }: OfSlot) {
   const { kafka, log, settings, passFaultPoint } = deps
   if (kafka === null) return pretendingProducer
   if (publishMode === 'at-least-once') return createIdempotentProducer({ kafka, log, passFaultPoint })
   return createTransactionalProducer({
-    ...{ kafka, log, slot, passFaultPoint, transactionTimeoutMs },
+    ...{ kafka, log, slot, passFaultPoint, noteUnanswered, transactionTimeoutMs },
     prefix: settings.transactional_id_prefix,
     ledgerTopic: settings.ledger_topic,
   })

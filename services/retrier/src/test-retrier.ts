@@ -13,7 +13,7 @@ import { createReaderLags } from './claim/reader-lags.ts'
 import { createTopicOrder } from './claim/topic-order.ts'
 import { createRetryCounts } from './groups/retry-counts.ts'
 import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
-import type { SlotProducer } from './publish/slot-producer.ts'
+import type { NoteUnanswered, SlotProducer } from './publish/slot-producer.ts'
 import { createTargetTopics } from './publish/target-topics.ts'
 import { createTransactionalProducer } from './publish/transactional-producer.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
@@ -49,7 +49,7 @@ export function testSlotDeps(options: TestRetrierOptions, more: Partial<SlotDeps
       ledgerTopic: 'dlq-manager.ledger',
       dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics),
     }),
-    createProducer: (slot) => testProducer(options, slot),
+    createProducer: (slot, noteUnanswered) => testProducer(options, slot, { noteUnanswered }),
     policyOf: ({ original_topic }) => ({ ...defaultRetryPolicy, ...policies[original_topic] }),
     ...more,
   })
@@ -102,8 +102,13 @@ export async function retryAll(deps: SlotDeps): Promise<void> {
 export function testProducer(
   { kafka, prefix, ledgerTopic = 'dlq-manager.ledger' }: TestRetrierOptions,
   slot: number,
-  passFaultPoint: PassFaultPoint = () => {},
+  {
+    passFaultPoint = () => {},
+    noteUnanswered = async () => {},
+  }: { passFaultPoint?: PassFaultPoint; noteUnanswered?: NoteUnanswered } = {},
 ): SlotProducer {
   const timeout = { transactionTimeoutMs: 30_000 }
-  return createTransactionalProducer({ kafka, log, slot, prefix, ledgerTopic, passFaultPoint, ...timeout })
+  return createTransactionalProducer({
+    ...{ kafka, log, slot, prefix, ledgerTopic, passFaultPoint, noteUnanswered, ...timeout },
+  })
 }

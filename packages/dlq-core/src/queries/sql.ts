@@ -8,8 +8,8 @@ export type Sql = postgres.ISql<{ bigint: bigint; json: string }>
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 /** Rows as one JSON parameter, for json_to_recordset; bigints as text, which PostgreSQL reads as numbers. */
-export function toJson(rows: readonly object[]): string {
-  return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+export function toJson(value: object): string {
+  return JSON.stringify(value, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 }
 
 /**

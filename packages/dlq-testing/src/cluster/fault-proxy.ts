@@ -23,6 +23,7 @@ export type Fate =
 export type FaultProxy = { port: number; [Symbol.asyncDispose](): Promise<void> }
 
 export const produceApi = 0
+export const endTransactionApi = 26
 export const pass: Fate = { kind: 'pass' }
 
 type Judge = (request: ProxiedRequest) => Fate

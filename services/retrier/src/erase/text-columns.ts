@@ -181,7 +181,7 @@ export const keptColumns: readonly string[] = namesOf({
     'type',
   ],
   'dlq.dlq_siblings': ['consumer_group', 'failed_attempts'],
-  'dlq.dlq_slots': ['owner'],
+  'dlq.dlq_slots': ['owner', 'unanswered'],
   'dlq.dlq_sql_grants': ['granted_by', 'role_name', 'topic_glob', 'verb'],
   'dlq.dlq_stack_frames': ['topic'],
   'dlq.dlq_summary': ['consumer_group', 'dlq_topic', 'original_topic', 'status'],

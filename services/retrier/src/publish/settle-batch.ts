@@ -1,6 +1,5 @@
 // Settles a batch, or a part of it: writes its outcomes in one transaction.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { nextState } from 'dlq-core/domain/retry/message-state.ts'
 import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { type SettledAttempt, settleAttempts } from 'dlq-core/queries/retry/attempts.ts'
@@ -14,10 +13,10 @@ import {
 } from 'dlq-core/queries/retry/batches.ts'
 import { type HeldStale, holdStale } from 'dlq-core/queries/staleness/hold-stale.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
-import type { Log } from 'dlq-core/runtime/log.ts'
 import type { RetryCounts } from '../groups/retry-counts.ts'
 import type { RetrierMetrics } from '../retrier-metrics.ts'
 import type { HeldSlot } from '../slot/hold-slot.ts'
+import { type InsistDeps, insist } from '../slot/insist.ts'
 import type { PublishResult } from './slot-producer.ts'
 
 export type BatchOutcome = BatchLease & {
@@ -51,16 +50,13 @@ export async function settleBatch(
   })
 }
 
-export type SettleDeps = {
+export type SettleDeps = InsistDeps & {
   sql: Database
   metrics: RetrierMetrics
-  log: Log
   retryCounts: Pick<RetryCounts, 'add'>
   policyOf: (message: { original_topic: string; dlq_topic: string | null }) => RetryPolicy
   now: () => Date
   random: () => number
-  /** Aborts when the service stops. */
-  signal: AbortSignal
 }
 
 /** What became of a part's messages. A message is in one of the lists at most. */
@@ -76,15 +72,7 @@ type Settling = { batchNumber: bigint; outcome: PartOutcome; claimed: ReadonlyMa
 export async function settlePart(deps: SettleDeps, slot: HeldSlot, settling: Settling): Promise<void> {
   const { published, refused, released } = settling.outcome
   if (published.length + refused.length + released.length + (settling.outcome.stale?.length ?? 0) === 0) return
-  for (let backoffMs = 50; ; backoffMs = Math.min(backoffMs * 2, 2000)) {
-    try {
-      return await settleOnce(deps, slot, settling)
-    } catch (error) {
-      if (slot.isLost() || deps.signal.aborted) throw error
-      deps.log.warn({ error, backoffMs }, 'settle_failed')
-      await sleep(backoffMs)
-    }
-  }
+  await insist(deps, slot, { event: 'settle_failed', write: () => settleOnce(deps, slot, settling) })
 }
 
 async function settleOnce(

@@ -1,15 +1,13 @@
 // How the records of a slot's batches get into Kafka. There are two kinds: a transactional producer, whose outcome
 // the ledger always tells, and a plain idempotent producer, whose outcome is unknown after a crash.
 
+import type { Sent } from 'dlq-core/queries/retry/slots.ts'
 import type { FaultPoint } from '../slot/fault-points.ts'
 import type { LedgerEntry } from '../slot/ledger.ts'
 import type { Outgoing, Refusal } from './outgoing.ts'
 
 /** Records that are published together, under a number of their own. */
 export type Part = { readonly batchNumber: bigint; readonly token: string; readonly records: readonly Outgoing[] }
-
-/** A published record and where it stands; `offset` null where Kafka did not say. */
-export type Sent = { id: string; topic: string; partition: number; offset: bigint | null }
 
 export type PublishResult = {
   published: Sent[]
@@ -24,17 +22,14 @@ export type PublishResult = {
   fault: { error: Error; topics: readonly string[] | null } | null
 }
 
-/** The commit's answer never came. Only the ledger knows the outcome, once the producer has connected again. */
+/** The commit's answer never came. Its outcome is found out once the producer has connected again. */
 export class CommitUnknownError extends Error {
   readonly part: Part
-  /** Where the records stand, if they were published. */
-  readonly sent: readonly Sent[]
 
-  constructor(part: Part, sent: readonly Sent[], cause: Error) {
+  constructor(part: Part, cause: Error) {
     super(`Kafka did not say whether batch ${part.batchNumber} was committed: ${cause.message}`, { cause })
     this.name = 'CommitUnknownError'
     this.part = part
-    this.sent = sent
   }
 }
 
@@ -52,5 +47,8 @@ export type SlotProducer = {
   publish(part: Part): Promise<PublishResult>
   close(): Promise<void>
 }
+
+/** Tells where the records of a part stand whose commit is not answered, so that it is known when this process is gone. */
+export type NoteUnanswered = (part: Part, sent: readonly Sent[]) => Promise<void>
 
 export type SlotProducerDeps = { passFaultPoint: (point: FaultPoint) => void }

@@ -2,6 +2,7 @@
 // After any fault the producer is replaced. Where the broker accepted a request for some partitions and refused it
 // for others, kafkajs has wrong sequence numbers: the broker would take the next records for duplicates and drop them.
 
+import type { Sent } from 'dlq-core/queries/retry/slots.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Kafka, KafkaJSError, Message, RecordMetadata, Transaction } from 'kafkajs'
@@ -11,9 +12,9 @@ import { type KafkaFault, kafkaAdvice, readKafkaFault } from './kafka-fault.ts'
 import { chunksOf, type Outgoing } from './outgoing.ts'
 import {
   CommitUnknownError,
+  type NoteUnanswered,
   type Part,
   type PublishResult,
-  type Sent,
   type SlotProducer,
   type SlotProducerDeps,
 } from './slot-producer.ts'
@@ -26,6 +27,7 @@ export type TransactionalProducerOptions = SlotProducerDeps & {
   prefix: string
   ledgerTopic: string
   transactionTimeoutMs: number
+  noteUnanswered: NoteUnanswered
 }
 
 type Entry = { batchNumber: bigint; token: string }
@@ -71,7 +73,7 @@ export function createTransactionalProducer(options: TransactionalProducerOption
       const { sent, failure } = await sendAll(context, part)
       if (failure === null) return { ...nothing, published: sent }
       await producer.discard()
-      if (failure.kind === 'commit-unknown') throw new CommitUnknownError(part, sent, failure.error)
+      if (failure.kind === 'commit-unknown') throw new CommitUnknownError(part, failure.error)
       return splitPart(part, failure)
     },
     close: producer.discard,
@@ -92,7 +94,7 @@ async function sendAll(context: Context, part: Part): Promise<Transacted> {
 }
 
 async function transact(
-  { producer, writeLedger, passFaultPoint, ...options }: Context,
+  { producer, writeLedger, passFaultPoint, noteUnanswered, ...options }: Context,
   part: Part,
   pieces: readonly (readonly Outgoing[])[],
 ): Promise<Transacted> {
@@ -126,12 +128,33 @@ async function transact(
   }
   passFaultPoint('between-send-and-commit')
   try {
-    await producer.bounded(transaction.commit())
+    await answerOf(producer.bounded(transaction.commit()), () => noteUnanswered(part, sent))
   } catch (error) {
     return { sent, failure: { kind: 'commit-unknown', error: error as Error } }
   }
   passFaultPoint('between-commit-and-settle')
   return { sent, failure: null }
+}
+
+/** Long for an answer to a commit, and short for a process to die in. */
+const noteAfterMs = 1000
+
+/** Waits for the answer to a commit. Where it takes long, or does not come at all, `note` is called once. */
+async function answerOf(answer: Promise<void>, note: () => Promise<void>): Promise<void> {
+  let noted: Promise<void> | null = null
+  const noteOnce = () => {
+    noted ??= note().catch(() => {})
+    return noted
+  }
+  const timer = setTimeout(noteOnce, noteAfterMs)
+  try {
+    await answer
+  } catch (error) {
+    await noteOnce()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 const nothing: PublishResult = { published: [], refused: [], released: [], splitInto: [], refusing: [], fault: null }

@@ -48,6 +48,7 @@ async function publishForever(slot: number): Promise<void> {
     ...{ slot, prefix: 'crash', ledgerTopic: 'crash-ledger' },
     transactionTimeoutMs: 10_000,
     passFaultPoint: () => {},
+    noteUnanswered: async () => {},
   })
   let number = 0n
   let isConnected = false

@@ -7,9 +7,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { republishHeaderNames } from 'dlq-core/domain/failure/families/own.ts'
 import { partitionKey } from 'dlq-core/domain/record/record-place.ts'
+import type { Sent } from 'dlq-core/queries/retry/slots.ts'
 import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import type { Sent } from '../publish/slot-producer.ts'
 
 export type LookUpDeps = {
   /** Null without Kafka. */

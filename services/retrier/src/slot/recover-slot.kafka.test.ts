@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { findTopicsOfUnplaced } from 'dlq-core/queries/ingest/message-correlate.ts'
+import { noteUnanswered, type Sent } from 'dlq-core/queries/retry/slots.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
@@ -13,11 +14,9 @@ import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { enterRun } from 'dlq-testing/rows/enter-run.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { prepareOutgoing } from '../publish/outgoing.ts'
-import type { Sent } from '../publish/slot-producer.ts'
 import { toMessages, toSent } from '../publish/transactional-producer.ts'
 import { retryAll, type TestRetrierOptions, testProducer, testSlotDeps } from '../test-retrier.ts'
 import { ledgerGroup } from './ledger.ts'
-import { connectAndRecover } from './recover-slot.ts'
 import { createSlotWorker } from './run-slot.ts'
 import { sweepSlots } from './sweep-slots.ts'
 
@@ -54,7 +53,7 @@ async function dieAfter(until: 'claim' | 'send' | 'commit'): Promise<void> {
   const passFaultPoint = (point: string) => {
     if (until === 'send' && point === 'between-send-and-commit') throw new Error('died')
   }
-  const producer = testProducer(options, batch.slot, passFaultPoint)
+  const producer = testProducer(options, batch.slot, { passFaultPoint })
   if (until !== 'claim') {
     await producer.publish({ batchNumber: batch.batch, token: batch.token, records: outgoing }).catch(() => {})
     if (until === 'commit') await producer.close()
@@ -63,7 +62,7 @@ async function dieAfter(until: 'claim' | 'send' | 'commit'): Promise<void> {
 }
 
 async function sweep() {
-  const deps = testSlotDeps(options)
+  const deps = testSlotDeps(options, { reader: topics.reader })
   try {
     return await sweepSlots(deps)
   } finally {
@@ -217,8 +216,10 @@ async function recoverTorn({ committed, aborted, ledger }: Torn): Promise<void> 
   const producer = testProducer(options, batch.slot)
   await producer.connect()
   if (ledger) await producer.begin({ batchNumber: batch.batch, token: batch.token })
-  await connectAndRecover(testSlotDeps(options, { reader: topics.reader }), { slot: batch, producer, sent })
   await producer.close()
+  await noteUnanswered(service.sql, { ...batch, records: sent })
+  await database.sql`update dlq.dlq_slots set owner_until = now() - interval '1 s'`
+  expect(await sweep()).toEqual({ more: true })
 }
 
 test.each<[string, Torn]>([
@@ -239,6 +240,7 @@ test.each<[string, Torn]>([
       group by 1, 2, 3 order by 3`),
   ]
   await recoverTorn(torn)
+  expect([...(await database.sql`select unanswered from dlq.dlq_slots`)]).toEqual([{ unanswered: null }])
   expect(await states()).toEqual(
     [0, 1].map((partition) => ({ ...(torn.committed.includes(partition) ? resolved : given), partition })),
   )

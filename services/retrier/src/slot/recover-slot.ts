@@ -13,11 +13,18 @@ import {
   type OutstandingMessage,
 } from 'dlq-core/queries/retry/batches.ts'
 import { returnWindowTokens } from 'dlq-core/queries/retry/rate-limits.ts'
-import { lastBatchNumber, nextBatchNumbers, type Slot } from 'dlq-core/queries/retry/slots.ts'
+import {
+  forgetUnanswered,
+  lastBatchNumber,
+  nextBatchNumbers,
+  readUnanswered,
+  type Sent,
+  type Slot,
+} from 'dlq-core/queries/retry/slots.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import { asPublished, settleBatch } from '../publish/settle-batch.ts'
-import type { Sent, SlotProducer } from '../publish/slot-producer.ts'
+import type { SlotProducer } from '../publish/slot-producer.ts'
 import type { RetrierMetrics } from '../retrier-metrics.ts'
 import { judgeBatch, type LedgerEntry, type Verdict } from './ledger.ts'
 import { type Fate, type LookUpDeps, lookUpSent } from './look-up-sent.ts'
@@ -32,19 +39,22 @@ export type RecoverDeps = LookUpDeps & {
  * Connects the slot's producer and settles what the slot still holds. Afterwards the slot holds nothing,
  * and the ledger has an entry that is above every number used so far.
  *
- * @param sent where the records stand of a batch whose commit is unknown, if they were published
  * @throws {DlqError} where Kafka is away or forbids it, or the slot was lost
  */
 export async function connectAndRecover(
   deps: RecoverDeps,
-  { slot, producer, sent = [] }: { slot: Slot; producer: SlotProducer; sent?: readonly Sent[] },
+  { slot, producer }: { slot: Slot; producer: SlotProducer },
 ): Promise<void> {
   const ledger = await producer.connect()
-  const fates = await lookUpSent(deps, sent)
+  const unanswered = await readUnanswered(deps.sql, slot.slot)
   for (const outstanding of await listOutstanding(deps.sql, slot)) {
     const verdict = judgeBatch(outstanding, ledger ?? { batchNumber: null, token: null })
+    // Only with their batch: it may have been settled since, and its messages claimed again.
+    const sent = unanswered !== null && unanswered.token === outstanding.token ? unanswered.records : []
+    const fates = await lookUpSent(deps, sent)
     await settleOutstanding(deps, { slot, outstanding, verdict, ledger, sent, fates })
   }
+  await forgetUnanswered(deps.sql, slot)
   await reportLostBatches(deps, { slot, ledger })
   const batchNumber = await nextBatchNumbers(deps.sql, { ...slot, floor: ledger?.batchNumber ?? 0n })
   if (batchNumber === null) throw new DlqError('SLOT_LOST', `slot ${slot.slot} was taken over by another retrier`)

@@ -2,19 +2,20 @@
 // the next pass starts again from the right place: with another slot where this one was lost, with a new producer where
 // Kafka failed.
 
-import { type TakenSlot, takeSlot } from 'dlq-core/queries/retry/slots.ts'
+import { noteUnanswered, type TakenSlot, takeSlot } from 'dlq-core/queries/retry/slots.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import { type PassResult, runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
 import type { ClaimMemory } from '../claim/share-claims.ts'
-import { CommitUnknownError, type Sent, type SlotProducer } from '../publish/slot-producer.ts'
+import { CommitUnknownError, type NoteUnanswered, type SlotProducer } from '../publish/slot-producer.ts'
 import { type RetryDeps, retryDue } from '../retry-due.ts'
 import type { Breaker } from './breaker.ts'
 import { type HeldSlot, holdSlot } from './hold-slot.ts'
+import { insist } from './insist.ts'
 import { connectAndRecover } from './recover-slot.ts'
 
 export type SlotDeps = RetryDeps & {
   breaker: Breaker
-  createProducer: (slot: number) => SlotProducer
+  createProducer: (slot: number, noteUnanswered: NoteUnanswered) => SlotProducer
   loadPolicies: () => Promise<void>
   /** This process, in dlq_retriers. */
   retrierId: string
@@ -39,7 +40,7 @@ export async function runSlot(deps: SlotDeps, { name, wake }: { name: string; wa
   }
 }
 
-type Owned = { slot: HeldSlot; producer: SlotProducer; isConnected: boolean; sent: readonly Sent[] }
+type Owned = { slot: HeldSlot; producer: SlotProducer; isConnected: boolean }
 
 /** A slot that had nothing to do for this long looks less often. A request still wakes it at once. */
 const idleAfterMs = 60_000
@@ -75,7 +76,6 @@ export function createSlotWorker(deps: SlotDeps) {
     if (!current.isConnected) {
       await connectAndRecover(deps, current)
       current.isConnected = true
-      current.sent = []
       breaker.succeeded()
     }
     const counts = await retryDue(deps, { slot: current.slot, producer: current.producer, memory })
@@ -109,7 +109,6 @@ export function createSlotWorker(deps: SlotDeps) {
   function afterFault(current: Owned, error: unknown): void {
     // Also after a fault of the database: connecting again reads the ledger, which settles what is still claimed.
     current.isConnected = false
-    if (error instanceof CommitUnknownError) current.sent = error.sent
     if (isKafkaFault(error)) breaker.failed((error as Error).message)
   }
 }
@@ -119,12 +118,18 @@ function isKafkaFault(error: unknown): boolean {
   return error instanceof DlqError && (error.code === 'KAFKA_UNAVAILABLE' || error.code === 'KAFKA_FORBIDDEN')
 }
 
-function own({ sql, leaseMs, log, createProducer }: SlotDeps, taken: TakenSlot): Owned {
-  log.info({ slot: taken.slot, epoch: String(taken.epoch), fresh: taken.fresh }, 'slot_taken')
-  return {
-    slot: holdSlot(taken, { sql, leaseMs, log }),
-    producer: createProducer(taken.slot),
-    isConnected: false,
-    sent: [],
-  }
+function own(deps: SlotDeps, taken: TakenSlot): Owned {
+  deps.log.info({ slot: taken.slot, epoch: String(taken.epoch), fresh: taken.fresh }, 'slot_taken')
+  const slot = holdSlot(taken, deps)
+  return { slot, producer: createSlotProducer(deps, slot), isConnected: false }
+}
+
+/** The producer of a slot that this process holds. */
+export function createSlotProducer(deps: SlotDeps, slot: HeldSlot): SlotProducer {
+  return deps.createProducer(slot.slot, ({ token }, records) =>
+    insist(deps, slot, {
+      event: 'unanswered_not_noted',
+      write: () => noteUnanswered(deps.sql, { slot: slot.slot, epoch: slot.epoch, token, records }),
+    }),
+  )
 }

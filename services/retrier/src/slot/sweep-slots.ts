@@ -3,18 +3,18 @@
 import { takeAbandonedSlot } from 'dlq-core/queries/retry/slots.ts'
 import { holdSlot } from './hold-slot.ts'
 import { connectAndRecover } from './recover-slot.ts'
-import type { SlotDeps } from './run-slot.ts'
+import { createSlotProducer, type SlotDeps } from './run-slot.ts'
 
 /** Recovers at most one slot. @throws as `connectAndRecover` does; the slot is abandoned again then */
 export async function sweepSlots(deps: SlotDeps): Promise<{ more: boolean }> {
-  const { sql, log, breaker, retrierId, leaseMs, createProducer } = deps
+  const { sql, log, breaker, retrierId, leaseMs } = deps
   if (breaker.fault() !== null) return { more: false }
   await deps.loadPolicies()
   const taken = await takeAbandonedSlot(sql, { owner: retrierId, leaseMs })
   if (taken === null) return { more: false }
   log.warn({ slot: taken.slot }, 'abandoned_slot_taken')
   const slot = holdSlot(taken, { sql, leaseMs, log })
-  const producer = createProducer(taken.slot)
+  const producer = createSlotProducer(deps, slot)
   try {
     await connectAndRecover(deps, { slot, producer })
   } finally {

@@ -1,7 +1,7 @@
 // dlq_slots: which retrier may publish under which number. A statement that acts for a slot names its epoch and locks
 // the slot's row, so a late statement of an earlier holder has no effect.
 
-import type { Sql } from '../sql.ts'
+import { type Sql, toJson } from '../sql.ts'
 
 /** A slot as its holder knows it. The epoch distinguishes this holder from every other. */
 export type Slot = { readonly slot: number; readonly epoch: bigint }
@@ -116,4 +116,35 @@ export async function nextBatchNumbers(
     where slot = ${slot} and epoch = ${epoch}
     returning batch - ${count}::int + 1 as first`
   return row?.first ?? null
+}
+
+/** A record that was sent, and where it stands; `offset` null where Kafka did not say. */
+export type Sent = { id: string; topic: string; partition: number; offset: bigint | null }
+
+/** The records of a batch whose commit Kafka has not answered. */
+export type Unanswered = { token: string; records: readonly Sent[] }
+
+/** Stores where the records stand, for whoever recovers the slot, instead of those of an earlier batch. */
+export async function noteUnanswered(sql: Sql, { slot, epoch, token, records }: Slot & Unanswered): Promise<void> {
+  await sql`
+    update dlq.dlq_slots set unanswered = ${toJson({ token, records })}::jsonb
+    where slot = ${slot} and epoch = ${epoch}`
+}
+
+/** What was stored last, if anything. Its batch may have been settled since. */
+export async function readUnanswered(sql: Sql, slot: number): Promise<Unanswered | null> {
+  const [row] = await sql<{ unanswered: string | null }[]>`
+    select unanswered::text from dlq.dlq_slots where slot = ${slot}`
+  if (!row || row.unanswered === null) return null
+  const { token, records } = JSON.parse(row.unanswered)
+  const toSent = ({ offset, ...sent }: Omit<Sent, 'offset'> & { offset: string | null }): Sent => ({
+    ...sent,
+    offset: offset === null ? null : BigInt(offset),
+  })
+  return { token, records: records.map(toSent) }
+}
+
+/** Call it when all batches of the slot are settled. */
+export async function forgetUnanswered(sql: Sql, { slot, epoch }: Slot): Promise<void> {
+  await sql`update dlq.dlq_slots set unanswered = null where slot = ${slot} and epoch = ${epoch} and unanswered is not null`
 }

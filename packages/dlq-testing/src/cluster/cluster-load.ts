@@ -24,6 +24,8 @@ export type LoadOptions = {
 }
 
 const sendsPerSecond = 4
+/** What an outage held up would else be one batch, larger than Kafka takes. */
+const mostAtOnce = 500
 
 /** Begins at once. */
 export async function startLoad({
@@ -45,7 +47,7 @@ export async function startLoad({
     let sent = 0
     while (!isOver && next < limit) {
       const due = ((performance.now() - startedAt) / 1000) * (perSecond / partitions)
-      const count = Math.min(Math.floor(due - sent), limit - next)
+      const count = Math.min(Math.floor(due - sent), limit - next, mostAtOnce)
       if (count < 1) {
         await sleep(1000 / sendsPerSecond)
         continue

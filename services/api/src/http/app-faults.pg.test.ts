@@ -220,6 +220,32 @@ test('a change while the database takes none is answered with 503, and lists are
   }
 })
 
+test.each([
+  ['lock_timeout', 'the database is changing the same rows for somebody else; try again in a moment'],
+  ['statement_timeout', 'the database took longer than database.statement_timeout allows; try again in a moment'],
+])('a change that waits for a lock beyond %s is answered with 503, and why', async (setting, message) => {
+  const id = await insertMessageRow(database.sql, { dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
+  const sql = connectAsService(`${database.url}?${setting}=50`)
+  const locked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  const holding = database.sql.begin(async (sql) => {
+    await sql`select from dlq.dlq_messages where id = ${id} for update`
+    locked.resolve()
+    await answered.promise
+  })
+  try {
+    await locked.promise
+    expect(await answerOf(createTestApp(sql)(`POST /api/v1/dlq/messages/${id}/retry`))).toEqual({
+      status: 503,
+      body: errorOf('SYS_DLQ_UNAVAILABLE', message),
+    })
+  } finally {
+    answered.resolve()
+    await holding
+    await sql.end({ timeout: 1 })
+  }
+})
+
 describe('while the database is away', () => {
   const away = {
     status: 503,

@@ -4,7 +4,14 @@ import { takesNoChanges } from 'dlq-core/queries/ping.ts'
 import { AsideFault } from 'dlq-core/runtime/aside/aside.ts'
 import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
-import { isDatabaseAway, isReadOnly, isReplicaFault } from 'dlq-core/runtime/database/database-errors.ts'
+import {
+  isDatabaseAway,
+  isLocked,
+  isLoginRefused,
+  isReadOnly,
+  isReplicaFault,
+  isTooSlow,
+} from 'dlq-core/runtime/database/database-errors.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
@@ -120,10 +127,9 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
   app.onError((error, c) => {
     if (error instanceof ApiError) return sendError(c, error)
     if (error instanceof AsideFault) return sendError(c, faultOfAside(error))
-    if (isDatabaseAway(error)) {
+    if (isDatabaseAway(error) || isLocked(error)) {
       log.warn({ error, requestId: c.get('requestId') }, 'database_away')
-      const what = isReadOnly(error) ? takesNoChanges : 'does not answer'
-      return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', `the database ${what}; try again in a moment`))
+      return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', `the database ${whyAway(error)}; try again in a moment`))
     }
     log.error({ error, requestId: c.get('requestId'), method: c.req.method, path: c.req.path }, 'request_failed')
     return sendError(
@@ -132,6 +138,15 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
     )
   })
   return app
+}
+
+/** Of faults after which another try may succeed. */
+function whyAway(error: Error): string {
+  if (isReadOnly(error)) return takesNoChanges
+  if (isLoginRefused(error)) return 'refuses the login of this service'
+  if (isLocked(error)) return 'is changing the same rows for somebody else'
+  if (isTooSlow(error)) return 'took longer than database.statement_timeout allows'
+  return 'does not answer'
 }
 
 /** A change that takes too long is a fault of its own field (edit-decoded.ts). */

@@ -30,6 +30,16 @@ export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006'
 }
 
+/** Somebody else holds what the statement needs for longer than it may wait, or the two wait for each other. */
+export function isLocked(error: unknown): boolean {
+  return /^(40P01|55P03)$/.test(sqlState(error))
+}
+
+/** It ran, or waited for a lock, for longer than `statement_timeout`. */
+export function isTooSlow(error: unknown): boolean {
+  return sqlState(error) === '57014'
+}
+
 /**
  * PostgreSQL cannot be reached, is starting or stopping, took too long, takes no changes, or refuses the login: trying
  * later may help.

@@ -8,6 +8,7 @@ import { createGroupReader } from 'dlq-core/runtime/kafka/groups/group-reader.ts
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { compileJava } from 'dlq-testing/kafka/java.ts'
+import { kafkaVersion } from 'dlq-testing/kafka/kafka-settings.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -21,10 +22,14 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 const topics = useTopics()
 const kinds = ['classic', 'consumer', 'assigned', 'share', 'silent'] as const
-const java = await compileJava(
-  fileURLToPath(new URL('../../../../packages/dlq-testing/kafka/GroupReaders.java', import.meta.url)),
-)
-if (java === null) console.info('Groups of Java’s client are not tested: there is no Java 17 here.')
+const knowsAll = Number.parseFloat(kafkaVersion) >= 4.1
+const java = knowsAll
+  ? await compileJava(
+      fileURLToPath(new URL('../../../../packages/dlq-testing/kafka/GroupReaders.java', import.meta.url)),
+    )
+  : null
+const lacks = knowsAll ? 'there is no Java 17 here' : `Kafka ${kafkaVersion} knows no share groups`
+if (java === null) console.info(`Groups of Java’s client are not tested: ${lacks}.`)
 
 function watch() {
   const groups = createGroupReader(topics.kafka)

@@ -13,6 +13,7 @@ import {
 } from 'dlq-core/queries/retry/batches.ts'
 import { type HeldStale, holdStale } from 'dlq-core/queries/staleness/hold-stale.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
+import type { Log } from 'dlq-core/runtime/log.ts'
 import type { RetryCounts } from '../groups/retry-counts.ts'
 import type { RetrierMetrics } from '../retrier-metrics.ts'
 import type { HeldSlot } from '../slot/hold-slot.ts'
@@ -53,6 +54,7 @@ export async function settleBatch(
 export type SettleDeps = InsistDeps & {
   sql: Database
   metrics: RetrierMetrics
+  log: Log
   retryCounts: Pick<RetryCounts, 'add'>
   policyOf: (message: { original_topic: string; dlq_topic: string | null }) => RetryPolicy
   now: () => Date
@@ -72,7 +74,10 @@ type Settling = { batchNumber: bigint; outcome: PartOutcome; claimed: ReadonlyMa
 export async function settlePart(deps: SettleDeps, slot: HeldSlot, settling: Settling): Promise<void> {
   const { published, refused, released } = settling.outcome
   if (published.length + refused.length + released.length + (settling.outcome.stale?.length ?? 0) === 0) return
-  await insist(deps, slot, { event: 'settle_failed', write: () => settleOnce(deps, slot, settling) })
+  await insist(deps, slot, {
+    write: () => settleOnce(deps, slot, settling),
+    onFailure: (failure) => deps.log.warn(failure, 'settle_failed'),
+  })
 }
 
 async function settleOnce(

@@ -128,8 +128,8 @@ function own(deps: SlotDeps, taken: TakenSlot): Owned {
 export function createSlotProducer(deps: SlotDeps, slot: HeldSlot): SlotProducer {
   return deps.createProducer(slot.slot, ({ token }, records) =>
     insist(deps, slot, {
-      event: 'unanswered_not_noted',
       write: () => noteUnanswered(deps.sql, { slot: slot.slot, epoch: slot.epoch, token, records }),
+      onFailure: (failure) => deps.log.warn(failure, 'unanswered_not_noted'),
     }),
   )
 }

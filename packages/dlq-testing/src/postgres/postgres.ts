@@ -46,7 +46,7 @@ const pollMs = 20
 const defaults = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '200',
+  max_connections: '400',
   shared_buffers: '256MB',
   lc_messages: 'C',
   log_min_messages: 'warning',

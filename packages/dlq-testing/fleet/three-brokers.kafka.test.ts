@@ -123,13 +123,9 @@ const batchesEach = 6
 const kinds = {
   'exactly-once': () =>
     createTransactionalProducer({
-      ...{ kafka: createProxiedKafka(cluster.brokers, proxies), log, slot: 1, passFaultPoint: () => {} },
-      ...{
-        noteUnanswered: async () => {},
-        prefix: `three-brokers-${randomUUID()}`,
-        ledgerTopic: 'three-brokers.ledger',
-        transactionTimeoutMs: 30_000,
-      },
+      ...{ kafka: createProxiedKafka(cluster.brokers, proxies), log, slot: 1 },
+      ...{ passFaultPoint: () => {}, noteUnanswered: async () => {} },
+      ...{ prefix: `three-brokers-${randomUUID()}`, ledgerTopic: 'three-brokers.ledger', transactionTimeoutMs: 30_000 },
     }),
   'at-least-once': () =>
     createIdempotentProducer({ kafka: createProxiedKafka(cluster.brokers, proxies), log, passFaultPoint: () => {} }),

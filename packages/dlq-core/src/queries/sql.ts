@@ -7,9 +7,9 @@ export type Sql = postgres.ISql<{ bigint: bigint; json: string }>
 /** A part of a statement. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
-/** Rows as one JSON parameter, for json_to_recordset; bigints as text, which PostgreSQL reads as numbers. */
-export function toJson(value: object): string {
-  return JSON.stringify(value, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+/** One JSON parameter, such as rows for json_to_recordset; bigints as text, which PostgreSQL reads as numbers. */
+export function toJson(json: object): string {
+  return JSON.stringify(json, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 }
 
 /**

@@ -226,22 +226,15 @@ test.each([
 ])('a change that waits for a lock beyond %s is answered with 503, and why', async (setting, message) => {
   const id = await insertMessageRow(database.sql, { dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
   const sql = connectAsService(`${database.url}?${setting}=50`)
-  const locked = Promise.withResolvers<void>()
-  const answered = Promise.withResolvers<void>()
-  const holding = database.sql.begin(async (sql) => {
-    await sql`select from dlq.dlq_messages where id = ${id} for update`
-    locked.resolve()
-    await answered.promise
-  })
   try {
-    await locked.promise
-    expect(await answerOf(createTestApp(sql)(`POST /api/v1/dlq/messages/${id}/retry`))).toEqual({
-      status: 503,
-      body: errorOf('SYS_DLQ_UNAVAILABLE', message),
+    await database.sql.begin(async (other) => {
+      await other`select from dlq.dlq_messages where id = ${id} for update`
+      expect(await answerOf(createTestApp(sql)(`POST /api/v1/dlq/messages/${id}/retry`))).toEqual({
+        status: 503,
+        body: errorOf('SYS_DLQ_UNAVAILABLE', message),
+      })
     })
   } finally {
-    answered.resolve()
-    await holding
     await sql.end({ timeout: 1 })
   }
 })

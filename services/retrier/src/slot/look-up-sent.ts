@@ -26,9 +26,9 @@ const askAgainMs = 100
 const maxBytes = 1
 
 /**
- * The fate of each record, by the id of its message. A record of which nothing is known has no entry. The slot's producers
- * must be fenced before. Records of one partition share their fate, because they are of one transaction, so one of each is
- * read.
+ * Returns the fate of each record, by the id of its message. A record whose fate is not known is left out. Call it when the
+ * slot's earlier producers are fenced. It reads one record of each partition: all of a partition are of one transaction, so
+ * they share their fate.
  */
 export async function lookUpSent({ reader, log }: LookUpDeps, sent: readonly Sent[]): Promise<Map<string, Fate>> {
   const fates = new Map<string, Fate>()

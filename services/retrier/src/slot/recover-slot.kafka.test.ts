@@ -3,6 +3,13 @@
 import { randomUUID } from 'node:crypto'
 import { findTopicsOfUnplaced } from 'dlq-core/queries/ingest/message-correlate.ts'
 import { noteUnanswered, type Sent } from 'dlq-core/queries/retry/slots.ts'
+import {
+  createProxiedKafka,
+  endTransactionApi,
+  type ProxiedRequest,
+  pass,
+  startFaultProxy,
+} from 'dlq-testing/cluster/fault-proxy.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { readTopic } from 'dlq-testing/kafka/read-topic.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
@@ -47,6 +54,8 @@ async function claim() {
   return { batch, outgoing }
 }
 
+const endLease = () => database.sql`update dlq.dlq_slots set owner_until = now() - interval '1 s'`
+
 /** A retrier that claims a batch, does `until`, and then dies. Its slot's lease has expired. */
 async function dieAfter(until: 'claim' | 'send' | 'commit'): Promise<void> {
   const { batch, outgoing } = await claim()
@@ -58,7 +67,7 @@ async function dieAfter(until: 'claim' | 'send' | 'commit'): Promise<void> {
     await producer.publish({ batchNumber: batch.batch, token: batch.token, records: outgoing }).catch(() => {})
     if (until === 'commit') await producer.close()
   }
-  await database.sql`update dlq.dlq_slots set owner_until = now() - interval '1 s'`
+  await endLease()
 }
 
 async function sweep() {
@@ -218,7 +227,7 @@ async function recoverTorn({ committed, aborted, ledger }: Torn): Promise<void> 
   if (ledger) await producer.begin({ batchNumber: batch.batch, token: batch.token })
   await producer.close()
   await noteUnanswered(service.sql, { ...batch, records: sent })
-  await database.sql`update dlq.dlq_slots set owner_until = now() - interval '1 s'`
+  await endLease()
   expect(await sweep()).toEqual({ more: true })
 }
 
@@ -253,4 +262,60 @@ test.each<[string, Torn]>([
   await retryAll(testSlotDeps(options))
   expect(await states()).toEqual([0, 1].map((partition) => ({ ...resolved, partition })))
   await eventually(async () => expect(await seen()).toEqual(each()))
+})
+
+/** The broker answers the end of a retrier's first batch so much later. Its first transaction is before that, and empty. */
+async function answerLater(ms: number) {
+  let ends = 0
+  const judge = ({ apiKey }: ProxiedRequest) => {
+    if (apiKey === endTransactionApi) ends += 1
+    return apiKey === endTransactionApi && ends === 2 ? ({ kind: 'hold-answer', ms } as const) : pass
+  }
+  const port = Number(topics.brokers[0]!.split(':').at(-1))
+  const proxy = await startFaultProxy({ id: 1, port }, judge)
+  const kafka = createProxiedKafka(topics.brokers, new Map([[port, proxy]]), { requestTimeout: 5000 })
+  return { kafka, [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose]() }
+}
+
+/** topic and partition → how many records are noted. */
+async function countNoted() {
+  const rows = await database.sql`
+    select sent ->> 'topic' as topic, (sent ->> 'partition')::int as partition, count(*)::int,
+      count(distinct sent ->> 'offset')::int as offsets
+    from dlq.dlq_slots, jsonb_array_elements(unanswered -> 'records') as sent group by 1, 2 order by 2`
+  return [...rows]
+}
+
+const allNoted = () => [0, 1].map((partition) => ({ topic, partition, count: count / 2, offsets: count / 2 }))
+
+async function countAttempts() {
+  const rows = await database.sql`
+    select m.status, outcome, target_offset is not null as placed, count(*)::int
+    from dlq.dlq_attempts a join dlq.dlq_messages m on m.id = a.message_id group by 1, 2, 3`
+  return [...rows]
+}
+
+test('an answer that is late is waited for; what was noted meanwhile is forgotten with the next recovery', async () => {
+  await using late = await answerLater(1500)
+  await retryAll(testSlotDeps({ ...options, kafka: late.kafka }))
+  expect(await countAttempts()).toEqual([{ status: 'RESOLVED', outcome: 'published', placed: true, count }])
+  expect(await countNoted()).toEqual(allNoted())
+  await retryAll(testSlotDeps(options))
+  expect(await countNoted()).toEqual([])
+})
+
+test('a retrier that dies while it waits leaves behind where its records stand', async () => {
+  await using late = await answerLater(60_000)
+  const deps = testSlotDeps({ ...options, kafka: late.kafka })
+  const worker = createSlotWorker(deps)
+  const waiting = worker.pass().catch(() => {})
+  await eventually(async () => expect(await countNoted()).toEqual(allNoted()))
+  await endLease()
+  expect(await sweep()).toEqual({ more: true })
+  expect(await countAttempts()).toEqual([{ status: 'RESOLVED', outcome: 'published', placed: true, count }])
+  expect(await countNoted()).toEqual([])
+  await waiting
+  await worker.close()
+  await deps.targets.close()
+  expect(await countAttempts()).toEqual([{ status: 'RESOLVED', outcome: 'published', placed: true, count }])
 })

@@ -54,7 +54,7 @@ export async function connectAndRecover(
     const fates = await lookUpSent(deps, sent)
     await settleOutstanding(deps, { slot, outstanding, verdict, ledger, sent, fates })
   }
-  await forgetUnanswered(deps.sql, slot)
+  if (unanswered !== null) await forgetUnanswered(deps.sql, slot)
   await reportLostBatches(deps, { slot, ledger })
   const batchNumber = await nextBatchNumbers(deps.sql, { ...slot, floor: ledger?.batchNumber ?? 0n })
   if (batchNumber === null) throw new DlqError('SLOT_LOST', `slot ${slot.slot} was taken over by another retrier`)

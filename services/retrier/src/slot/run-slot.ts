@@ -40,7 +40,10 @@ export async function runSlot(deps: SlotDeps, { name, wake }: { name: string; wa
   }
 }
 
-type Owned = { slot: HeldSlot; producer: SlotProducer; isConnected: boolean }
+/** A slot that this process holds, and its producer. */
+type Held = { slot: HeldSlot; producer: SlotProducer }
+
+type Owned = Held & { isConnected: boolean }
 
 /** A slot that had nothing to do for this long looks less often. A request still wakes it at once. */
 const idleAfterMs = 60_000
@@ -62,13 +65,15 @@ export function createSlotWorker(deps: SlotDeps) {
   async function giveBack(): Promise<void> {
     const old = owned
     owned = null
-    await old?.producer.close()
-    await old?.slot.release()
+    if (old !== null) await release(old)
   }
 
   async function ownSlot(): Promise<Owned> {
     if (owned?.slot.isLost()) await giveBack()
-    owned ??= own(deps, await takeSlot(sql, { owner: deps.retrierId, leaseMs: deps.leaseMs }))
+    if (owned !== null) return owned
+    const taken = await takeSlot(sql, { owner: deps.retrierId, leaseMs: deps.leaseMs })
+    deps.log.info({ slot: taken.slot, epoch: String(taken.epoch), fresh: taken.fresh }, 'slot_taken')
+    owned = { ...hold(deps, taken), isConnected: false }
     return owned
   }
 
@@ -118,18 +123,20 @@ function isKafkaFault(error: unknown): boolean {
   return error instanceof DlqError && (error.code === 'KAFKA_UNAVAILABLE' || error.code === 'KAFKA_FORBIDDEN')
 }
 
-function own(deps: SlotDeps, taken: TakenSlot): Owned {
-  deps.log.info({ slot: taken.slot, epoch: String(taken.epoch), fresh: taken.fresh }, 'slot_taken')
+/** Holds a slot that was just taken, with a producer that is not connected yet. */
+export function hold(deps: SlotDeps, taken: TakenSlot): Held {
   const slot = holdSlot(taken, deps)
-  return { slot, producer: createSlotProducer(deps, slot), isConnected: false }
-}
-
-/** The producer of a slot that this process holds. */
-export function createSlotProducer(deps: SlotDeps, slot: HeldSlot): SlotProducer {
-  return deps.createProducer(slot.slot, ({ token }, records) =>
+  const producer = deps.createProducer(slot.slot, ({ token }, records) =>
     insist(deps, slot, {
       write: () => noteUnanswered(deps.sql, { slot: slot.slot, epoch: slot.epoch, token, records }),
       onFailure: (failure) => deps.log.warn(failure, 'unanswered_not_noted'),
     }),
   )
+  return { slot, producer }
+}
+
+/** Closes the producer, and gives the slot back. */
+export async function release({ slot, producer }: Held): Promise<void> {
+  await producer.close()
+  await slot.release()
 }

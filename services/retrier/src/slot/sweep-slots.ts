@@ -1,9 +1,8 @@
 // Takes over abandoned slots that still hold messages, recovers them and gives them back.
 
 import { takeAbandonedSlot } from 'dlq-core/queries/retry/slots.ts'
-import { holdSlot } from './hold-slot.ts'
 import { connectAndRecover } from './recover-slot.ts'
-import { createSlotProducer, type SlotDeps } from './run-slot.ts'
+import { hold, release, type SlotDeps } from './run-slot.ts'
 
 /** Recovers at most one slot. @throws as `connectAndRecover` does; the slot is abandoned again then */
 export async function sweepSlots(deps: SlotDeps): Promise<{ more: boolean }> {
@@ -13,13 +12,11 @@ export async function sweepSlots(deps: SlotDeps): Promise<{ more: boolean }> {
   const taken = await takeAbandonedSlot(sql, { owner: retrierId, leaseMs })
   if (taken === null) return { more: false }
   log.warn({ slot: taken.slot }, 'abandoned_slot_taken')
-  const slot = holdSlot(taken, { sql, leaseMs, log })
-  const producer = createSlotProducer(deps, slot)
+  const held = hold(deps, taken)
   try {
-    await connectAndRecover(deps, { slot, producer })
+    await connectAndRecover(deps, held)
   } finally {
-    await producer.close()
-    await slot.release()
+    await release(held)
   }
   return { more: true }
 }

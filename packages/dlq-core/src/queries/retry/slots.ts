@@ -146,5 +146,5 @@ export async function readUnanswered(sql: Sql, slot: number): Promise<Unanswered
 
 /** Call it when all batches of the slot are settled. */
 export async function forgetUnanswered(sql: Sql, { slot, epoch }: Slot): Promise<void> {
-  await sql`update dlq.dlq_slots set unanswered = null where slot = ${slot} and epoch = ${epoch} and unanswered is not null`
+  await sql`update dlq.dlq_slots set unanswered = null where slot = ${slot} and epoch = ${epoch}`
 }

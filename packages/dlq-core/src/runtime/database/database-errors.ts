@@ -46,9 +46,9 @@ export function isTooSlow(error: unknown): boolean {
  */
 export function isDatabaseAway(error: unknown): boolean {
   const code = sqlState(error)
-  if (isLoginRefused(error) || isReadOnly(error)) return true
-  // Class 08 (connection), 57P (shutdown), 53 (resources), 57014 (statement_timeout); the driver's and Node's own codes.
-  if (/^(08...|57P..|53...|57014)$/.test(code)) return true
+  if (isLoginRefused(error) || isReadOnly(error) || isTooSlow(error)) return true
+  // Class 08 (connection), 57P (shutdown), 53 (resources); the driver's and Node's own codes.
+  if (/^(08...|57P..|53...)$/.test(code)) return true
   if (/^(CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code)) return true
   return isNetworkFault(error)
 }

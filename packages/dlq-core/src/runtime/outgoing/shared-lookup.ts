@@ -1,7 +1,7 @@
-// Finds the addresses of hosts for sockets that have little time to connect. For each socket Node asks the system's
-// resolver anew, on one of four threads. An answer that comes after the socket was given up is thrown away. Where the first
-// name server of a machine is dead, every answer takes five seconds (`timeout` in resolv.conf(5)): as long as a connection may
-// take here, so none would ever be made, and other hosts would wait for a thread.
+// Finds the addresses of hosts for sockets that have little time to connect. Node asks the system's resolver anew for each
+// socket, on one of four threads. It drops answers that come too late for their socket. If the first name server of a machine
+// is dead, every answer takes five seconds (`timeout` in resolv.conf(5)). A connection may take no longer here, so none would
+// ever be made, and other hosts would wait for a thread.
 
 import { type LookupAddress, type LookupAllOptions, promises } from 'node:dns'
 import type { LookupFunction } from 'node:net'

@@ -145,7 +145,8 @@ test('members of one group that read other topics leave none of them unread', as
       await consuming(
         [theirs!, both!],
         async (second) => {
-          await expect.poll(second.joins, { timeout: 20_000 }).toBeGreaterThan(0)
+          // The one that joins later takes partitions over, and reads them again: nothing is stored here.
+          await expect.poll(() => Math.min(first.joins(), second.joins()), { timeout: 20_000 }).toBeGreaterThan(0)
           await sendToEach([ours!, theirs!, both!], 4)
           await expect
             .poll(() => [...read(first), ...read(second)].toSorted(), { timeout: 20_000 })

@@ -42,10 +42,10 @@ describe('secrets', () => {
     expect(() => load(source)).toThrow(expect.objectContaining({ faults }))
   })
 
-  test('lose the line feed at the end of their file', () => {
+  test('lose the byte order mark and the line feed of their file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'dlq-secret-'))
     try {
-      writeFileSync(join(folder, 'password'), 's3cret\n')
+      writeFileSync(join(folder, 'password'), '\uFEFFs3cret\r\n')
       const env = { DLQ_DATABASE_PASSWORD_FILE: join(folder, 'password') }
       expect(load({ env }).config.database.password).toBe('s3cret')
     } finally {

@@ -265,8 +265,9 @@ function authFaults({ server, auth }: Config): string[] {
   ]
 }
 
+/** Without the byte order mark that editors on Windows write, and without the end of the line. */
 export function readSecretFile(path: string): string {
-  return readFileSync(path, 'utf8').trimEnd()
+  return new TextDecoder().decode(readFileSync(path)).trimEnd()
 }
 
 /** The configuration's policies; the rows of dlq_policies override them. */

@@ -23,7 +23,11 @@ beforeAll(() => {
   )
   writeFileSync(join(folder, 'broken.desc'), 'no descriptor')
   mkdirSync(join(folder, 'shop'))
-  writeFileSync(join(folder, 'shop/cents.proto'), 'syntax = "proto3"; package shop; message Cents { int64 n = 1; }')
+  // With a byte order mark.
+  writeFileSync(
+    join(folder, 'shop/cents.proto'),
+    '\uFEFFsyntax = "proto3"; package shop; message Cents { int64 n = 1; }',
+  )
   writeFileSync(
     join(folder, 'bill.proto'),
     'import "shop/cents.proto"; message Bill { optional shop.Cents total = 1; }',
@@ -36,10 +40,8 @@ beforeAll(() => {
     { name: 'b', type: 'acme.Side' },
   ]
   writeFileSync(join(folder, 'a-pair.avsc'), JSON.stringify({ type: 'record', name: 'acme.Pair', fields: pair }))
-  writeFileSync(
-    join(folder, 'side.avsc'),
-    JSON.stringify({ type: 'record', name: 'Side', namespace: 'acme', fields: [{ name: 'n', type: 'int' }] }),
-  )
+  const side = { type: 'record', name: 'Side', namespace: 'acme', fields: [{ name: 'n', type: 'int' }] }
+  writeFileSync(join(folder, 'side.avsc'), `\uFEFF${JSON.stringify(side)}`)
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 

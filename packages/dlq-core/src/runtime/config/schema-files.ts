@@ -61,9 +61,14 @@ function ending(contents: ReadonlyMap<string, Buffer>, end: string): [name: stri
   return [...contents].filter(([name]) => name.endsWith(end))
 }
 
+/** Without a byte order mark, as protoc and Java read them. */
+function textOf(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes)
+}
+
 function readDescriptors(contents: ReadonlyMap<string, Buffer>, faults: string[]): Uint8Array[] {
   const sets: Uint8Array[] = ending(contents, '.desc').map(([, bytes]) => bytes)
-  const texts = new Map(ending(contents, '.proto').map(([name, bytes]) => [name, bytes.toString()]))
+  const texts = new Map(ending(contents, '.proto').map(([name, bytes]) => [name, textOf(bytes)]))
   if (texts.size === 0) return sets
   try {
     return [...sets, describedFiles(texts)]
@@ -88,7 +93,7 @@ function codecOf(descriptorSet: Uint8Array, message: string): Pick<KnownSchema, 
 function readAvro(contents: ReadonlyMap<string, Buffer>, faults: string[]): KnownSchema[] {
   const found: KnownSchema[] = []
   const references: string[] = []
-  let waiting = ending(contents, '.avsc').map(([file, bytes]) => ({ file, definition: bytes.toString(), problem: '' }))
+  let waiting = ending(contents, '.avsc').map(([file, bytes]) => ({ file, definition: textOf(bytes), problem: '' }))
   for (let before = -1; waiting.length !== before; ) {
     before = waiting.length
     waiting = waiting.flatMap((item) => {

@@ -68,11 +68,11 @@ test('certificates that were replaced are used from the next connection on', asy
   expect(await ask()).toMatchObject({ name: 'second' })
 })
 
-test('a password is read each time', async () => {
+test('a password is read each time, without a byte order mark', async () => {
   writeFileSync(path('password'), 'old\n')
   const ask = askAs({ username: 'app', password_file: path('password') })
   const loginOf = (password: string) => `Basic ${Buffer.from(`app:${password}`).toString('base64')}`
   expect(await ask()).toMatchObject({ login: loginOf('old') })
-  writeFileSync(path('password'), 'new\n')
+  writeFileSync(path('password'), '\uFEFFnew\r\n')
   expect(await ask()).toMatchObject({ login: loginOf('new') })
 })

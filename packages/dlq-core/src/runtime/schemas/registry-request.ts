@@ -93,5 +93,5 @@ function createLogin(registry: RegistryConfig): () => Promise<string | null> {
 }
 
 async function readSecret(path: string): Promise<string> {
-  return (await readFile(path, 'utf8')).trimEnd()
+  return new TextDecoder().decode(await readFile(path)).trimEnd()
 }

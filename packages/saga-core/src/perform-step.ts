@@ -53,10 +53,13 @@ export async function performOutside({ task, step, context }: StepCall, stop: Ab
 export async function performChunk(sql: Transaction, call: StepCall): Promise<Performed> {
   const { task, step, context, prepared } = call
   try {
-    // The second limit covers a chunk that waits for something other than its statements.
+    // The second limit covers a chunk that waits for something other than its statements. PostgreSQL has it since 17;
+    // before, the pool's limit for idle transactions ends such a chunk.
     await sql`
       select set_config('statement_timeout', ${`${step.timeoutMs}ms`}, true),
-             set_config('transaction_timeout', ${`${2 * step.timeoutMs + longestGraceMs}ms`}, true)`
+             case when current_setting('server_version_num')::int >= 170000 then
+               set_config('transaction_timeout', ${`${2 * step.timeoutMs + longestGraceMs}ms`}, true)
+             end`
     const chunk: Chunk = await (task.action === 'EXECUTE'
       ? step.executeChunk!(sql, context, prepared?.())
       : step.compensateChunk!(sql, context))

@@ -8,6 +8,7 @@ import { eventually } from '../eventually.ts'
 import { createReaper } from '../process/reaper.ts'
 import { withMaintenance } from './maintenance.ts'
 import { startPostgres } from './postgres.ts'
+import { postgresVersion } from './postgres-programs.ts'
 
 let folder = ''
 const reaper = createReaper()
@@ -70,7 +71,7 @@ test('settings given by the caller reach the server', async () => {
                current_setting('server_encoding') as encoding,
                current_setting('server_version_num')::int / 10000 as major`,
     )
-    expect(row).toEqual({ fsync: 'off', encoding: 'UTF8', major: 17 })
+    expect(row).toEqual({ fsync: 'off', encoding: 'UTF8', major: postgresVersion })
   } finally {
     await server.stop()
   }

@@ -2,6 +2,7 @@
 // ten-thousandth page costs the same as the first. No partition is read as a whole, and none is sorted. As in practice,
 // rows lie in the order of their ids and DEAD ones are old, so a plan along the primary key would look cheap.
 
+import { postgresVersion } from 'dlq-testing/postgres/postgres-programs.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { isRun, nodesOf, partitionsWithRows, planCacheModes, plansOf } from 'dlq-testing/postgres/statement-plans.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -314,7 +315,9 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
       expect(ofIndex.filter((node) => !byTopic.test(node['Index Name'] ?? ''))).toEqual([])
       const wanted = /^(Index (Only )?|Bitmap Heap )Scan$/
       expect(onFilled.map((node) => node['Node Type']).filter((type) => !wanted.test(type))).toEqual([])
-      expect(onFilled.filter((node) => (node['Rows Removed by Filter'] ?? 0) > 0)).toEqual([])
+      const removing = onFilled.filter((node) => (node['Rows Removed by Filter'] ?? 0) > 0)
+      // Before 17 an index in order is not searched for one of several values: entries of other statuses are read, too.
+      expect(postgresVersion < 17 ? removing.filter((node) => !ofIndex.includes(node)) : removing).toEqual([])
     }
   })
 

@@ -39,7 +39,7 @@ test('nor does it read an index as a whole, beside many messages that are settle
   await sql`delete from dlq.dlq_messages where status = 'RETRYING'`
   await sql`
     insert into dlq.dlq_messages (original_topic, error_message, status, record_value)
-    select 'settled', 'failed', 'RESOLVED', decode(repeat(md5(n::text), 90), 'hex') from generate_series(1, 40_000) n`
+    select 'settled', 'failed', 'RESOLVED', decode(repeat(md5(n::text), 90), 'hex') from generate_series(1, 40000) n`
   await sql`vacuum analyze dlq.dlq_messages`
   const nodes = (await claim('orders', 10)).flatMap(nodesOf).filter(isRun)
   const scans = nodes.filter((node) => node['Node Type'].includes('Scan') && node['Relation Name'] !== undefined)

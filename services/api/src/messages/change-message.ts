@@ -3,10 +3,9 @@
 
 import { type MessageEvent, nextState, type RetryState } from 'dlq-core/domain/retry/message-state.ts'
 import { type AuditEntry, writeAudit } from 'dlq-core/queries/change/audit.ts'
-import { type HeldMessage, holdMessage, writeState } from 'dlq-core/queries/change/message-change.ts'
+import { type HeldMessage, holdMessage, tagOfArchived, writeState } from 'dlq-core/queries/change/message-change.ts'
 import { releaseUnheldNow } from 'dlq-core/queries/retry/expired-leases.ts'
 import { giveOrderKeys } from 'dlq-core/queries/retry/order-keys.ts'
-import { listArchived } from 'dlq-core/queries/runs/run-messages.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
@@ -32,16 +31,26 @@ export async function holdAsSeen(
   sql: Sql,
   { id, scope, ifMatch, evenErased = false }: Pick<Asked, 'id' | 'scope' | 'ifMatch'> & { evenErased?: boolean },
 ): Promise<HeldMessage> {
-  let message = await holdMessage(sql, { id, scope })
-  // An archived message is restored first. If the change is refused, the rollback archives it again.
-  // Only what the scope shows: else a message of others would be locked and moved for a request that finds nothing.
-  if (!message && (await restoreArchived(sql, await listArchived(sql, { ids: [id], scope }))).length > 0)
-    message = await holdMessage(sql, { id, scope })
+  const message = (await holdMessage(sql, { id, scope })) ?? (await holdRestored(sql, { id, scope }))
   if (!message) throw notFound(id)
   requireTag(ifMatch, message.etag, 'the message')
   if (message.erased_at !== null && !evenErased)
     throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} was erased: nothing of it is left to change or send`)
   return message.is_unheld ? { ...message, ...(await releaseUnheldNow(sql, id)), is_unheld: false } : message
+}
+
+/**
+ * An archived message is restored first. If the change is refused, the rollback archives it again. Its ETag is that of the
+ * archive, which clients have read.
+ */
+async function holdRestored(sql: Sql, of: Pick<Asked, 'id' | 'scope'>): Promise<HeldMessage | null> {
+  // Only what the scope shows: else a message of others would be locked and moved for a request that finds nothing.
+  const etag = await tagOfArchived(sql, of)
+  if (etag === null) return null
+  const restored = await restoreArchived(sql, [of.id])
+  const message = await holdMessage(sql, of)
+  // Somebody else may have restored it meanwhile, and changed it.
+  return message && restored.length > 0 ? { ...message, etag } : message
 }
 
 /** Undoes a transaction that only looked. */

@@ -41,6 +41,16 @@ export async function holdMessage(
   return row ?? null
 }
 
+/** The ETag of an archived message. Null where the archive has none of this id within the scope. */
+export async function tagOfArchived(
+  sql: Sql,
+  { id, scope }: { id: string; scope: TopicScope },
+): Promise<string | null> {
+  const [row] = await sql<{ etag: string }[]>`
+    select ${etag(sql)} as etag from dlq.dlq_messages_archive where id = ${id} and ${messageInScope(sql, scope)}`
+  return row?.etag ?? null
+}
+
 /**
  * Writes the state of a locked message. `requested`: somebody asked for the next attempt. It is then due now by the
  * database's clock, and a pause of its error group does not hold it up.

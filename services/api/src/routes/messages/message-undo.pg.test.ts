@@ -2,7 +2,7 @@
 
 import { archiveMessages } from 'dlq-core/queries/upkeep/archive.ts'
 import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { answerOf } from '../../test-app.ts'
 import { errorWith, path, record, useChanges } from './test-changes.ts'
 
@@ -19,6 +19,34 @@ test('an archived message comes back as it was, once', async () => {
   expect(again).toMatchObject({ status: 409, body: errorWith('SYS_DLQ_CONFLICT') })
   const missing = await answerOf(send(`POST ${path('01900000-0000-7000-8000-00000000beef', '/restore')}`))
   expect(missing).toMatchObject({ status: 404 })
+})
+
+describe('an archived message is changed by the ETag that it has in the archive', () => {
+  const archived = async () => {
+    const id = await insert({ ...record, status: 'DEAD', retry_count: 3, next_retry_at: null })
+    await archiveMessages(service.sql, { ids: [id], now: new Date() })
+    const etag = (await send(`GET ${path(id)}`)).headers.get('etag')!
+    return { id, etag, isArchived: async () => (await answerOf(send(`GET ${path(id)}`))).body.archived_at !== null }
+  }
+
+  test.each([
+    ['restore it', 'POST', '/restore', {}],
+    ['revive it', 'POST', '/revive', {}],
+    ['retry it by force', 'POST', '/retry', { force: true, reason: 'mended' }],
+    ['change its budget', 'PATCH', '', { max_retries: 5 }],
+    ['edit its text', 'PATCH', '', { value: { text: '{ "amount": 11 }' } }],
+    ['edit its JSON', 'PATCH', '', { value: { decoded: { amount: 11 } } }],
+    ['delete it', 'DELETE', '', undefined],
+  ])('to %s', async (_, method, under, body) => {
+    const { id, etag, isArchived } = await archived()
+    const change = (tag: string) => send(`${method} ${path(id, under)}`, body, { 'if-match': tag })
+    expect(await answerOf(change('"0"'))).toMatchObject({
+      status: 412,
+      body: errorWith('SYS_DLQ_PRECONDITION_FAILED'),
+    })
+    expect(await isArchived()).toBe(true)
+    expect((await change(etag)).ok).toBe(true)
+  })
 })
 
 test('a message goes back to the content before any edit, byte for byte, and that is an edit too', async () => {

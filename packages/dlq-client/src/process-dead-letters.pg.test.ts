@@ -173,6 +173,26 @@ describe('handling', () => {
     expect(await statusCounts()).toEqual({ RETRYING: 1 })
   })
 
+  test('of a message whose lease was lost is told so, and that of the messages after it is not', async () => {
+    for (let n = 0; n < 3; n += 1) await deadLetter()
+    const aborted: boolean[] = []
+    const counts = await processPass(
+      options({
+        leaseMs: 3000,
+        onError() {},
+        async handler({ id }, { signal }) {
+          if (aborted.length === 0) {
+            await database.sql`update dlq.dlq_messages set lease_token = gen_random_uuid() where id = ${id}`
+            await expect.poll(() => signal.aborted, { timeout: 10_000 }).toBe(true)
+          }
+          aborted.push(signal.aborted)
+        },
+      }),
+    )
+    expect(aborted).toEqual([true, false, false])
+    expect(counts).toMatchObject({ resolved: 2, lost: 1 })
+  })
+
   test('that takes longer than the lease keeps it', async () => {
     await deadLetter()
     let ended = false

@@ -116,7 +116,8 @@ async function handleBatch(options: ProcessOptions, pass: { topic: string; by: s
       await releaseMessages(sql, messages.slice(at))
       break
     }
-    const outcome = lease.begin(message.id) ? await handleOne(options, message, lease.signal) : 'lost'
+    const mine = lease.begin(message.id)
+    const outcome = mine === null ? 'lost' : await handleOne(options, message, mine)
     counts[outcome] += 1
     lease.settled(message.id)
   }
@@ -169,8 +170,7 @@ function keepLease(
   const { sql, leaseMs = 300_000, onError = console.error } = options
   const held = new Set(messages.map(({ id }) => id))
   const over = new AbortController()
-  const lost = new AbortController()
-  let current: string | null = null
+  let current: { id: string; lost: AbortController } | null = null
 
   async function renew(): Promise<void> {
     const ids = [...held]
@@ -178,7 +178,7 @@ function keepLease(
     // A message that was settled meanwhile has no lease any more either.
     for (const id of ids) if (!still.has(id)) held.delete(id)
     if (pass !== null && !(await extendPass(sql, pass, { atMostMs: leaseMs }))) held.clear()
-    if (current !== null && !held.has(current)) lost.abort()
+    if (current !== null && !held.has(current.id)) current.lost.abort()
   }
 
   async function run(): Promise<void> {
@@ -191,11 +191,12 @@ function keepLease(
 
   const running = run()
   return {
-    signal: options.signal ? AbortSignal.any([options.signal, lost.signal]) : lost.signal,
-    /** False if another instance has the message now. */
-    begin(id: string): boolean {
-      current = held.has(id) ? id : null
-      return current !== null
+    /** Aborted when processing must stop, or this message's lease was lost. Null if another instance has it now. */
+    begin(id: string): AbortSignal | null {
+      if (!held.has(id)) return null
+      const lost = new AbortController()
+      current = { id, lost }
+      return options.signal ? AbortSignal.any([options.signal, lost.signal]) : lost.signal
     },
     settled(id: string): void {
       current = null

@@ -108,6 +108,29 @@ test.each(['messages', 'attempts'])('every column of the %s is moved, and moved 
   expect(await columnsIn('dlq.restore_messages(uuid[])', `dlq_${what}`)).toEqual(columns)
 })
 
+test('of a message with two archived rows the newest comes back, and none where it was stored again', async () => {
+  const { sql } = database
+  await insertOld(1, { status: 'DEAD', days: 40 })
+  const [id] = await idsOf('dlq_messages')
+  const archive = (day: number) => sql`select dlq.archive_messages(array[${id!}::uuid], p_now => ${`2026-01-0${day}`})`
+  const storeIn = (topic: string) => sql`
+    insert into dlq.dlq_messages (id, original_topic, error_message, status) values (${id!}, ${topic}, 'failed', 'DEAD')`
+  const restored = async () => (await sql`select dlq.restore_messages(array[${id!}::uuid]) as id`).map((row) => row.id)
+  const topics = () => sql`select original_topic as topic from dlq.dlq_messages`
+  await archive(1)
+  await storeIn('again')
+  await archive(2)
+
+  expect(await restored()).toEqual([id])
+  expect(await topics()).toMatchObject([{ topic: 'again' }])
+  expect(await idsOf('dlq_messages_archive')).toEqual([])
+
+  await archive(3)
+  await storeIn('third')
+  expect(await restored()).toEqual([])
+  expect(await topics()).toMatchObject([{ topic: 'third' }])
+})
+
 test('a batch is a transaction, so its messages stay archived when a later batch fails', async () => {
   await insertOld(5, { status: 'DEAD', days: 40 })
   await database.sql`

@@ -11,7 +11,9 @@ test.each(['LATIN1', 'SQL_ASCII'])(
     const name = `${url.pathname.slice(1)}_${encoding.toLowerCase()}`
     url.pathname = name
     const { sql } = database
-    await sql.unsafe(`create database ${name} encoding '${encoding}' locale_provider libc locale 'C' template template0`)
+    await sql.unsafe(
+      `create database ${name} encoding '${encoding}' locale_provider libc locale 'C' template template0`,
+    )
     try {
       await expect(migrateUp({ databaseUrl: url.href })).rejects.toThrow(`the encoding of this database is ${encoding}`)
     } finally {

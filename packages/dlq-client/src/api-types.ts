@@ -964,7 +964,7 @@ export interface paths {
         put?: never;
         /**
          * Read a partition again from an offset, or skip to one
-         * @description Stored messages stay as they are; deleted messages are stored again. Takes effect within 5 seconds where it goes back, and with the next record where it skips. An offset beyond the log’s end counts as a topic that was created again. Needs a token for all topics.
+         * @description Stored and archived messages stay as they are; deleted messages are stored again. Takes effect within 5 seconds where it goes back, and with the next record where it skips. An offset beyond the log’s end counts as a topic that was created again. Needs a token for all topics.
          *
          *     Needs the role `sys_admin`, and a token for all topics.
          */

@@ -11,7 +11,7 @@ export function createIngesterMetrics(registry: Registry) {
   const labelOf = createLabelBound()
   const records = new Counter({
     name: 'dlq_ingest_records_total',
-    help: 'Records read from DLQ topics, by outcome: stored, reopened (a retry failed again), dropped (read before), reduced (stored in part).',
+    help: 'Records read from DLQ topics, by outcome: stored, reopened (a retry failed again), dropped (read before), reduced (stored in part, and counted as stored too).',
     labelNames: ['topic', 'outcome'],
     registers,
   })

@@ -4,6 +4,7 @@ import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { resetPosition } from 'dlq-core/queries/ingest/positions.ts'
 import { letMessagesGo } from 'dlq-core/queries/routes/routes.ts'
+import { archiveMessages } from 'dlq-core/queries/upkeep/archive.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -16,7 +17,13 @@ const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
-  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_positions', 'dlq.dlq_messages')
+  await emptyTables(
+    database.sql,
+    'dlq.dlq_attempts',
+    'dlq.dlq_positions',
+    'dlq.dlq_messages',
+    'dlq.dlq_messages_archive',
+  )
 })
 
 const store = (records: readonly DeadLetterRecord[], more = {}, options = {}) =>
@@ -115,12 +122,17 @@ describe('a batch', () => {
   })
 
   test('read again after its position was reset is stored once, and deleted messages are stored again', async () => {
-    await store(records(0, 5))
+    const again = records(0, 7)
+    await store(again.slice(0, 5))
     await database.sql`delete from dlq.dlq_messages where dlq_offset = 2`
+    await database.sql`update dlq.dlq_messages set status = 'RESOLVED', next_retry_at = null where dlq_offset = 3`
+    const archived = await database.sql`select id from dlq.dlq_messages where status = 'RESOLVED'`
+    await archiveMessages(service.sql, { ids: archived.map(({ id }) => id), now: new Date() })
     await resetPosition(service.sql, { ...partition, next_offset: 0n })
+    await resetPosition(service.sql, { ...partition, next_offset: 1n })
 
-    expect(await store(records(0, 7))).toEqual(stored({ stored: 3 }))
-    expect(await offsetsStored()).toEqual([0, 1, 2, 3, 4, 5, 6])
+    expect(await store(again.slice(1))).toMatchObject({ stored: 3, dropped: 3, messages: { length: 3 } })
+    expect(await offsetsStored()).toEqual([0, 1, 2, 4, 5, 6])
   })
 
   test('that begins below the position is stored from the position on', async () => {

@@ -14,6 +14,7 @@ import {
   type EncodedMessages,
   ensureMessagePartition,
   forgetEncoded,
+  lockStored,
 } from 'dlq-core/queries/ingest/message-insert.ts'
 import { lockPosition, movePosition, type PartitionOf } from 'dlq-core/queries/ingest/positions.ts'
 import { deferPayloads, type IdRange } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
@@ -232,14 +233,14 @@ async function storeLetters(
   { deps, batch, bytes, early, letters, compared, erasures, options, mayRefuse }: Work,
 ): Promise<StoreOutcome> {
   // Sent together.
-  const [{ next_offset: position, manual_below: manualBelow, leader_epoch: epoch }, { letters: correlated, isSent }] =
-    await Promise.all([
-      lockPosition(sql, batch),
-      correlateByPlace(sql, letters, early?.places),
-      requireSameErasures(sql, erasures),
-      // A row in its reduced form has another message, which framed headers would refer to.
-      mayRefuse || deps.frames.confirm(sql, messagesOf(letters), early?.framesIds),
-    ])
+  const [place, { letters: correlated, isSent }] = await Promise.all([
+    lockPosition(sql, batch),
+    correlateByPlace(sql, letters, early?.places),
+    requireSameErasures(sql, erasures),
+    // A row in its reduced form has another message, which framed headers would refer to.
+    mayRefuse || deps.frames.confirm(sql, messagesOf(letters), early?.framesIds),
+  ])
+  const { next_offset: position, manual_below: manualBelow, stored_below: storedBelow, leader_epoch: epoch } = place
   const seen = { seenOffset: position, epoch }
   if (position > batch.highWatermark) return { kind: 'recreated', ...seen }
   const { lowOffset = 0n, isUncut = false } = options
@@ -251,13 +252,16 @@ async function storeLetters(
 
   if (early !== null) {
     const { dlq_offset: first } = early.messages[0]!
-    if (isSent || first < position || (manualBelow !== null && first < manualBelow))
+    if (isSent || first < position || isBelow(first, manualBelow) || isBelow(first, storedBelow))
       throw new EarlyRowsOutdated('some are stored already, are to be sent by hand only, or failed again')
   }
-  const unseen = correlated.filter(({ message }) => message.dlq_offset >= position)
+  const unseen = await leaveStored(
+    sql,
+    correlated.filter(({ message }) => message.dlq_offset >= position),
+    storedBelow,
+  )
   // From before the topic's subscription: nothing of it is sent unless somebody asks.
-  if (manualBelow !== null)
-    for (const { message } of unseen) if (message.dlq_offset < manualBelow) message.next_retry_at = null
+  for (const { message } of unseen) if (isBelow(message.dlq_offset, manualBelow)) message.next_retry_at = null
   const fresh = messagesOf(unseen.filter(({ republished }) => republished === null))
   const claiming = unseen.filter(({ republished }) => republished !== null)
   const end = async (messages: readonly NewMessage[]) => {
@@ -311,6 +315,25 @@ async function storeLetters(
     ...counts,
     messages: inOrder(early, messages),
   }
+}
+
+function isBelow(offset: bigint, bound: bigint | null): boolean {
+  return bound !== null && offset < bound
+}
+
+/** Somebody may have reset the position. A record that was read before is known by its message, which may be archived. */
+async function leaveStored(
+  sql: Transaction,
+  letters: readonly DeadLetter[],
+  storedBelow: bigint | null,
+): Promise<readonly DeadLetter[]> {
+  const again = messagesOf(letters).filter(({ dlq_offset }) => isBelow(dlq_offset, storedBelow))
+  if (again.length === 0) return letters
+  const stored = await lockStored(
+    sql,
+    again.map(({ id }) => id),
+  )
+  return letters.filter(({ message }) => !stored.has(message.id))
 }
 
 /** All new messages, in the order of their records. */

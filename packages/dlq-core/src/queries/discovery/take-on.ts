@@ -53,6 +53,7 @@ export async function takeOn(
       next_offset = case when ${isAnother} then excluded.next_offset else greatest(p.next_offset, excluded.next_offset) end,
       generation = p.generation + case when ${isAnother} then 1 else 0 end,
       manual_below = excluded.manual_below,
+      stored_below = case when not ${isAnother} then p.stored_below end,
       leader_epoch = null,
       updated_at = now()
     where not ${wasOutOfSight}`

@@ -217,3 +217,18 @@ export async function createMessagePartitions(sql: Sql): Promise<number> {
   const [row] = await sql<{ made: number }[]>`select dlq.create_message_partitions() as made`
   return row!.made
 }
+
+/**
+ * Those of the messages that are stored, in the archive too. Live ones are locked until the transaction ends, so that nobody
+ * archives one meanwhile.
+ */
+export async function lockStored(sql: Sql, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const wanted = sql.array([...ids].sort())
+  const live = await sql<{ id: string }[]>`
+    select m.id from unnest(${wanted}::uuid[]) as wanted (id)
+    cross join lateral (select id from dlq.dlq_messages where id = wanted.id for key share) m`
+  // Then: what was archived while the lock was waited for is in the archive now.
+  const archived = await sql<{ id: string }[]>`
+    select id from dlq.dlq_messages_archive where id = any(${wanted}::uuid[])`
+  return new Set([...live, ...archived].map(({ id }) => id))
+}

@@ -8,6 +8,8 @@ export type Position = {
   next_offset: bigint
   /** Records below it are from before the topic's subscription, and are sent only when somebody asks. */
   manual_below: bigint | null
+  /** Where the position was before somebody reset it: records below it may be stored already. */
+  stored_below: bigint | null
   /** Of the leader that wrote the record before the position; null where that is not known. */
   leader_epoch: number | null
 }
@@ -18,7 +20,7 @@ export type Position = {
  */
 export async function lockPosition(sql: Sql, { cluster, topic, partition }: PartitionOf): Promise<Position> {
   const [locked] = await sql<Position[]>`
-    select next_offset, manual_below, ${knownEpoch(sql)} from dlq.dlq_positions
+    select next_offset, manual_below, stored_below, ${knownEpoch(sql)} from dlq.dlq_positions
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition}
     for update`
   if (locked) return locked
@@ -27,7 +29,7 @@ export async function lockPosition(sql: Sql, { cluster, topic, partition }: Part
     insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
     values (${cluster}, ${topic}, ${partition}, 0)
     on conflict (cluster, topic, partition) do update set updated_at = now()
-    returning next_offset, manual_below, ${knownEpoch(sql)}`
+    returning next_offset, manual_below, stored_below, ${knownEpoch(sql)}`
   return made!
 }
 
@@ -88,23 +90,24 @@ export async function beginGeneration(
 ): Promise<boolean> {
   const result = await sql`
     update dlq.dlq_positions set
-      generation = generation + 1, next_offset = ${next_offset}, manual_below = null, leader_epoch = null,
-      updated_at = now()
+      generation = generation + 1, next_offset = ${next_offset}, manual_below = null, stored_below = null,
+      leader_epoch = null, updated_at = now()
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition} and next_offset = ${seen_offset}`
   return result.count > 0
 }
 
 /**
- * Sets the position of a partition, for people who want records read again or skipped. A record that is stored already
- * is recognised by its id; a message that was deleted is stored again.
+ * Sets the position of a partition, for people who want records read again or skipped. A record that is stored already,
+ * or archived, is recognised by its id; a message that was deleted is stored again.
  */
 export async function resetPosition(
   sql: Sql,
   { cluster, topic, partition, next_offset }: PartitionOf & { next_offset: bigint },
 ): Promise<void> {
   await sql`
-    insert into dlq.dlq_positions (cluster, topic, partition, next_offset)
+    insert into dlq.dlq_positions as p (cluster, topic, partition, next_offset)
     values (${cluster}, ${topic}, ${partition}, ${next_offset})
     on conflict (cluster, topic, partition) do update set
-      next_offset = excluded.next_offset, leader_epoch = null, updated_at = now()`
+      next_offset = excluded.next_offset, stored_below = greatest(p.stored_below, p.next_offset), leader_epoch = null,
+      updated_at = now()`
 }

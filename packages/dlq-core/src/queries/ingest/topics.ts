@@ -48,7 +48,8 @@ export async function recordTopics(
       for update of p
     )
     update dlq.dlq_positions p set
-      generation = p.generation + 1, next_offset = 0, manual_below = null, leader_epoch = null, updated_at = now()
+      generation = p.generation + 1, next_offset = 0, manual_below = null, stored_below = null, leader_epoch = null,
+      updated_at = now()
     from stale
     where p.cluster = ${cluster} and p.topic = stale.topic and p.partition = stale.partition
     returning p.topic, p.partition, stale.next_offset as seen_offset`

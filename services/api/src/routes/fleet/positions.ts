@@ -82,7 +82,7 @@ export const positionRoutes = [
       path: '/api/v1/positions/reset',
       summary: 'Read a partition again from an offset, or skip to one',
       description:
-        'Stored messages stay as they are; deleted messages are stored again. Takes effect within 5 seconds where it goes back, and with the next record where it skips. An offset beyond the log’s end counts as a topic that was created again. Needs a token for all topics.',
+        'Stored and archived messages stay as they are; deleted messages are stored again. Takes effect within 5 seconds where it goes back, and with the next record where it skips. An offset beyond the log’s end counts as a topic that was created again. Needs a token for all topics.',
       role: 'admin',
       masks: 'none',
       allTopics: true,

@@ -22,11 +22,12 @@ test('an archived message comes back as it was, once', async () => {
 })
 
 describe('an archived message is changed by the ETag that it has in the archive', () => {
+  const archiveOf = (id: string) => database.sql`select from dlq.dlq_messages_archive where id = ${id}`
   const archived = async () => {
     const id = await insert({ ...record, status: 'DEAD', retry_count: 3, next_retry_at: null })
     await archiveMessages(service.sql, { ids: [id], now: new Date() })
     const etag = (await send(`GET ${path(id)}`)).headers.get('etag')!
-    return { id, etag, isArchived: async () => (await answerOf(send(`GET ${path(id)}`))).body.archived_at !== null }
+    return { id, etag, isArchived: async () => (await archiveOf(id)).length > 0 }
   }
 
   test.each([

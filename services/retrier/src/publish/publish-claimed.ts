@@ -82,11 +82,11 @@ function createSettling(deps: PublishDeps, slot: HeldSlot, { messages, grants }:
   const claimed = new Map(messages.map((message) => [message.id, message]))
   const counts: PublishCounts = { published: 0, refused: 0, released: 0 }
   const settle: Settling['settle'] = async (batchNumber, outcome) => {
-    await settlePart(deps, slot, { batchNumber, outcome, claimed })
+    const released = await settlePart(deps, slot, { batchNumber, outcome, claimed })
     for (const kind of ['published', 'refused', 'released'] as const) counts[kind] += outcome[kind].length
-    // A message that was not sent takes nothing off its topic's rate, nor off the rate of its run.
-    const released = [...outcome.released, ...idsOf(outcome.stale ?? [])].map((id) => claimed.get(id)!)
-    await returnTokens(deps.sql, tokensOf(grants, countClaimed(released)))
+    // A message that was not sent takes nothing off its topic's rate, nor off the rate of its run. Whoever has taken the
+    // slot over returns the tokens of those that it gives back.
+    await returnTokens(deps.sql, tokensOf(grants, countClaimed(released.map((id) => claimed.get(id)!))))
   }
   return {
     claimed,

@@ -2,7 +2,7 @@
 
 import { nextState } from 'dlq-core/domain/retry/message-state.ts'
 import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
-import { type SettledAttempt, settleAttempts } from 'dlq-core/queries/retry/attempts.ts'
+import { placeAttempts, type SettledAttempt } from 'dlq-core/queries/retry/attempts.ts'
 import {
   type BatchLease,
   type ClaimedMessage,
@@ -31,23 +31,26 @@ export type BatchOutcome = BatchLease & {
   stale?: readonly HeldStale[]
 }
 
-/** Returns how many messages the lease still held: `settled` of `messages`, `released` of `released`. */
+/** Returns which messages the lease still held: how many of `messages`, and the ids of `released` and of `stale`. */
 export async function settleBatch(
   sql: Database,
   { slot, epoch, batch, messages, attempts, released, releasedForMs = null, stale = [] }: BatchOutcome,
-): Promise<{ settled: number; released: number }> {
+): Promise<{ settled: number; released: readonly string[]; held: readonly string[] }> {
   const lease = { slot, epoch, batch }
+  const ended = attempts.filter(({ outcome }) => outcome !== 'unknown')
+  const unknown = attempts.filter(({ outcome }) => outcome === 'unknown')
   return sql.begin(async (sql) => {
     // Sent together; PostgreSQL runs them one after the other.
-    const [, settled, givenBack] = await Promise.all([
+    const [, settled, givenBack, held] = await Promise.all([
       lockAlongIndexes(sql),
-      settleMessages(sql, { ...lease, messages }),
-      released.length === 0 ? 0 : releaseBatch(sql, { ...lease, ids: released, afterMs: releasedForMs }),
+      settleMessages(sql, { ...lease, messages, attempts: ended }),
+      released.length === 0
+        ? []
+        : releaseBatch(sql, { ...lease, ids: released, afterMs: releasedForMs, attempts: unknown }),
       holdStale(sql, { ...lease, held: stale }),
-      // Also for messages that failed again before this: the attempt says where their records stand.
-      settleAttempts(sql, { attempts }),
     ])
-    return { settled, released: givenBack }
+    if (settled < messages.length) await placeAttempts(sql, { ...lease, attempts: ended })
+    return { settled, released: givenBack, held }
   })
 }
 
@@ -69,12 +72,12 @@ type Settling = { batchNumber: bigint; outcome: PartOutcome; claimed: ReadonlyMa
 
 /**
  * Settles a part. Where the database fails it tries again for as long as the slot is ours and the service runs;
- * after that, the ledger tells the next holder of the slot.
+ * after that, the ledger tells the next holder of the slot. Returns the ids of the messages that it has given back.
  */
-export async function settlePart(deps: SettleDeps, slot: HeldSlot, settling: Settling): Promise<void> {
+export async function settlePart(deps: SettleDeps, slot: HeldSlot, settling: Settling): Promise<readonly string[]> {
   const { published, refused, released } = settling.outcome
-  if (published.length + refused.length + released.length + (settling.outcome.stale?.length ?? 0) === 0) return
-  await insist(deps, slot, {
+  if (published.length + refused.length + released.length + (settling.outcome.stale?.length ?? 0) === 0) return []
+  return insist(deps, slot, {
     write: () => settleOnce(deps, slot, settling),
     onFailure: (failure) => deps.log.warn(failure, 'settle_failed'),
   })
@@ -84,7 +87,7 @@ async function settleOnce(
   deps: SettleDeps,
   { slot, epoch }: HeldSlot,
   { batchNumber, outcome: { published, refused, released, releasedForMs = null, stale = [] }, claimed }: Settling,
-): Promise<void> {
+): Promise<readonly string[]> {
   const { sql, metrics, log, retryCounts } = deps
   const messages: SettledMessage[] = [
     ...published.map(({ id }) => asPublished(claimed.get(id)!)),
@@ -101,12 +104,13 @@ async function settleOnce(
   for (const { id } of published) retryCounts.add(claimed.get(id)!)
   metrics.attempts.inc({ outcome: 'published' }, published.length)
   metrics.attempts.inc({ outcome: 'refused' }, refused.length)
-  metrics.attempts.inc({ outcome: 'released' }, settled.released)
-  metrics.attempts.inc({ outcome: 'held' }, stale.length)
+  metrics.attempts.inc({ outcome: 'released' }, settled.released.length)
+  metrics.attempts.inc({ outcome: 'held' }, settled.held.length)
   // A missing message is not lost: its re-failure may have arrived before this statement.
   if (settled.settled < messages.length)
     log.info({ slot, messages: messages.length, settled: settled.settled }, 'settled_elsewhere')
   for (const { id, reason } of refused) log.warn({ messageId: id, reason }, 'message_refused')
+  return [...settled.released, ...settled.held]
 }
 
 export function asPublished({ id, run_id }: Pick<ClaimedMessage, 'id' | 'run_id'>): SettledMessage {

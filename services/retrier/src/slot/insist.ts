@@ -8,8 +8,8 @@ export type InsistDeps = {
   signal: AbortSignal
 }
 
-export type Insisting = {
-  write: () => Promise<void>
+export type Insisting<Written> = {
+  write: () => Promise<Written>
   /** Called before each further try, to log the failure. */
   onFailure: (failure: { error: unknown; backoffMs: number }) => void
 }
@@ -19,11 +19,11 @@ export type Insisting = {
  *
  * @throws the last error
  */
-export async function insist(
+export async function insist<Written>(
   { signal }: InsistDeps,
   slot: Pick<HeldSlot, 'isLost'>,
-  { write, onFailure }: Insisting,
-): Promise<void> {
+  { write, onFailure }: Insisting<Written>,
+): Promise<Written> {
   for (let backoffMs = 50; ; backoffMs = Math.min(backoffMs * 2, 2000)) {
     try {
       return await write()

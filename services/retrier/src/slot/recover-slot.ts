@@ -120,7 +120,9 @@ async function settleOutstanding(deps: RecoverDeps, settling: Settling): Promise
     released: [...unpublished, ...unknown].map(({ id }) => id),
   })
   // What was certainly not published takes nothing off the window of its topic.
-  if (released > 0 && unpublished.length > 0) await returnClaimed(sql, unpublished)
+  const givenBack = new Set(released)
+  const unused = unpublished.filter(({ id }) => givenBack.has(id))
+  if (unused.length > 0) await returnClaimed(sql, unused)
   report(deps, settling, judged)
 }
 

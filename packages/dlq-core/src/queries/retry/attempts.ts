@@ -1,7 +1,8 @@
 // dlq_attempts: one row per attempt.
 
 import type { Verdict } from '../readers/verdicts.ts'
-import { type Sql, toArray } from '../sql.ts'
+import { type Fragment, type Sql, toArray } from '../sql.ts'
+import type { Slot } from './slots.ts'
 
 export type SettledAttempt = {
   message_id: string
@@ -19,9 +20,17 @@ export type SettledAttempt = {
 
 /** Stores the outcomes of attempts. Keeps the actor who asked, and the re-failure, if they are stored already. */
 export async function settleAttempts(sql: Sql, { attempts }: { attempts: readonly SettledAttempt[] }): Promise<void> {
-  if (attempts.length === 0) return
+  if (attempts.length > 0) await sql`${attemptsOf(sql, attempts, { where: sql`true` })}`
+}
+
+/** The statement that stores those of the outcomes for which `where` holds, of a row `settled`. */
+function attemptsOf(
+  sql: Sql,
+  attempts: readonly SettledAttempt[],
+  { where, only = sql`true` }: { where: Fragment /** What a known attempt has to meet. */; only?: Fragment },
+): Fragment {
   const column = (name: keyof SettledAttempt) => toArray(attempts.map((attempt) => attempt[name] ?? null))
-  await sql`
+  return sql`
     insert into dlq.dlq_attempts as known (
       message_id, number, attempt_id, outcome, slot, run_id, target_topic, target_partition, target_offset, error, settled_at, unknown_at)
     select message_id, number, attempt_id, outcome, slot, run_id, target_topic, target_partition, target_offset, error, now(),
@@ -31,12 +40,43 @@ export async function settleAttempts(sql: Sql, { attempts }: { attempts: readonl
       ${column('outcome')}::text[], ${column('slot')}::int[], ${column('run_id')}::uuid[], ${column('target_topic')}::text[],
       ${column('target_partition')}::int[], ${column('target_offset')}::bigint[], ${column('error')}::text[]) as settled (
       message_id, number, attempt_id, outcome, slot, run_id, target_topic, target_partition, target_offset, error)
+    where ${where}
     order by message_id
     on conflict (message_id, number) do update set
       attempt_id = excluded.attempt_id, outcome = excluded.outcome, error = excluded.error, settled_at = excluded.settled_at,
       unknown_at = coalesce(excluded.unknown_at, known.unknown_at),
       slot = excluded.slot, run_id = coalesce(excluded.run_id, known.run_id), target_topic = excluded.target_topic,
-      target_partition = excluded.target_partition, target_offset = excluded.target_offset`
+      target_partition = excluded.target_partition, target_offset = excluded.target_offset
+    where ${only}`
+}
+
+/** Within a statement that names `ids`: stores the outcomes of these messages. */
+export function attemptsAmong(sql: Sql, attempts: readonly SettledAttempt[], ids: 'updated' | 'held'): Fragment {
+  if (attempts.length === 0) return sql`select`
+  // "is true" makes a hashed set of the ids; in a join PostgreSQL might compare each with each.
+  return attemptsOf(sql, attempts, { where: sql`(settled.message_id in (select id from ${sql(ids)})) is true` })
+}
+
+/**
+ * Stores where records of published attempts stand, of messages that were no longer held for them: one that failed again
+ * before this, one that somebody has changed by hand, or all, where the slot was lost and its successor knows that they were
+ * published, but not where. An outcome that somebody else has stored stays, and a message that is gone gets no attempt.
+ */
+export async function placeAttempts(
+  sql: Sql,
+  { slot, epoch, attempts }: Slot & { attempts: readonly SettledAttempt[] },
+): Promise<void> {
+  const published = attempts.filter(({ outcome }) => outcome === 'published')
+  if (published.length === 0) return
+  const isThere = sql`exists (select from dlq.dlq_messages m where m.id = settled.message_id)`
+  const isOurs = sql`exists (select from dlq.dlq_slots s where s.slot = ${slot} and s.epoch = ${epoch})`
+  const isPublished = sql`exists (
+    select from dlq.dlq_attempts a
+    where a.message_id = settled.message_id and a.number = settled.number and a.outcome = 'published')`
+  await sql`${attemptsOf(sql, published, {
+    where: sql`${isThere} and (${isOurs} or ${isPublished})`,
+    only: sql`known.outcome in ('requested', 'published') and known.target_offset is null`,
+  })}`
 }
 
 /** Stores who asks for the next attempt. */

@@ -6,6 +6,7 @@ import { deriveAttemptId } from '../../domain/record/message-id.ts'
 import { heldBySlots } from '../held-by-slots.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { type Sql, toArray, toJson } from '../sql.ts'
+import { attemptsAmong, type SettledAttempt } from './attempts.ts'
 import { type BinaryRow, binaryRows } from './binary-rows.ts'
 import { beginsPaused, bytesOf, dueMessages, windowOf } from './due-messages.ts'
 import type { Slot } from './slots.ts'
@@ -252,6 +253,8 @@ export async function leaseParts(
 /** A statement that settles messages must match all of this. */
 export type BatchLease = Slot & { batch: bigint }
 
+type Attempted = { attempts?: readonly SettledAttempt[] }
+
 export type SettledMessage = {
   id: string
   /** RESOLVED: published. PENDING: refused, or to be sent again later. DEAD: refused, and the budget is spent. */
@@ -271,12 +274,12 @@ export async function lockAlongIndexes(sql: Sql): Promise<void> {
 }
 
 /**
- * Writes the outcomes of those messages of the batch whose lease still holds. Returns how many these are. Call it after
- * `lockAlongIndexes`.
+ * Writes the outcomes of those messages of the batch whose lease still holds, and their `attempts`. Returns how many these
+ * are. Call it after `lockAlongIndexes`.
  */
 export async function settleMessages(
   sql: Sql,
-  { slot, epoch, batch, messages }: BatchLease & { messages: readonly SettledMessage[] },
+  { slot, epoch, batch, messages, attempts = [] }: BatchLease & Attempted & { messages: readonly SettledMessage[] },
 ): Promise<number> {
   if (messages.length === 0) return 0
   const failed = messages.filter(({ status }) => status !== 'RESOLVED')
@@ -312,15 +315,16 @@ export async function settleMessages(
       join updated using (id)
       left join failed f using (id)
       group by 1, 2
-    )
+    ),
+    attempted as (${attemptsAmong(sql, attempts, 'updated')})
     select count(*)::int as settled from updated`
   return row.settled
 }
 
 /**
  * Gives messages of the batch back as they were before the claim: due, the attempt not counted. For
- * what was certainly not published, or for what nobody knows: the next attempt then has the same id.
- * Returns how many.
+ * what was certainly not published, or for what nobody knows: the next attempt then has the same id, and `attempts` say so.
+ * Returns the ids of those whose lease still held.
  *
  * @param afterMs they are due no sooner; null: at once
  */
@@ -332,13 +336,14 @@ export async function releaseBatch(
     batch,
     ids = null,
     afterMs = null,
-  }: BatchLease & { ids?: readonly string[] | null; afterMs?: number | null },
-): Promise<number> {
+    attempts = [],
+  }: BatchLease & Attempted & { ids?: readonly string[] | null; afterMs?: number | null },
+): Promise<string[]> {
   const only =
     ids === null
       ? sql``
       : sql`join json_to_recordset(${toJson(ids.map((id) => ({ id })))}::json) as given (id uuid) using (id)`
-  const result = await sql`
+  const rows = await sql<{ id: string }[]>`
     with owner as materialized (
       select slot from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
     ),
@@ -347,7 +352,8 @@ export async function releaseBatch(
       where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING'
       order by m.id
       for update of m
-    )
+    ),
+    attempted as (${attemptsAmong(sql, attempts, 'held')})
     update dlq.dlq_messages m set
       status = 'PENDING', retry_count = m.retry_count - 1,
       -- What a run holds is not due by itself.
@@ -356,8 +362,9 @@ export async function releaseBatch(
         else m.next_retry_at end,
       lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
     from held
-    where m.id = held.id`
-  return result.count
+    where m.id = held.id
+    returning m.id`
+  return rows.map(({ id }) => id)
 }
 
 export type OutstandingBatch = { batch: bigint; token: string | null; messages: number }

@@ -11,13 +11,13 @@ export type HeldStale = Judgement & { id: string; newer_at: Date | null }
 /** A run keeps the ids of so many that it left alone. */
 const mostNoted = 10_000
 
-/** As before the claim, but without a date. Returns how many. */
+/** As before the claim, but without a date. Returns the ids of those that were held for the batch. */
 export async function holdStale(
   sql: Sql,
   { slot, epoch, batch, held }: BatchLease & { held: readonly HeldStale[] },
-): Promise<number> {
-  if (held.length === 0) return 0
-  const rows = await sql<{ n: number }[]>`
+): Promise<string[]> {
+  if (held.length === 0) return []
+  const rows = await sql<{ id: string }[]>`
     with owner as materialized (
       select slot from dlq.dlq_slots where slot = ${slot} and epoch = ${epoch} for update
     ),
@@ -59,8 +59,8 @@ export async function holdStale(
       from given join stale using (id)
       where s.message_id = given.id
     )
-    select count(*)::int as n from updated`
-  return rows[0]!.n
+    select id from updated`
+  return rows.map(({ id }) => id)
 }
 
 /** Lets the attempt of this number be sent whatever is known of newer records. */

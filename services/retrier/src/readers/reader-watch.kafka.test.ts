@@ -258,3 +258,16 @@ test('what was sent to a topic that was deleted and created again cannot be told
   const { values } = await registry.getSingleMetric('dlq_verdicts_total')!.get()
   expect(values.filter(({ value }) => value > 0)).toEqual([])
 })
+
+test('a topic whose attempts are all archived is still followed', async () => {
+  await sendAttempt()
+  const look = watch()
+  await look()
+  await database.sql`delete from dlq.dlq_attempts`
+  await recreateTopic(topics.admin, { topic, numPartitions: 1 })
+  await eventually(async () => {
+    await look()
+    const [known] = await database.sql`select new_since from dlq.dlq_target_topics where target_topic = ${topic}`
+    expect(known!.new_since).not.toBeNull()
+  })
+})

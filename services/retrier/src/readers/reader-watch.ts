@@ -19,7 +19,7 @@ import {
   type SeenReader,
   takeLook,
 } from 'dlq-core/queries/readers/reader-watch.ts'
-import { followTopicIds } from 'dlq-core/queries/readers/target-topics.ts'
+import { followTopicIds, listFollowedTopics } from 'dlq-core/queries/readers/target-topics.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { GroupReader, GroupType } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
 import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
@@ -96,15 +96,17 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
     const beganAt = await takeLook(sql, { everyMs })
     if (beganAt === null) return { more: false }
     const targets = await listTargetTopics(sql, { limit: maxTargets })
+    // A dead letter that names a place finds archived attempts too, so their topics are followed for as long.
+    const followed = new Set([...targets, ...(await listFollowedTopics(sql, { limit: maxTargets }))])
     const beside = new Set(await listWatchedForReaders(sql, { limit: maxTargets }))
-    if (targets.length > 0 || beside.size > 0) {
+    if (followed.size > 0 || beside.size > 0) {
       await listAll()
       await policies.load()
       const judges = verdictGroups(deps, targets)
       const expected = [...(await listExpectedReaders(sql, targets)), ...judges]
       const isExpected = new Set(expected.map(keyOf))
       // The ids first. A topic may be deleted and created again between the questions; then the next look finds it.
-      const ids = await reader.fetchTopicIds(targets)
+      const ids = await reader.fetchTopicIds([...followed])
       const logs = await askTogether(targets, reader.fetchLogBounds, log)
       const bounds = Map.groupBy(logs, ({ topic }) => topic)
       const asked = groupsToAsk(new Set(expected.map((of) => of.consumer_group)))

@@ -3,6 +3,13 @@
 
 import { type Sql, toJson } from '../sql.ts'
 
+/** The topics whose ids are known, at most `limit`: also those of which all attempts are archived by now. */
+export async function listFollowedTopics(sql: Sql, { limit }: { limit: number }): Promise<string[]> {
+  const rows = await sql<{ target_topic: string }[]>`
+    select target_topic from dlq.dlq_target_topics order by target_topic limit ${limit}`
+  return rows.map(({ target_topic }) => target_topic)
+}
+
 /**
  * Stores the ids that Kafka gives the topics now, and forgets what groups had read of a topic that is another one than
  * before. Returns such topics. The caller's transaction holds what it then stores of them.

@@ -76,6 +76,7 @@ const afterClaim: Query[] = [
       settleMessages(sql, {
         ...batch,
         messages: ids.map((id) => ({ id, status: 'RESOLVED', next_retry_at: null, run_id: null })),
+        attempts: attemptsOf({ ...batch, ids }),
       }),
   ],
   ['the attempts of a batch', (sql, claimed) => settleAttempts(sql, { attempts: attemptsOf(claimed) })],

@@ -19,6 +19,9 @@ export type ApplyRouteDeps = {
 
 const chunkSize = 500
 
+/** What is under way is held when it is given back. Twice, because a message may be claimed between two walks. */
+const walks = ['RETRYING', 'PENDING', 'RETRYING', 'DEAD'] as const
+
 /** Changes at most `maxChunks` chunks, and ends early where the signal aborts. Returns how many messages it changed. */
 export async function applyRoute(
   { sql, policyOf, dlqPatterns, now, random }: ApplyRouteDeps,
@@ -30,7 +33,7 @@ export async function applyRoute(
   const dueAt = () => (hazard === null ? nextRetryAt(policyOf(route), 0, now(), random()) : null)
   let changed = 0
   let chunks = 0
-  for (const status of ['PENDING', 'DEAD'] as const) {
+  for (const status of walks) {
     for (let afterId: string | null = smallestId; afterId !== null; chunks += 1) {
       if (chunks >= maxChunks || signal.aborted) return { changed, isDone: false }
       const chunk = { route, status, afterId, limit: chunkSize }

@@ -70,13 +70,25 @@ describe('a forced run', () => {
     const spent = await insert({ retry_count: 3, next_retry_at: new Date(0) })
     const waiting = await insert({ next_retry_at: new Date(4e12) })
     const all = [gone, byHand, spent, waiting]
+    // What somebody changes meanwhile stays so.
+    const [changed, scheduled] = [await insert(dead), await insert(dead)]
     const before = await Promise.all(all.map(rowOf))
     const id = await begin(force)
     await workOnRuns(service.sql)
     for (const message of all) expect(await rowOf(message)).toMatchObject({ status: 'PENDING', run_id: id })
+    for (const [message, change] of [
+      [changed, { max_retries: 20 }],
+      [scheduled, { next_retry_at: '2100-01-01T00:00:00Z' }],
+    ] as const) {
+      const headers = { 'content-type': 'application/json', 'if-match': '*' }
+      const answer = await request(`PATCH /api/v1/dlq/messages/${message}`, { headers, body: JSON.stringify(change) })
+      expect(answer.status).toBe(200)
+    }
     await request(`POST /api/v1/runs/${id}/cancel`)
     await workOnRuns(service.sql)
-    expect(await read(id)).toMatchObject({ status: 'cancelled', progress: { given_back: 4 } })
+    expect(await read(id)).toMatchObject({ status: 'cancelled', progress: { given_back: 6 } })
+    expect(await rowOf(changed)).toMatchObject({ status: 'PENDING', max_retries: 20, run_id: null })
+    expect(await rowOf(scheduled)).toMatchObject({ status: 'PENDING', next_retry_at: new Date('2100-01-01T00:00:00Z') })
     const after = await Promise.all(all.map(rowOf))
     const fieldsOf = (rows: typeof after) =>
       rows.map(({ status, max_retries, retry_count, next_retry_at, run_id }) => ({

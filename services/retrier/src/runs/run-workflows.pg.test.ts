@@ -76,6 +76,17 @@ describe('a canary', () => {
     expect(await read(id)).toMatchObject({ status: 'completed' })
   })
 
+  test('does not wait for a message that cannot be sent any more', async () => {
+    const ids = await insertMany(4)
+    const id = await start(enter({ matched: 4, canary }))
+    await chunkOf(id, 'first')
+    await engine.database.sql`
+      update dlq.dlq_messages set max_retries = retry_count where id = any(${engine.database.sql.array(ids.slice(0, 1))}::uuid[])`
+    expect(await publishOnce()).toBe(1)
+    expect(await chunkOf(id, 'first')).toMatchObject({ isLast: true })
+    expect(await read(id)).toMatchObject({ taken: 2, withdrawn: 1 })
+  })
+
   test('waits until no message has failed again for its time', async () => {
     await insertMany(3)
     const id = await start(enter({ matched: 3, canary: { ...canary, waitMs: 60_000 } }))

@@ -180,8 +180,9 @@ async function judge(
   held: HeldRun,
   { waitMs, maxRefailure }: Canary,
 ): Promise<Chunk> {
-  const run = await handOver(sql, held)
-  const { id } = run
+  const { id } = held
+  const lost = await dropUnsendable(sql, { runId: id, limit: giveBackSize })
+  const run = await handOver(sql, { ...held, withdrawn: held.withdrawn + lost })
   const response = { taken: run.taken, failed_again: run.failed_again }
   // Somebody resumed the run after seeing the canary fail.
   if (run.is_judged) {

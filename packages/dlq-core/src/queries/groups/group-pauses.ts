@@ -234,7 +234,9 @@ export async function startProbes(
     ),
     locked as materialized (
       -- In the order in which everybody locks messages.
-      select m.id from dlq.dlq_messages m join candidate using (id) where m.status = 'PENDING' order by m.id for update of m
+      select m.id from dlq.dlq_messages m join candidate using (id)
+      where m.status = 'PENDING' and m.next_retry_at is not null and m.run_id is null and not m.held_by_route
+      order by m.id for update of m
     ),
     due as (
       update dlq.dlq_messages m set next_retry_at = now(), retry_requested = true

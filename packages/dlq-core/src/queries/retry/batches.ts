@@ -356,8 +356,8 @@ export async function releaseBatch(
     attempted as (${attemptsAmong(sql, attempts, 'held')})
     update dlq.dlq_messages m set
       status = 'PENDING', retry_count = m.retry_count - 1,
-      -- What a run holds is not due by itself.
-      next_retry_at = case when m.run_id is null
+      -- What a run holds is not due by itself, nor what its route has come to hold.
+      next_retry_at = case when m.run_id is null and (m.retry_requested or not m.held_by_route)
         then greatest(coalesce(m.next_retry_at, now()), now() + ${afterMs}::float8 * interval '1 ms')
         else m.next_retry_at end,
       lease_token = null, lease_until = null, lease_slot = null, lease_batch = null

@@ -75,7 +75,7 @@ type Source = {
 
 function sourcesOf(sql: Sql): Source[] {
   const due = sql`m.status = 'PENDING' and m.run_id is null and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}
-    and (m.retry_requested or not ${heldForOrigin(sql, 'm.')})`
+    and (m.retry_requested or not (m.held_by_route or ${heldForOrigin(sql, 'm.')}))`
   const held = (ofRun: Fragment) => sql`m.status = 'PENDING' and ${ofRun} and m.retry_count < m.max_retries
     and not m.held_by_route and not ${heldForOrigin(sql, 'm.')}`
   return [

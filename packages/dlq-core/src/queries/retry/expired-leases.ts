@@ -62,7 +62,7 @@ function endOfUnheld(sql: Sql) {
   return sql`
     status = case when m.retry_count >= m.max_retries then 'DEAD' else 'PENDING' end,
     -- Null stays null: it was retried only because somebody asked.
-    next_retry_at = case when m.retry_count < m.max_retries and m.next_retry_at is not null
+    next_retry_at = case when m.retry_count < m.max_retries and m.next_retry_at is not null and not m.held_by_route
       then dlq.next_retry_at(m.original_topic, m.retry_count) end,
     retry_requested = false, lease_token = null, lease_batch = null`
 }

@@ -107,7 +107,7 @@ export async function noteApplied(sql: Sql, { dlq_topic, original_topic }: Route
 
 export type RouteChunk = {
   route: Route
-  status: 'PENDING' | 'DEAD'
+  status: 'PENDING' | 'RETRYING' | 'DEAD'
   afterId: string
   limit: number
 }

@@ -3,7 +3,7 @@
 import type { RetryState, Status } from '../../domain/retry/message-state.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
-import { idsAsFew, type Sql, toJson } from '../sql.ts'
+import { type Fragment, idsAsFew, type Sql, toJson } from '../sql.ts'
 import { type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
@@ -147,20 +147,28 @@ export async function lockCandidates(sql: Sql, chosen: Chosen): Promise<Candidat
     from (${lockChosen(sql, chosen)}) locked`
 }
 
+/** Locks messages that the run has not sent: found along the run's index, and locked in the order of their ids, as everywhere. */
+function lockUnsent(sql: Sql, runId: string, where: Fragment, limit: number): Fragment {
+  return sql`
+    select id, retry_count, max_retries, next_retry_at from dlq.dlq_messages
+    where id = any(array(
+        select id from dlq.dlq_messages where run_id = ${runId} and status = 'PENDING' and ${where}
+        order by original_topic, id limit ${limit}))
+      and run_id = ${runId} and status = 'PENDING'
+    order by id
+    for update`
+}
+
 /** Gives back up to `limit` messages that the run has not sent, in their former state. Returns how many. */
 export async function giveBack(sql: Sql, { runId, limit }: { runId: string; limit: number }): Promise<number> {
   const result = await sql`
-    with unsent as materialized (
+    with locked as materialized (${lockUnsent(sql, runId, sql`true`, limit)}),
+    unsent as materialized (
       select m.id, u.status as former_status, u.max_retries as former_max_retries
-      from (
-        select id from dlq.dlq_messages
-        where run_id = ${runId} and status = 'PENDING'
-        order by original_topic, id
-        limit ${limit}
-        for update
-      ) m
-      -- Of messages that the run took by force.
+      from locked m
+      -- Of messages that the run took by force, unless somebody has given them another budget or a time since.
       left join dlq.dlq_run_undo u on u.run_id = ${runId} and u.message_id = m.id
+        and m.max_retries = greatest(u.max_retries, m.retry_count + 1) and (u.status <> 'DEAD' or m.next_retry_at is null)
     )
     -- The run's id again, because the planner may overestimate the limit and read every partition.
     update dlq.dlq_messages m set
@@ -201,13 +209,7 @@ export async function handOverPulled(sql: Sql, { runId, limit }: { runId: string
       select original_topic from (${topicsOfRun(sql, sqlText`${runId}`)}) held
       where (dlq.policy_of(original_topic)).delivery = 'pull'
     ),
-    unsent as materialized (
-      select id from dlq.dlq_messages
-      where run_id = ${runId} and status = 'PENDING' and original_topic = any(array(select original_topic from pulled))
-      order by original_topic, id
-      limit ${limit}
-      for update
-    )
+    unsent as materialized (${lockUnsent(sql, runId, sql`original_topic = any(array(select original_topic from pulled))`, limit)})
     update dlq.dlq_messages m set run_id = null, next_retry_at = now(), retry_requested = true
     from unsent where m.id = unsent.id and m.run_id = ${runId}`
   return result.count

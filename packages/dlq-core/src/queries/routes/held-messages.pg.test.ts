@@ -1,0 +1,105 @@
+// A message that its route holds is sent only when somebody asks, whatever becomes of an attempt meanwhile.
+
+import { randomUUID } from 'node:crypto'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { smallestId } from '../../domain/record/message-id.ts'
+import { defaultRetryPolicy } from '../../domain/retry/retry-policy.ts'
+import { applyRoute } from '../../runtime/apply-route.ts'
+import { startProbes } from '../groups/group-pauses.ts'
+import { claimBatch, releaseBatch } from '../retry/batches.ts'
+import { releaseUnheldNow } from '../retry/expired-leases.ts'
+import { takeSlot } from '../retry/slots.ts'
+import { holdMessages } from './routes.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_slots', 'dlq.dlq_policies')
+})
+
+const route = { dlq_topic: 'orders.dlq.v1', original_topic: 'orders' }
+const insert = (columns: MessageColumns = {}) =>
+  insertMessageRow(database.sql, { ...route, next_retry_at: new Date(0), ...columns })
+const read = (id: string) => readMessageRow(database.sql, id)
+const held = { status: 'PENDING', held_by_route: true, next_retry_at: null }
+
+async function claim() {
+  const slot = await takeSlot(service.sql, { owner: 'test', leaseMs: 60_000 })
+  const share = { topic: 'orders', quota: 9, maxInFlight: null, ordered: false, pausedGroups: [] }
+  const claimed = await claimBatch(service.sql, { ...slot, token: randomUUID(), shares: [share], maxBytes: 1e9 })
+  return { ...slot, batch: claimed?.batch ?? 0n, messages: claimed?.messages ?? [] }
+}
+
+const block = () =>
+  applyRoute(
+    { sql: service.sql, policyOf: () => defaultRetryPolicy, dlqPatterns: [], now: () => new Date(), random: () => 0 },
+    { ...route, state: 'blocked' },
+    { maxChunks: 99, signal: AbortSignal.timeout(60_000) },
+  )
+
+test('a claim leaves it, unless somebody asks', async () => {
+  await insert({ held_by_route: true })
+  const asked = await insert({ held_by_route: true, retry_requested: true })
+  expect((await claim()).messages).toMatchObject([{ id: asked }])
+})
+
+test('what was under way when its route was blocked is held when it is given back', async () => {
+  const id = await insert()
+  const asked = await insert({ retry_requested: true })
+  const batch = await claim()
+  await block()
+  expect(await releaseBatch(service.sql, batch)).toHaveLength(2)
+  expect(await read(id)).toMatchObject(held)
+  expect(await read(asked)).toMatchObject({ held_by_route: true, next_retry_at: expect.any(Date) })
+  expect((await claim()).messages).toMatchObject([{ id: asked }])
+})
+
+test.each([
+  ['fails', (id: string, token: string) => database.sql`select dlq.fail_message(${id}, ${token}, 'again')`],
+  [
+    'is given back',
+    (id: string, token: string) => database.sql`select dlq.release_messages(array[${id}::uuid], ${token})`,
+  ],
+  [
+    'loses its lease',
+    async () => {
+      await database.sql`update dlq.dlq_messages set lease_until = now() - interval '1 s'`
+      await database.sql`select dlq.expire_leases(null, 10)`
+    },
+  ],
+])('one that an application has claimed, and that %s, is held', async (_, end) => {
+  await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
+  const id = await insert()
+  const [claimed] = await database.sql`select * from dlq.claim_messages('orders')`
+  await block()
+  await end(id, claimed!.lease_token)
+  expect(await read(id)).toMatchObject(held)
+  await database.sql`update dlq.dlq_messages set next_retry_at = now()`
+  expect(await database.sql`select from dlq.claim_messages('orders')`).toHaveLength(0)
+})
+
+test('one that is RETRYING and nobody holds gets no time', async () => {
+  const id = await insert({ status: 'RETRYING', held_by_route: true })
+  await releaseUnheldNow(service.sql, id)
+  expect(await read(id)).toMatchObject(held)
+})
+
+test('it is no probe of its error group, also where it is held only now', async () => {
+  const group_id = randomUUID()
+  const id = await insert({ group_id })
+  const probing = await database.sql.begin(async (sql) => {
+    const chunk = { route, status: 'PENDING' as const, afterId: smallestId, limit: 10 }
+    await holdMessages(sql as unknown as typeof service.sql, chunk)
+    const probing = startProbes(service.sql, { original_topic: 'orders', group_id, count: 1 })
+    await untilWaitingForLock(database)
+    return { probing }
+  })
+  expect(await probing.probing).toBe(0)
+  expect(await read(id)).toMatchObject(held)
+})
